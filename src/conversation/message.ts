@@ -1,0 +1,55 @@
+import type { Span } from './source.ts'
+
+/** `function` (the legacy name) is read as `tool`; any role we do not know is `other`. */
+export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'other'
+
+/**
+ * A part of a message that is no text. `data` is not kept: images are known by digest and size.
+ * Sizes in pixels are read from the header of inline data, 0 where unknown.
+ */
+export type Media = {
+  readonly kind: 'image' | 'audio' | 'file' | 'video' | 'other'
+  /** `inline`: base64 in the body; `remote`: an address; `reference`: an id known to the upstream. */
+  readonly place: 'inline' | 'remote' | 'reference'
+  readonly detail: 'low' | 'high' | 'auto' | 'original'
+  readonly widthPixels: number
+  readonly heightPixels: number
+  /** Length of the inline data after base64 decoding, in bytes; 0 where it is not inline. */
+  readonly dataBytes: number
+  /** Digest of the data or the address: equal media have equal digests. */
+  readonly digest: string
+}
+
+/**
+ * What is kept of a message that was seen once, found again by the hash of its raw bytes. It holds no
+ * content, so that a cache of facts stays small beside the conversations it describes.
+ */
+export type MessageFacts = {
+  readonly hash: string
+  readonly role: Role
+  /** Length of the message's raw bytes. */
+  readonly bytes: number
+  /** Ids of the tool calls in their order, '' where a call has none. A legacy `function_call` is one call. */
+  readonly callIds: readonly string[]
+  /** Names of the called functions, in the same order, '' where a call has none. */
+  readonly callNames: readonly string[]
+  /** `tool_call_id` of a tool message; null elsewhere and where it is missing. */
+  readonly answersId: string | null
+  /** The message's own `name`; null where it has none. */
+  readonly name: string | null
+  /** Where the value of `content` stands, relative to the message's first byte; null where there is none. */
+  readonly content: (Span & { readonly kind: 'string' | 'parts' | 'null' | 'other' }) | null
+  readonly media: readonly Media[]
+  /** Digest of the message's meaning: see `keys.ts`. */
+  readonly meaning: string
+}
+
+/** A message of a conversation: its facts, and where its bytes stand in the body. */
+export type Message = Span & { readonly facts: MessageFacts }
+
+/** A message parsed, for the passes that have to read it. Held only while they do. */
+export type ParsedMessage = {
+  /** The text of `content`: the string itself, or its text parts joined by a newline; '' where there is none. */
+  readonly text: string
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly argumentsText: string }[]
+}

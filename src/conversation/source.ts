@@ -1,0 +1,32 @@
+/**
+ * The bytes of a request body as the pure folders see them. The rim builds one from a Buffer
+ * (`src/proxy/body-source.ts`); tests build one from a string.
+ */
+export type Source = {
+  /** One character a byte (latin1), so that an index in it is a byte offset. Used for scanning only. */
+  readonly latin1: string
+  /** The bytes from `start` up to `end`, decoded as UTF-8. The body is known to be valid UTF-8. */
+  readonly text: (start: number, end: number) => string
+  /** A collision-resistant digest of the raw bytes from `start` up to `end`, as a short string. */
+  readonly hash: (start: number, end: number) => string
+}
+
+/** A collision-resistant digest of a text, as a short string. */
+export type Digest = (text: string) => string
+
+/** A range of bytes, `end` exclusive. */
+export type Span = { readonly start: number; readonly end: number }
+
+/**
+ * Work that can be paused. It yields between pieces of bounded size, so that whoever drives it can let
+ * other requests run; the result is the same however it is driven.
+ */
+export type Steps<Result> = Generator<void, Result, void>
+
+/** Runs paused work to its end without a pause. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

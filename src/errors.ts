@@ -1,0 +1,50 @@
+/**
+ * Every error that Foldgate itself answers with. The upstream's own errors are not among them: they pass
+ * through byte for byte. A code without a status does not compile.
+ */
+export const httpStatusOf = {
+  path_not_allowed: 400,
+  invalid_header: 400,
+  unknown_profile: 400,
+  client_key_required: 401,
+  origin_not_allowed: 403,
+  host_not_allowed: 403,
+  override_not_allowed: 403,
+  unknown_upstream: 404,
+  body_timeout: 408,
+  body_too_large: 413,
+  upgrade_not_supported: 426,
+  upstream_unreachable: 502,
+  upstream_broken: 502,
+  overloaded: 503,
+  draining: 503,
+  upstream_timeout: 504,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof httpStatusOf
+
+/** An error of Foldgate's own, with a message that names what was wrong, where, and what to do. */
+export class FoldgateError extends Error {
+  override readonly name = 'FoldgateError'
+  readonly code: ErrorCode
+  /** The header, parameter or setting that was wrong, where there is one. */
+  readonly param: string | null
+
+  constructor(code: ErrorCode, message: string, options: { param?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.param = options.param ?? null
+  }
+}
+
+/** The body of an error answer, in the shape that OpenAI clients read. */
+export function errorBody(error: FoldgateError): string {
+  return JSON.stringify({
+    error: { message: error.message, type: 'foldgate_error', param: error.param, code: error.code },
+  })
+}
+
+/** A rule of our own that does not hold: a bug. The rim catches it and falls back to the original bytes (P2). */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+}
