@@ -5,6 +5,7 @@
 export const httpStatusOf = {
   path_not_allowed: 400,
   invalid_header: 400,
+  malformed_request: 400,
   unknown_profile: 400,
   client_key_required: 401,
   origin_not_allowed: 403,
@@ -12,8 +13,11 @@ export const httpStatusOf = {
   override_not_allowed: 403,
   unknown_upstream: 404,
   body_timeout: 408,
+  headers_timeout: 408,
   body_too_large: 413,
   upgrade_not_supported: 426,
+  headers_too_large: 431,
+  internal_error: 500,
   upstream_unreachable: 502,
   upstream_broken: 502,
   overloaded: 503,
@@ -42,6 +46,15 @@ export function errorBody(error: FoldgateError): string {
   return JSON.stringify({
     error: { message: error.message, type: 'foldgate_error', param: error.param, code: error.code },
   })
+}
+
+/** The client left before its answer was complete. Nobody is there to be answered, and no one is to blame. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError'
+
+  constructor(options: { cause?: unknown } = {}) {
+    super('The client closed the connection.', options)
+  }
 }
 
 /** A rule of our own that does not hold: a bug. The rim catches it and falls back to the original bytes (P2). */

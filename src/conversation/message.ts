@@ -33,6 +33,8 @@ export type MessageFacts = {
   readonly callIds: readonly string[]
   /** Names of the called functions, in the same order, '' where a call has none. */
   readonly callNames: readonly string[]
+  /** Whether an assistant message carries an empty `tool_calls` list, which OpenAI refuses. */
+  readonly emptyCalls?: boolean
   /** `tool_call_id` of a tool message; null elsewhere and where it is missing. */
   readonly answersId: string | null
   /** The message's own `name`; null where it has none. */

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { createApp, configuredWindow } from './app.ts'
+import { checkConfiguration } from './config/check.ts'
+import { loadConfiguration, profileFilesOptions } from './config/configuration.ts'
+import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
+import { formatProblem } from './config/problem.ts'
+import { loadSettings, type Settings } from './config/settings.ts'
+import { watchProfiles } from './config/watch-profiles.ts'
+import { createLog, type Log } from './log.ts'
+import { loadCounter } from './pressure/encodings.ts'
+import { profileSchema } from './profiles/schema.ts'
+import { ListenError } from './proxy/listen.ts'
+import { openMemoryStore } from './stores/memory-store.ts'
+import { proxiesFrom } from './upstream/pools.ts'
+
+/** Runs the command that the arguments name. Resolves with the exit code. */
+export async function run(): Promise<number> {
+  const parsed = parseArguments(process.argv.slice(2))
+  if (parsed.flags['version'] === true) return say(await version())
+  if (parsed.flags['help'] === true) return say(help())
+  if (parsed.problems.length > 0) return complain(parsed.problems.map(formatProblem))
+  switch (parsed.command) {
+    case 'serve':
+      return serve(parsed.flags)
+    case 'check':
+      return check(parsed.flags)
+    case 'health':
+      return health(parsed.flags)
+    case 'demo':
+      return demo(parsed.flags)
+  }
+}
+
+// --- internal ---
+
+const DAY_MS = 86_400_000
+
+const DEMO_STORE_CHARS_MAX = 16 * 1024 * 1024
+
+/** Beside the sources and beside the compiled program alike. */
+const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))
+
+/** How long a probe waits for an answer, in milliseconds. */
+const HEALTH_MS = 3_000
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+function complain(lines: readonly string[]): number {
+  process.stderr.write(`${lines.join('\n')}\n`)
+  return 1
+}
+
+async function version(): Promise<string> {
+  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
+  const described: unknown = JSON.parse(text)
+  const isDescribed = typeof described === 'object' && described !== null && 'version' in described
+  return isDescribed ? String(described.version) : 'unknown'
+}
+
+function environment(flagValues: FlagValues) {
+  return { flags: flagValues, env: process.env, cwd: process.cwd(), builtInDirectory }
+}
+
+async function serve(flagValues: FlagValues): Promise<number> {
+  const where = environment(flagValues)
+  const configuration = await loadConfiguration(where)
+  if (!configuration.ok) return complain(configuration.problems.map(formatProblem))
+  const { settings } = configuration
+  const log = createLog({
+    level: settings.log_level,
+    write: (line) => process.stdout.write(line),
+    pretty: process.stdout.isTTY,
+    now: () => new Date(),
+  })
+  let { profiles } = configuration.files
+  const app = createApp({
+    settings,
+    profiles: () => profiles,
+    store: openMemoryStore({
+      charsMax: settings.store.max_mb * 1024 * 1024,
+      lifetimeMs: settings.store.ttl_days * DAY_MS,
+    }),
+    secret: randomBytes(32),
+    proxies: proxiesFrom(process.env),
+    log,
+    nowMs: Date.now,
+  })
+  const watch = watchProfiles({
+    ...profileFilesOptions(settings, where),
+    onReload: (reloaded) => {
+      profiles = reloaded
+      log.info('profiles reloaded', { profiles: reloaded.size })
+    },
+    onProblems: (problems) => {
+      log.error('the changed profiles are not used, the old ones stay', {
+        problems: problems.map(formatProblem).join('; '),
+      })
+    },
+  })
+  try {
+    const { host, port } = await app.listen()
+    log.info(await startLine(settings, host, port))
+  } catch (error) {
+    watch.close()
+    await app.close()
+    if (error instanceof ListenError) return complain([error.message])
+    throw error
+  }
+  process.on('SIGHUP', () => void watch.reload())
+  await shutdownSignal(log)
+  watch.close()
+  const cutOff = await app.drain()
+  if (cutOff > 0)
+    log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })
+  return 0
+}
+
+async function startLine(settings: Settings, host: string, port: number): Promise<string> {
+  const upstream = settings.upstreams.get('default')?.url ?? ''
+  const shownHost = host.includes(':') ? `[${host}]` : host
+  return (
+    `Foldgate ${await version()} listens on http://${shownHost}:${port}/v1 and forwards to ${upstream}; ` +
+    'summaries are off (recaps are made without a model and cost nothing); records are kept in memory'
+  )
+}
+
+/** Resolves at the first signal to end; a second one ends the process at once. */
+function shutdownSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        signals += 1
+        if (signals > 1) process.exit(1)
+        log.info('shutting down: running requests are finished first', { signal })
+        resolve()
+      })
+    }
+  })
+}
+
+async function check(flagValues: FlagValues): Promise<number> {
+  const model = flagValues['model']
+  const result = await checkConfiguration({
+    ...environment(flagValues),
+    model: typeof model === 'string' ? model : null,
+    resolveWindow: configuredWindow,
+  })
+  const stream = result.exitCode === 0 ? process.stdout : process.stderr
+  stream.write(`${result.text}\n`)
+  return result.exitCode
+}
+
+/** Asks the Foldgate that runs with these settings whether it is up. */
+async function health(flagValues: FlagValues): Promise<number> {
+  const loaded = await loadSettings(environment(flagValues))
+  const settings = loaded.ok ? loaded.settings : loaded.sound
+  const wildcard = settings.host === '0.0.0.0' || settings.host === '::'
+  const host = wildcard ? '127.0.0.1' : settings.host
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${settings.port}/healthz`
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(HEALTH_MS) })
+    if (answer.ok) return say('ok')
+    return complain([`${address} answered ${answer.status}`])
+  } catch {
+    return complain([`${address} does not answer: is Foldgate running, and on this port (--port)?`])
+  }
+}
+
+async function demo(flagValues: FlagValues): Promise<number> {
+  const { runDemo } = await import('./demo/run-demo.ts')
+  const counter = await loadCounter('o200k_base')
+  const { upstream, model } = flagValues
+  if ((upstream === undefined) !== (model === undefined)) {
+    return complain(['foldgate demo takes --upstream URL and --model NAME together, or neither'])
+  }
+  const own =
+    typeof upstream === 'string' && typeof model === 'string'
+      ? { url: upstream, model, apiKey: process.env['OPENAI_API_KEY'] ?? 'none' }
+      : null
+  const { failed } = await runDemo({
+    startFoldgate: startForDemo,
+    count: counter.count,
+    write: (text) => void process.stdout.write(text),
+    columns: process.stdout.columns ?? 100,
+    color: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    ...(own === null ? {} : { upstream: own }),
+  })
+  return failed === 0 ? 0 : 1
+}
+
+/** A Foldgate of the demo's own: default settings, nothing of the user's read or written. */
+async function startForDemo(upstream: { readonly url: string; readonly windowTokens: number | null }) {
+  const loaded = await loadSettings({
+    flags: { upstream: upstream.url, port: '0', 'log-level': 'silent' },
+    env: {},
+    cwd: builtInDirectory,
+  })
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('; '))
+  const window = upstream.windowTokens === null ? {} : { tokens: upstream.windowTokens }
+  const profile = { ...profileSchema.parse({ window }), name: 'default' }
+  const app = createApp({
+    settings: loaded.settings,
+    profiles: () => new Map([['default', profile]]),
+    store: openMemoryStore({ charsMax: DEMO_STORE_CHARS_MAX, lifetimeMs: DAY_MS }),
+    secret: randomBytes(32),
+    proxies: proxiesFrom(process.env),
+    log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),
+    nowMs: Date.now,
+  })
+  const { host, port } = await app.listen()
+  return { url: `http://${host}:${port}/v1`, close: app.close }
+}
+
+function help(): string {
+  const rows = [
+    ...Object.values(commands).map(({ usage, meaning }) => [usage, meaning]),
+    ['', ''],
+    ...flags.map((flag) => [`--${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`, flag.meaning]),
+  ]
+  const width = Math.max(...rows.map(([left = '']) => left.length))
+  return rows.map(([left = '', right = '']) => `${left.padEnd(width + 2)}${right}`.trimEnd()).join('\n')
+}

@@ -1,0 +1,68 @@
+import type { Steps } from '../conversation/source.ts'
+import { advance } from './advance.ts'
+import { createLedger } from './ledger.ts'
+import type { MadeCache } from './made-cache.ts'
+import { planStride } from './plan.ts'
+import type { Policy, Room } from './policy.ts'
+import type { Stride } from './stride.ts'
+import type { Subject } from './subject.ts'
+import { createTreatments } from './treatments.ts'
+import { buildView, type View } from './view.ts'
+
+export type CompactOptions = {
+  readonly policy: Policy
+  /** The newest stride on record that is a prefix of the conversation. */
+  readonly newest: Stride | null
+  readonly nominal: Room
+  readonly actual: Room
+  /** Whether user messages are joined, for templates that want the roles to alternate. */
+  readonly strict: boolean
+  /** A stride now, whatever the pressure. */
+  readonly forced: boolean
+}
+
+/** A conversation as it is sent, and the stride that it stands in; `stride` null where nothing was done yet. */
+export type Compacted = { readonly stride: Stride | null; readonly view: View }
+
+/** The compaction of a conversation for one request: the sentence of this folder. */
+export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
+  const { policy } = options
+  const treatments = createTreatments(policy, cache)
+  const ledger = createLedger(subject, policy, treatments)
+  const stride = yield* advance(subject, ledger, policy, options)
+  const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
+  return { stride, view }
+}
+
+export type TightenOptions = {
+  readonly policy: Policy
+  /** The stride of the view that was refused. */
+  readonly previous: Stride | null
+  readonly room: Room
+  readonly keepRecent: number
+  readonly smallest: boolean
+  readonly strict: boolean
+}
+
+/** A smaller view after the upstream refused one; null where nothing more can be taken away. */
+export function* tighten(
+  subject: Subject,
+  cache: MadeCache,
+  options: TightenOptions,
+): Steps<Compacted | null> {
+  const { policy } = options
+  const treatments = createTreatments(policy, cache)
+  const ledger = createLedger(subject, policy, treatments)
+  const stride = yield* planStride(subject, ledger, policy, {
+    point: subject.messages.length,
+    previous: options.previous,
+    room: options.room,
+    reason: 'overflow',
+    keepRecent: options.keepRecent,
+    smallest: options.smallest,
+    strict: options.strict,
+  })
+  if (stride === null) return null
+  const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
+  return { stride, view }
+}

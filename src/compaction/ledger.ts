@@ -1,0 +1,92 @@
+import type { Steps } from '../conversation/source.ts'
+import { matchesGlob } from '../profiles/glob.ts'
+import type { Policy } from './policy.ts'
+import type { Reach } from './stride.ts'
+import { toolNameOf, type Subject } from './subject.ts'
+import type { Treatment, Treatments } from './treatments.ts'
+
+/**
+ * What each message of a conversation weighs, under whatever treatment: the arithmetic that plans are made
+ * of. Sums over messages that are sent as they are cost nothing, whatever their number.
+ */
+export type Ledger = {
+  /** Tokens of the messages from `start` up to `end` as the client sent them. */
+  readonly originalTokens: (start: number, end: number) => number
+  /** The same, under the treatments that apply from the first time a message is sent (`at: 0`). */
+  readonly sentTokens: (start: number, end: number) => Steps<number>
+  /** The same, under a stride's treatments where it reaches. */
+  readonly treatedTokens: (
+    start: number,
+    end: number,
+    reach: Reach,
+    clips: ReadonlyMap<number, number>,
+  ) => Steps<number>
+  /** What a stride that reaches so far does to a message. */
+  readonly treatment: (index: number, reach: Reach, clips: ReadonlyMap<number, number>) => Treatment
+}
+
+export function createLedger(subject: Subject, policy: Policy, treatments: Treatments): Ledger {
+  const sums = new Float64Array(subject.sizes.length + 1)
+  for (const [index, size] of subject.sizes.entries()) sums[index + 1] = (sums[index] ?? 0) + size
+  const originalTokens = (start: number, end: number): number => (sums[end] ?? 0) - (sums[start] ?? 0)
+
+  const rendersAlways = policy.render.enabled && policy.render.at === 0
+  const previewsAlways = policy.preview.at === 0
+
+  const isExcepted = (tool: string): boolean =>
+    policy.clear.except_tools.some((pattern) => matchesGlob(pattern, tool))
+
+  function treatment(index: number, reach: Reach, clips: ReadonlyMap<number, number>): Treatment {
+    const tokensMax = clips.get(index)
+    const other = unclipped(index, reach)
+    if (tokensMax === undefined || other.kind === 'cleared') return other
+    return { kind: 'clipped', tokensMax, of: other.kind }
+  }
+
+  function unclipped(index: number, reach: Reach): Exclude<Treatment, { kind: 'clipped' }> {
+    if (subject.messages[index]?.facts.role !== 'tool') return kept
+    if (index < reach.clear && !isExcepted(toolNameOf(subject, index))) return cleared
+    const size = subject.sizes[index] ?? 0
+    if ((previewsAlways || index < reach.preview) && size >= policy.preview.threshold_tokens) return previewed
+    if (rendersAlways || (policy.render.enabled && index < reach.render)) return rendered
+    return kept
+  }
+
+  function* treatedTokens(
+    start: number,
+    end: number,
+    reach: Reach,
+    clips: ReadonlyMap<number, number>,
+  ): Steps<number> {
+    if (start >= end) return 0
+    const furthest = Math.max(reach.render, reach.preview, reach.clear, ...clips.keys(), -1)
+    const treatedEnd = rendersAlways || previewsAlways ? end : Math.max(start, Math.min(end, furthest + 1))
+    let tokens = originalTokens(treatedEnd, end)
+    for (let index = start; index < treatedEnd; index += 1) {
+      const how = treatment(index, reach, clips)
+      tokens +=
+        how.kind === 'kept'
+          ? (subject.sizes[index] ?? 0)
+          : (yield* treatments.make(subject, index, how)).tokens
+    }
+    return tokens
+  }
+
+  return {
+    originalTokens,
+    sentTokens: (start, end) => treatedTokens(start, end, NOWHERE, noClips),
+    treatedTokens,
+    treatment,
+  }
+}
+
+/** The reach of a stride that treats nothing. */
+export const NOWHERE: Reach = { render: 0, preview: 0, clear: 0 }
+
+// --- internal ---
+
+const noClips: ReadonlyMap<number, number> = new Map()
+const kept = { kind: 'kept' } as const
+const cleared = { kind: 'cleared' } as const
+const previewed = { kind: 'previewed' } as const
+const rendered = { kind: 'rendered' } as const

@@ -1,0 +1,32 @@
+import { LRUCache } from 'lru-cache'
+
+/** A message or part of one that Foldgate wrote, with its size in tokens; `json` null where nothing changed. */
+export type Made = { readonly json: string | null; readonly tokens: number }
+
+/**
+ * Remembers what was made of which bytes, so that a view that stands between two strides costs no work.
+ * Keys name the content by digest and every setting that the outcome depends on.
+ */
+export type MadeCache = {
+  readonly get: (key: string) => Made | undefined
+  readonly set: (key: string, made: Made) => void
+}
+
+/** A cache that holds at most `charsMax` characters of made messages. */
+export function createMadeCache(options: { readonly charsMax: number }): MadeCache {
+  const cache = new LRUCache<string, Made>({
+    maxSize: options.charsMax,
+    sizeCalculation: (made) => ENTRY_CHARS + (made.json?.length ?? 0),
+  })
+  return {
+    get: (key) => cache.get(key),
+    set: (key, made) => {
+      cache.set(key, made)
+    },
+  }
+}
+
+// --- internal ---
+
+/** What an entry weighs beside its text: the key and the object around it. */
+const ENTRY_CHARS = 200

@@ -1,0 +1,102 @@
+import { cutHead, cutTail } from '../cut.ts'
+import type { CountTokens } from '../subject.ts'
+
+/** The share of a clipped text that its head takes. */
+const HEAD_SHARE = 0.5
+
+/** What is left of a text that no room is left for. Never empty: some servers refuse empty content. */
+const NOTHING_LEFT = '[cut]'
+
+/**
+ * The largest level at which the sizes, each cut down to the level, add up to at most `allowed`; `floor`
+ * where even that is too much. So the largest are cut first and small ones stay whole.
+ */
+export function waterLevel(sizes: readonly number[], allowed: number, floor: number): number {
+  const ascending = [...sizes].sort((a, b) => a - b)
+  let left = allowed
+  for (const [index, size] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - index))
+    if (size > share) return Math.max(floor, share)
+    left -= size
+  }
+  return Math.max(floor, ascending.at(-1) ?? floor)
+}
+
+/**
+ * A text shortened to at most `tokensMax` tokens, head and tail kept around a mark that states the
+ * original size; the text itself where it fits. Below a few tokens a fixed word remains.
+ */
+export function clipText(text: string, sizeTokens: number, tokensMax: number, count: CountTokens): string {
+  if (sizeTokens <= tokensMax) return text
+  const mark = ` [clipped: ${sizeTokens} tokens in all] `
+  const room = tokensMax - count(mark)
+  let chars = Math.floor((text.length * room) / sizeTokens)
+  while (chars > 0) {
+    const head = cutHead(text, Math.ceil(chars * HEAD_SHARE), Infinity)
+    const tail = cutTail(text.slice(head.length), chars - Math.ceil(chars * HEAD_SHARE), Infinity)
+    const clipped = head + mark + tail
+    const size = count(clipped)
+    if (size <= tokensMax) return clipped
+    chars = Math.min(chars - 1, Math.floor((chars * tokensMax * SHRINK) / size))
+  }
+  return NOTHING_LEFT
+}
+
+/**
+ * Call arguments shortened the same way. A server may parse them, so they stay a JSON object: its long
+ * texts are clipped where they stand; arguments that are no object become one with a single text.
+ */
+export function clipArguments(
+  argumentsText: string,
+  sizeTokens: number,
+  tokensMax: number,
+  count: CountTokens,
+): string {
+  if (sizeTokens <= tokensMax) return argumentsText
+  for (const share of [1, 0.6, 0.3]) {
+    const fields = clippedFields(argumentsText, Math.floor(tokensMax * share), count)
+    if (fields !== null && count(fields) <= tokensMax) return fields
+  }
+  let textTokensMax = tokensMax - ARGUMENTS_FRAME_TOKENS
+  while (textTokensMax > 0) {
+    const whole = JSON.stringify({ clipped: clipText(argumentsText, sizeTokens, textTokensMax, count) })
+    if (count(whole) <= tokensMax) return whole
+    textTokensMax = Math.floor(textTokensMax * SHRINK) - 1
+  }
+  return '{}'
+}
+
+// --- internal ---
+
+/** Each try aims a little below, because a cut text has more tokens a character than the whole. */
+const SHRINK = 0.9
+
+/** `{"clipped":""}` and a margin for the escapes inside. */
+const ARGUMENTS_FRAME_TOKENS = 6
+
+function clippedFields(argumentsText: string, tokensMax: number, count: CountTokens): string | null {
+  let value: unknown
+  try {
+    value = JSON.parse(argumentsText)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const entries = Object.entries(value)
+  const sizes = entries.map(([, field]) => (typeof field === 'string' ? count(field) : 0))
+  const rest = count(
+    JSON.stringify(
+      Object.fromEntries(entries.map(([key, field]) => [key, typeof field === 'string' ? '' : field])),
+    ),
+  )
+  const level = waterLevel(sizes, tokensMax - rest, 0)
+  if (level <= 0) return null
+  return JSON.stringify(
+    Object.fromEntries(
+      entries.map(([key, field], index) => [
+        key,
+        typeof field === 'string' ? clipText(field, sizes[index] ?? 0, level, count) : field,
+      ]),
+    ),
+  )
+}

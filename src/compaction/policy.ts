@@ -1,0 +1,35 @@
+import type { Profile } from '../profiles/schema.ts'
+
+/** The part of a profile that decides what a view looks like. */
+export type Policy = Pick<
+  Profile,
+  | 'trigger'
+  | 'target'
+  | 'every'
+  | 'limit'
+  | 'min_growth_tokens'
+  | 'keep'
+  | 'render'
+  | 'preview'
+  | 'clear'
+  | 'fold'
+  | 'recap'
+>
+
+/**
+ * The numbers that a decision is made with, in Foldgate's own count: the provider's figures divided by the
+ * ratio of its count to ours.
+ */
+export type Room = {
+  /** Window less reserve. */
+  readonly budgetTokens: number
+  /** What surrounds the messages that may be compacted: leading system block, tools, schemas, priming. */
+  readonly aroundTokens: number
+  /**
+   * How far the prompt may exceed the budget before it does not fit. Nominal numbers are rounded against
+   * the prompt; this is what the rounding took, so that nothing is clipped on account of it. Else 0.
+   */
+  readonly slackTokens: number
+}
+
+export type PassName = 'render' | 'preview' | 'clear' | 'fold' | 'clip'

@@ -1,0 +1,185 @@
+import { parseMessage } from '../../conversation/parse.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { FoldedRun } from '../layout.ts'
+import type { Made, MadeCache } from '../made-cache.ts'
+import { FOLD_VERSION } from '../stride.ts'
+import { toolNameOf, type Subject } from '../subject.ts'
+import { rankThings, type RankedThing } from './rank.ts'
+
+/** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
+export const RECAP_OPEN = '<conversation-recap>'
+export const RECAP_CLOSE = '</conversation-recap>'
+
+/**
+ * The recap of folded messages, made without a model: the system messages among them, what was done last,
+ * and the specific things they name with the words around them, as far as the cap allows. It depends on
+ * the folded messages only. `json` is the recap's text; null where the cap is too small even for the tags.
+ */
+export function* recapOf(subject: Subject, folded: FoldedRun, cache: MadeCache): Steps<Made> {
+  const indexes = foldedIndexes(folded)
+  const key = recapKey(subject, indexes, folded)
+  const known = cache.get(key)
+  if (known !== undefined) return known
+
+  const writer = createWriter(subject, folded.tokensMax)
+  const opening = `${RECAP_OPEN}\n${indexes.length} earlier messages were left out here to fit the context window.`
+  if (!writer.open(opening, RECAP_CLOSE)) {
+    const none: Made = { json: null, tokens: 0 }
+    cache.set(key, none)
+    return none
+  }
+  writeSystem(subject, indexes, folded, writer)
+  writeActivity(subject, indexes, folded, writer)
+  const ranked = yield* rankThings(subject, indexes)
+  writeThings(ranked, folded.tokensMax, writer)
+  const text = writer.close()
+  const made: Made = { json: text, tokens: subject.count(text) }
+  cache.set(key, made)
+  return made
+}
+
+// --- internal ---
+
+/** The share of a recap that the list of what was done last takes. */
+const ACTIVITY_SHARE = 0.25
+const ACTIVITY_LINES_MAX = 12
+const ACTIVITY_CHARS_MAX = 160
+
+type Writer = {
+  readonly open: (opening: string, closing: string) => boolean
+  /** Adds a line if it fits under the cap and under this many further tokens; false where it does not. */
+  readonly line: (text: string) => boolean
+  readonly spent: () => number
+  readonly close: () => string
+}
+
+function createWriter(subject: Subject, tokensMax: number): Writer {
+  const lines: string[] = []
+  let closing = ''
+  let spent = 0
+  return {
+    open: (openingLine, closingLine) => {
+      closing = closingLine
+      spent = subject.count(`${openingLine}\n${closingLine}`) + 1
+      lines.push(openingLine)
+      return spent <= tokensMax
+    },
+    line: (text) => {
+      const tokens = subject.count(`\n${text}`)
+      if (spent + tokens > tokensMax) return false
+      spent += tokens
+      lines.push(text)
+      return true
+    },
+    spent: () => spent,
+    close: () => {
+      // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
+      for (;;) {
+        const text = `${lines.join('\n')}\n${closing}`
+        if (lines.length <= 1 || subject.count(text) <= tokensMax) return text
+        lines.pop()
+      }
+    },
+  }
+}
+
+function foldedIndexes(folded: FoldedRun): number[] {
+  const indexes: number[] = []
+  for (let index = folded.start; index < folded.end; index += 1) {
+    if (!folded.except.includes(index)) indexes.push(index)
+  }
+  return indexes
+}
+
+function recapKey(subject: Subject, indexes: readonly number[], folded: FoldedRun): string {
+  const hashes = indexes.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
+  return `recap:${FOLD_VERSION}:${subject.countedAs}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
+}
+
+/** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
+function writeSystem(subject: Subject, indexes: readonly number[], folded: FoldedRun, writer: Writer): void {
+  const seen = new Set<string>()
+  const before = writer.spent()
+  for (const index of indexes.toReversed()) {
+    const message = subject.messages[index]
+    if (message === undefined || (message.facts.role !== 'system' && message.facts.role !== 'developer'))
+      continue
+    if (seen.has(message.facts.meaning)) continue
+    seen.add(message.facts.meaning)
+    const line = `System message: ${withoutTags(parseMessage(subject.source, message).text)}`
+    if (writer.spent() - before + (subject.sizes[index] ?? 0) > folded.systemTokensMax || !writer.line(line))
+      return
+  }
+}
+
+function writeActivity(
+  subject: Subject,
+  indexes: readonly number[],
+  folded: FoldedRun,
+  writer: Writer,
+): void {
+  const chosen: string[] = []
+  let tokens = 0
+  for (const index of indexes.toReversed()) {
+    const line = activityLine(subject, index)
+    if (line === '') continue
+    tokens += subject.count(line) + 1
+    if (chosen.length >= ACTIVITY_LINES_MAX || tokens > folded.tokensMax * ACTIVITY_SHARE) break
+    chosen.push(line)
+  }
+  if (chosen.length === 0 || !writer.line('The last of what was done there:')) return
+  for (const line of chosen.toReversed()) if (!writer.line(line)) return
+}
+
+function activityLine(subject: Subject, index: number): string {
+  const message = subject.messages[index]
+  if (message === undefined) return ''
+  const { text, calls } = parseMessage(subject.source, message)
+  switch (message.facts.role) {
+    case 'user':
+      return `- user: ${excerpt(text)}`
+    case 'assistant': {
+      const called = calls.map((call) => `${call.name}(${excerpt(call.argumentsText)})`).join(', ')
+      if (called !== '') return `- assistant called ${called}`
+      return text === '' ? '' : `- assistant: ${excerpt(text)}`
+    }
+    case 'tool':
+      return `- ${toolNameOf(subject, index) || 'tool'} returned: ${excerpt(text)}`
+    case 'system':
+    case 'developer':
+    case 'other':
+      return ''
+  }
+}
+
+/** First things with the words around them, then as many bare names as fit. */
+function writeThings(ranked: readonly RankedThing[], tokensMax: number, writer: Writer): void {
+  if (ranked.length === 0 || !writer.line('Named there, the most recent and most used first:')) return
+  const wordsUntil = writer.spent() + (tokensMax - writer.spent()) * WORDS_SHARE
+  let written = ''
+  let misses = 0
+  for (const thing of ranked) {
+    if (misses >= MISSES_MAX) return
+    if (written.includes(thing.name)) continue
+    const line = writer.spent() < wordsUntil ? `- ${withoutTags(thing.words)}` : withoutTags(thing.name)
+    if (writer.line(line)) written += `${line}\n`
+    else misses += 1
+  }
+}
+
+/** The share of the list of things that stands with its words. */
+const WORDS_SHARE = 0.5
+
+/** A line that does not fit is passed over, since a shorter one may; after so many the recap is full. */
+const MISSES_MAX = 20
+
+/** One line of a text's beginning. */
+function excerpt(text: string): string {
+  const line = withoutTags(text).replace(/\s+/g, ' ').trim()
+  return line.length > ACTIVITY_CHARS_MAX ? `${line.slice(0, ACTIVITY_CHARS_MAX)}…` : line
+}
+
+/** Text from the conversation cannot end the tag it stands in. */
+function withoutTags(text: string): string {
+  return text.replaceAll('</conversation-', '<\\/conversation-')
+}

@@ -1,0 +1,39 @@
+/** Something specific that a text names, with where it stands. */
+export type Thing = { readonly name: string; readonly start: number; readonly end: number }
+
+/**
+ * The specific things that a text names: addresses, paths, e-mail addresses, ids, numbers of three or more
+ * digits, and identifiers with inner capitals, underscores or dots. They are what a later step cannot
+ * guess again once the text is gone.
+ */
+export function* thingsIn(text: string): Generator<Thing, void, void> {
+  for (const match of text.matchAll(word)) {
+    // A word that fills the bound is data, not a name: a line of base64, a minified script.
+    if (match[0].length === WORD_CHARS_MAX) continue
+    const lead = leadingPunctuation.exec(match[0])?.[0].length ?? 0
+    const name = match[0].slice(lead).replace(trailingPunctuation, '')
+    if (!isSpecific(name)) continue
+    const start = match.index + lead
+    yield { name, start, end: start + name.length }
+  }
+}
+
+// --- internal ---
+
+const WORD_CHARS_MAX = 200
+
+/**
+ * An address, or a run of the characters that names are made of. Neither alternative looks beyond what it
+ * consumes, so that the search stays linear in whatever text it is given.
+ */
+const word = /https?:\/\/[^\s"'<>\\]{1,400}|[\w$@~.+#/-]{3,200}/g
+
+const leadingPunctuation = /^[.@+#-]+(?=[^/])/
+const trailingPunctuation = /[.@+#/-]+$/
+
+function isSpecific(name: string): boolean {
+  if (name.length < 3) return false
+  if (name.includes('/')) return /\w\/|\/\w/.test(name) && name.length > 3
+  if (name.includes('@')) return /\w@\w[\w-]*\.\w/.test(name)
+  return /\d[^\d]{0,2}\d[^\d]{0,2}\d/.test(name) || /\w[._$]\w/.test(name) || /[a-z][A-Z]/.test(name)
+}

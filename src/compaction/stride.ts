@@ -1,0 +1,125 @@
+/**
+ * Raised whenever a release changes the bytes of a view. Records of another version are still followed
+ * until their conversation's next stride.
+ */
+export const FOLD_VERSION = 1
+
+/** What made a stride necessary. `overflow`: the upstream refused the view before it. */
+export type StrideReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'
+
+/** How far each of the passes that treat single messages reaches: indexes below it are treated. */
+export type Reach = { readonly render: number; readonly preview: number; readonly clear: number }
+
+/** What lies between the pinned head and `frontier` is replaced by recaps of at most these sizes. */
+export type Fold = {
+  readonly frontier: number
+  /** Cap of the recap of what lies before the latest user message, in tokens; 0 where nothing does. */
+  readonly beforeTokensMax: number
+  /** Cap of the recap of what follows it, in tokens; 0 where the frontier has not passed it. */
+  readonly afterTokensMax: number
+  /** How much of either recap quoted system messages may take, in tokens. */
+  readonly systemTokensMax: number
+}
+
+/** A message whose content is shortened to this size, in tokens of the whole message. */
+export type Clip = { readonly index: number; readonly tokensMax: number }
+
+/**
+ * One compaction: together with the conversation it determines the view. It replaces the stride before
+ * it, whose treatments it carries on. Indexes count from the conversation's first message.
+ */
+export type Stride = {
+  readonly version: number
+  readonly reason: StrideReason
+  /** The request point: everything below depends on the messages before it only (P5). */
+  readonly point: number
+  /** The pinned task, -1 where there is none or it is not kept. */
+  readonly task: number
+  /** The latest user message at the time, -1 where there is none. */
+  readonly latestUser: number
+  readonly reach: Reach
+  readonly fold: Fold | null
+  readonly clips: readonly Clip[]
+}
+
+/**
+ * A stride as text for the store. Indexes are written relative to the end of the leading system block,
+ * so that a client that adds or drops a system message there finds its strides again.
+ */
+export function writeStride(stride: Stride, systemCount: number): string {
+  return JSON.stringify(shifted(stride, -systemCount))
+}
+
+/** The stride that `writeStride` wrote; null where the text is none, so that a damaged record costs a cache miss. */
+export function readStride(text: string, systemCount: number): Stride | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return isStride(value) ? shifted(value, systemCount) : null
+}
+
+// --- internal ---
+
+const reasons: readonly unknown[] = [
+  'trigger',
+  'every',
+  'limit',
+  'forced',
+  'overflow',
+] satisfies StrideReason[]
+
+function shifted(stride: Stride, by: number): Stride {
+  const pinned = (index: number): number => (index === NO_INDEX ? NO_INDEX : index + by)
+  return {
+    ...stride,
+    point: stride.point + by,
+    task: pinned(stride.task),
+    latestUser: pinned(stride.latestUser),
+    reach: {
+      render: stride.reach.render + by,
+      preview: stride.reach.preview + by,
+      clear: stride.reach.clear + by,
+    },
+    fold: stride.fold === null ? null : { ...stride.fold, frontier: stride.fold.frontier + by },
+    clips: stride.clips.map((clip) => ({ ...clip, index: clip.index + by })),
+  }
+}
+
+/**
+ * "None" for a pinned message. It has to differ from every relative index: a pinned message never lies in
+ * the leading system block, so relative indexes are never negative.
+ */
+const NO_INDEX = -1
+
+function isStride(value: unknown): value is Stride {
+  if (!isRecord(value)) return false
+  const { version, reason, point, task, latestUser, reach, fold, clips } = value
+  return (
+    Number.isInteger(version) &&
+    reasons.includes(reason) &&
+    areIntegers([point, task, latestUser]) &&
+    isRecord(reach) &&
+    areIntegers([reach['render'], reach['preview'], reach['clear']]) &&
+    (fold === null ||
+      (isRecord(fold) &&
+        areIntegers([
+          fold['frontier'],
+          fold['beforeTokensMax'],
+          fold['afterTokensMax'],
+          fold['systemTokensMax'],
+        ]))) &&
+    Array.isArray(clips) &&
+    clips.every((clip: unknown) => isRecord(clip) && areIntegers([clip['index'], clip['tokensMax']]))
+  )
+}
+
+function areIntegers(values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isInteger(value))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

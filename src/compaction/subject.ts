@@ -1,0 +1,33 @@
+import type { Message } from '../conversation/message.ts'
+import type { Digest, Source } from '../conversation/source.ts'
+import type { Structure } from '../conversation/structure.ts'
+
+/** Counts tokens of a text exactly, in one encoding. */
+export type CountTokens = (text: string) => number
+
+/** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
+export type Subject = {
+  readonly source: Source
+  readonly messages: readonly Message[]
+  readonly structure: Structure
+  /** Tokens of each message as the client sent it, framing included. */
+  readonly sizes: readonly number[]
+  /** What the media of a message weigh within its size. */
+  readonly mediaTokens: (index: number) => number
+  readonly count: CountTokens
+  readonly digest: Digest
+  /** Names the encoding and the model family's media rules: what was counted under one is not used under another. */
+  readonly countedAs: string
+}
+
+/** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
+export function toolNameOf(subject: Subject, index: number): string {
+  const facts = subject.messages[index]?.facts
+  if (facts === undefined) return ''
+  if (facts.name !== null && facts.name !== '') return facts.name
+  const callIndex = subject.structure.unitStart(index)
+  const call = subject.messages[callIndex]?.facts
+  if (call === undefined) return ''
+  const position = facts.answersId === null ? -1 : call.callIds.indexOf(facts.answersId)
+  return call.callNames[position === -1 ? index - callIndex - 1 : position] ?? ''
+}

@@ -1,0 +1,109 @@
+import type { Steps } from '../conversation/source.ts'
+import type { ViewItem } from '../conversation/splice.ts'
+import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedRun } from './layout.ts'
+import type { Ledger } from './ledger.ts'
+import type { MadeCache } from './made-cache.ts'
+import { joinUsers } from './placement.ts'
+import type { PassName } from './policy.ts'
+import { recapOf } from './recap/recap.ts'
+import type { Stride } from './stride.ts'
+import type { Subject } from './subject.ts'
+import type { Treatments } from './treatments.ts'
+
+/** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
+export type ViewMessage = {
+  readonly item: ViewItem
+  readonly tokens: number
+  /** The client's message that it is or was made of; null for a recap. */
+  readonly index: number | null
+  readonly role: string
+}
+
+export type View = {
+  readonly messages: readonly ViewMessage[]
+  /** Tokens of all of its messages, by Foldgate's own count. */
+  readonly tokens: number
+  /** The passes whose outcome stands in it. */
+  readonly passes: readonly PassName[]
+}
+
+export type ViewOptions = {
+  readonly stride: Stride | null
+  /** Whether user messages are joined, for templates that want the roles to alternate. */
+  readonly strict: boolean
+}
+
+/** The messages that are sent for a conversation that stands in this stride. */
+export function* buildView(
+  subject: Subject,
+  ledger: Ledger,
+  treatments: Treatments,
+  cache: MadeCache,
+  options: ViewOptions,
+): Steps<View> {
+  const stride = options.stride ?? { ...UNTOUCHED }
+  const { systemCount } = subject.structure
+  const layout = layoutOf(stride, systemCount)
+  const clips = clipsByIndex(stride.clips)
+  const messages: ViewMessage[] = []
+  const passes = new Set<PassName>()
+
+  for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
+  if (layout.task !== null) messages.push(yield* treated(layout.task))
+  yield* addRecap(layout.before)
+  if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
+  yield* addRecap(layout.after)
+  for (let index = layout.tail; index < subject.messages.length; index += 1)
+    messages.push(yield* treated(index))
+
+  const placed = options.strict ? joinUsers(subject, messages) : messages
+  return {
+    messages: placed,
+    tokens: placed.reduce((sum, message) => sum + message.tokens, 0),
+    passes: passOrder.filter((pass) => passes.has(pass)),
+  }
+
+  function* treated(index: number): Steps<ViewMessage> {
+    const treatment = ledger.treatment(index, stride.reach, clips)
+    if (treatment.kind === 'kept') return original(subject, index)
+    const made = yield* treatments.make(subject, index, treatment)
+    if (made.json === null) return original(subject, index)
+    passes.add(passOf[treatment.kind])
+    const role = subject.messages[index]?.facts.role ?? 'other'
+    return { item: { kind: 'made', json: made.json }, tokens: made.tokens, index, role }
+  }
+
+  function* addRecap(run: FoldedRun | null): Steps<void> {
+    if (run === null) return
+    passes.add('fold')
+    const recap = yield* recapOf(subject, run, cache)
+    if (recap.json === null) return
+    const json = JSON.stringify({ role: 'user', content: recap.json })
+    messages.push({
+      item: { kind: 'made', json },
+      tokens: recap.tokens + RECAP_FRAME_TOKENS,
+      index: null,
+      role: 'user',
+    })
+  }
+}
+
+// --- internal ---
+
+const passOf = {
+  rendered: 'render',
+  previewed: 'preview',
+  cleared: 'clear',
+  clipped: 'clip',
+} as const satisfies Record<string, PassName>
+
+const passOrder: readonly PassName[] = ['render', 'preview', 'clear', 'fold', 'clip']
+
+function original(subject: Subject, index: number): ViewMessage {
+  return {
+    item: { kind: 'kept', index },
+    tokens: subject.sizes[index] ?? 0,
+    index,
+    role: subject.messages[index]?.facts.role ?? 'other',
+  }
+}

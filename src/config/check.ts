@@ -1,0 +1,97 @@
+import { matchesGlob } from '../profiles/glob.ts'
+import { matchProfile } from '../profiles/match.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { type ConfigurationOptions, loadConfiguration } from './configuration.ts'
+import { formatProblem } from './problem.ts'
+
+/** Finds out a model's window under a profile. */
+export type ResolveWindow = (profile: Profile, model: string) => WindowFound | Promise<WindowFound>
+
+export type WindowFound = {
+  readonly tokens: number
+  /** `total`: prompt and reply share it; `input`: it is the prompt's alone. */
+  readonly kind: string
+  /** Where the figure comes from: config, learnt, server, table, default. */
+  readonly source: string
+}
+
+export type CheckOptions = ConfigurationOptions & {
+  /** The model to ask about; null: only validate. */
+  readonly model: string | null
+  readonly resolveWindow: ResolveWindow
+}
+
+export type CheckResult = {
+  /** What to print, without a newline at its end. */
+  readonly text: string
+  readonly exitCode: 0 | 1
+}
+
+/**
+ * What `foldgate check` says: ok, or every problem of settings and profiles with its place. With a model also
+ * which profile and window it gets, and why.
+ */
+export async function checkConfiguration(options: CheckOptions): Promise<CheckResult> {
+  const configuration = await loadConfiguration(options)
+  if (!configuration.ok) {
+    const { problems } = configuration
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+    return { text: [...problems.map(formatProblem), count].join('\n'), exitCode: 1 }
+  }
+  const { settings, files } = configuration
+  const names = [...files.profiles.keys()].sort().join(', ')
+  const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
+  if (options.model !== null)
+    lines.push(...(await describeModel(options.model, files, options.resolveWindow)))
+  return { text: lines.join('\n'), exitCode: 0 }
+}
+
+// --- internal ---
+
+type Profiles = {
+  readonly profiles: ReadonlyMap<string, Profile>
+  readonly sources: ReadonlyMap<string, string>
+}
+
+async function describeModel(
+  model: string,
+  { profiles, sources }: Profiles,
+  resolveWindow: ResolveWindow,
+): Promise<readonly string[]> {
+  const match = matchProfile(profiles, { model, headers: {}, requested: null })
+  if (match.kind === 'unknown') return [match.message]
+  const { profile, why } = match
+  const { tokens, kind, source } = await resolveWindow(profile, model)
+  const byHeaders = [...profiles.values()].filter(
+    ({ headers, models }) =>
+      Object.keys(headers).length > 0 &&
+      (models.length === 0 || models.some((pattern) => matchesGlob(pattern, model))),
+  )
+  const lines = [
+    '',
+    `model    ${model}`,
+    `profile  ${profile.name}, from ${sources.get(profile.name) ?? 'the defaults'}`,
+    `because  ${why}`,
+    `window   ${tokens} tokens, ${kind}; source: ${source}${sourceMeanings[source] ?? ''}`,
+    `strides  from ${share(profile.trigger)} down to ${share(profile.target)}`,
+  ]
+  // The command knows no request, and the answer may be another for one with such headers.
+  for (const { name, headers } of byHeaders) {
+    const wanted = Object.entries(headers).map(([header, pattern]) => `${header}: ${pattern}`)
+    lines.push(`note     requests with ${wanted.join(', ')} may get the profile ${name}`)
+  }
+  return lines
+}
+
+const sourceMeanings: Readonly<Record<string, string>> = {
+  config: ' (window.tokens or window.max of the profile)',
+  learnt: ' (an overflow answer of the upstream)',
+  server: ' (the upstream says so)',
+  table: ' (the built-in table)',
+  default: ' (a guess: set window.tokens in a profile for this model)',
+}
+
+function share(value: number | 'off'): string {
+  if (value === 'off') return 'off'
+  return value <= 1 ? `${value} of what is not fixed` : `${value} tokens`
+}

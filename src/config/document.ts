@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { profileSchema } from '../profiles/schema.ts'
+import { type Flag, flags } from './flags.ts'
+import { settingsSchema } from './settings-schema.ts'
+
+/** The editor's schema of a profile, as checked in at profiles/profile.schema.json. */
+export function profileJsonSchema(): string {
+  return schemaText(
+    'Foldgate profile',
+    'One file is one profile; the file is named as the profile.',
+    profileSchema,
+  )
+}
+
+/** The editor's schema of foldgate.yaml, as checked in at profiles/settings.schema.json. */
+export function settingsJsonSchema(): string {
+  return schemaText('Foldgate settings', 'foldgate.yaml', settingsSchema)
+}
+
+/** The page that lists every flag, variable and key, as checked in at docs/configuration.md. */
+export function configurationPage(): string {
+  return `${[
+    '# Configuration',
+    'Generated from the schemas in `src/profiles/schema.ts` and `src/config/`; `npx vitest run test/config -u` writes it anew.',
+    'Flags go before environment variables, these before `foldgate.yaml`, that before the defaults. A key that is not listed here is refused, with its line and what was probably meant; `foldgate check` tells without starting.',
+    '## Flags and environment',
+    flagTable(),
+    '`HTTPS_PROXY`, `NO_PROXY` and `NODE_EXTRA_CA_CERTS` are honoured.',
+    '## Settings: `foldgate.yaml`',
+    'All optional. `NAME` stands for a name of your own, `[]` for an entry of a list. For completion in an editor, make this the first line: `# yaml-language-server: $schema=PATH/TO/foldgate/profiles/settings.schema.json`.',
+    keyTable(settingsSchema),
+    '## Profiles: `profiles/NAME.yaml`',
+    'One file is one profile, all keys optional; JSON is YAML. Copy `profiles/default.yaml` to begin with. Thresholds are ratios up to 1 and tokens above. A request gets the profile that it names in `x-foldgate-profile`, else the most specific match: one whose `headers` match before one without, then the pattern with the most literal characters, an exact name first; else `default`.',
+    keyTable(profileSchema),
+  ].join('\n\n')}\n`
+}
+
+// --- internal ---
+
+type Node = z.core.JSONSchema.BaseSchema
+
+function schemaText(title: string, description: string, schema: z.ZodType): string {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' })
+  return `${JSON.stringify({ $schema, title, description, ...rest }, null, 2)}\n`
+}
+
+function flagTable(): string {
+  const schema = z.toJSONSchema(settingsSchema, { io: 'input' })
+  const rows = flags.map((flag: Flag) => {
+    const short = flag.short === null ? '' : `\`-${flag.short}\`, `
+    const name = `${short}\`--${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``
+    const only =
+      flag.commands === null ? '' : ` Only for ${flag.commands.map((each) => `\`${each}\``).join(', ')}.`
+    return [
+      name,
+      flag.environment === null ? '' : code(flag.environment),
+      flag.setting === null ? '' : code(flag.setting.join('.')),
+      flag.defaultText ?? (flag.setting === null ? '' : defaultAt(schema, flag.setting)),
+      `${flag.meaning}${only}`,
+    ]
+  })
+  return table(['flag', 'environment', 'key', 'default', 'meaning'], rows)
+}
+
+function defaultAt(schema: Node, path: readonly string[]): string {
+  let node: Node | undefined = schema
+  for (const step of path) node = asNode(node?.properties?.[step])
+  return defaultText(node ?? {})
+}
+
+function keyTable(schema: z.ZodType): string {
+  return table(['key', 'type', 'default', 'meaning'], keyRows(z.toJSONSchema(schema, { io: 'input' }), ''))
+}
+
+function keyRows(node: Node, prefix: string): readonly (readonly string[])[] {
+  const rows: (readonly string[])[] = []
+  for (const [key, value] of Object.entries(node.properties ?? {})) {
+    const child = asNode(value) ?? {}
+    const path = prefix === '' ? key : `${prefix}.${key}`
+    const isGroup = child.properties !== undefined
+    const isRequired = node.required?.includes(key) === true
+    const standard = isRequired ? 'required' : isGroup ? '' : defaultText(child)
+    rows.push([code(path), isGroup ? 'group' : typeText(child), standard, child.description ?? ''])
+    rows.push(...keyRows(child, path))
+    rows.push(...keyRows(asNode(child.additionalProperties) ?? {}, `${path}.NAME`))
+    rows.push(...keyRows(entryOf(child) ?? {}, `${path}[]`))
+  }
+  return rows
+}
+
+/** As it would be written in the file. */
+function defaultText(node: Node): string {
+  if (node.default === undefined) return ''
+  return code(typeof node.default === 'string' ? node.default : JSON.stringify(node.default))
+}
+
+function typeText(node: Node): string {
+  if (node.anyOf !== undefined) return node.anyOf.map((each) => typeText(asNode(each) ?? {})).join(' or ')
+  if (node.const !== undefined) return code(String(node.const))
+  if (node.enum !== undefined) return node.enum.map((word) => code(String(word))).join(', ')
+  const types = Array.isArray(node.type) ? node.type : [node.type]
+  return types.map((type) => typeName(type, node)).join(' or ')
+}
+
+function typeName(type: string | undefined, node: Node): string {
+  switch (type) {
+    case 'string':
+      return 'text'
+    case 'integer':
+      return 'whole number'
+    case 'boolean':
+      return '`true`, `false`'
+    case 'null':
+      return '`null`'
+    case 'array':
+      return `list of ${typeText(entryOf(node) ?? {})}`
+    case 'object':
+      return node.properties === undefined
+        ? `map to ${typeText(asNode(node.additionalProperties) ?? {})}`
+        : 'group'
+    case undefined:
+      return 'any'
+    default:
+      return type
+  }
+}
+
+function entryOf(node: Node): Node | undefined {
+  return Array.isArray(node.items) ? undefined : asNode(node.items)
+}
+
+function asNode(schema: Node | boolean | undefined): Node | undefined {
+  return typeof schema === 'object' ? schema : undefined
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [tableLine(header), `|${'---|'.repeat(header.length)}`, ...rows.map(tableLine)].join('\n')
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}

@@ -1,0 +1,125 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type KeyProblem, spellPath, valueAt } from '../profiles/issues.ts'
+import { nearest } from '../profiles/nearest.ts'
+import { resolveProfiles } from '../profiles/resolve.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { type Problem, problemOf, sortProblems } from './problem.ts'
+import { errorCode, readText } from './read-text.ts'
+import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
+
+export type ProfileFilesOptions = {
+  /** The folder of built-in profiles that the package ships. */
+  readonly builtInDirectory: string
+  /** The user's folder; its profiles replace built-in ones of the same name. */
+  readonly directory: string
+  /** Whether the user's folder has to exist. Default false: without it there are the built-in ones. */
+  readonly required?: boolean
+  /** How paths of the user's files begin in problems. Default: `directory`. */
+  readonly shownDirectory?: string
+  /** Names of the upstreams that profiles may choose; null: unknown, any. */
+  readonly upstreams: ReadonlySet<string> | null
+}
+
+export type ProfileFiles = {
+  /** The valid profiles; to be used only if there are no problems. */
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** The file of each profile, as it is told to people. */
+  readonly sources: ReadonlyMap<string, string>
+  readonly problems: readonly Problem[]
+}
+
+/** Reads and validates all profiles: one file each (`*.yaml`, `*.yml`, `*.json`), named as the profile. Never throws. */
+export async function readProfileFiles(options: ProfileFilesOptions): Promise<ProfileFiles> {
+  const { builtInDirectory, directory, required = false, shownDirectory = directory, upstreams } = options
+  const builtIn = await readFolder(builtInDirectory, builtInDirectory, true)
+  const own = await readFolder(directory, shownDirectory, required)
+  const files = new Map([...builtIn.files, ...own.files])
+  const raws = new Map([...files].map(([name, file]) => [name, file?.value ?? {}]))
+  const resolved = resolveProfiles(raws)
+  const problems = [...builtIn.problems, ...own.problems]
+  const astray = upstreams === null ? [] : upstreamProblems(resolved.profiles, raws, upstreams)
+  for (const { profile, ...problem } of [...resolved.problems, ...astray]) {
+    problems.push(locate(files.get(profile) ?? null, profile, problem))
+  }
+  const sources = new Map([...files].map(([name, file]) => [name, file?.source ?? name]))
+  return { profiles: resolved.profiles, sources, problems: sortProblems(problems) }
+}
+
+// --- internal ---
+
+/** More files than anyone has profiles: the wrong folder. */
+const filesMax = 1000
+
+/** A profile by name; null for one whose file could not be read. */
+type Folder = { readonly files: ReadonlyMap<string, YamlFile | null>; readonly problems: readonly Problem[] }
+
+async function readFolder(directory: string, shown: string, required: boolean): Promise<Folder> {
+  const files = new Map<string, YamlFile | null>()
+  const problems: Problem[] = []
+  let names: readonly string[] = []
+  try {
+    names = (await readdir(directory)).filter(isProfileFile).sort()
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' && !required) return { files, problems }
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+    return {
+      files,
+      problems: [problemOf(shown, `the folder of profiles ${reason}`, 'create it, or name another')],
+    }
+  }
+  if (names.length > filesMax) {
+    const message = `the folder of profiles holds more than ${filesMax} files`
+    return { files, problems: [problemOf(shown, message, 'is it the right folder?')] }
+  }
+  for (const fileName of names) {
+    const name = fileName.replace(/\.[^.]+$/, '')
+    const source = join(shown, fileName)
+    if (files.has(name)) {
+      problems.push(
+        problemOf(source, `there is another file for the profile "${name}"`, 'remove one of the two'),
+      )
+      continue
+    }
+    const read = await readText(join(directory, fileName), yamlBytesMax)
+    // Gone since the folder was listed, as editors do when they save.
+    if (read.kind === 'absent') continue
+    const parsed =
+      read.kind === 'text' ? parseYaml(source, read.text) : { problems: [problemOf(source, read.reason)] }
+    files.set(name, 'file' in parsed ? parsed.file : null)
+    if ('problems' in parsed) problems.push(...parsed.problems)
+  }
+  return { files, problems }
+}
+
+/** Hidden files and editors' own are none; schemas for editors may lie beside the profiles. */
+function isProfileFile(name: string): boolean {
+  return /^[^.~#].*\.(?:yaml|yml|json)$/i.test(name) && !/\.schema\.json$/i.test(name)
+}
+
+function upstreamProblems(
+  profiles: ReadonlyMap<string, Profile>,
+  raws: ReadonlyMap<string, unknown>,
+  upstreams: ReadonlySet<string>,
+) {
+  const problems: (KeyProblem & { readonly profile: string })[] = []
+  const known = [...upstreams].sort().join(', ')
+  for (const profile of profiles.values()) {
+    for (const path of [['upstream'], ['summary', 'upstream']]) {
+      // What is inherited is told at the profile that sets it.
+      const name = valueAt(raws.get(profile.name), path)
+      if (typeof name !== 'string' || upstreams.has(name)) continue
+      const near = nearest(name, upstreams)
+      const suggestion = near === null ? `foldgate.yaml has: ${known}` : `did you mean "${near}"?`
+      const message = `"${spellPath(path)}" names the upstream ${JSON.stringify(name)}, which foldgate.yaml does not have`
+      problems.push({ profile: profile.name, path, of: 'value', message, suggestion })
+    }
+  }
+  return problems
+}
+
+function locate(file: YamlFile | null, profile: string, problem: KeyProblem): Problem {
+  if (file !== null) return file.locate(problem)
+  return { ...problemOf(profile, problem.message, problem.suggestion), path: spellPath(problem.path) }
+}

@@ -1,0 +1,31 @@
+import { inspect } from 'node:util'
+
+/** A key or token. It shows itself to nobody who does not ask for it: not in logs, JSON or an inspected object. */
+export class Secret {
+  readonly #value: string
+
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  /** The credential itself: for the header it goes into, or for comparing. */
+  reveal(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return hidden
+  }
+
+  toJSON(): string {
+    return hidden
+  }
+
+  [inspect.custom](): string {
+    return hidden
+  }
+}
+
+// --- internal ---
+
+const hidden = '[secret]'

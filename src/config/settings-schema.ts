@@ -1,0 +1,275 @@
+import { z } from 'zod'
+import { count, glob, group, headerName, onOff, oneOf, shortText } from '../profiles/values.ts'
+import { isOrigin, upstreamUrlFault } from './web-address.ts'
+
+/**
+ * foldgate.yaml: the one source of the type, of the editor's schema and of the tables in
+ * docs/configuration.md. Any key may be left out, no other key is accepted.
+ */
+
+/** Where requests go when nothing else is set. */
+export const defaultUpstreamUrl = 'https://api.openai.com/v1'
+
+const upstreamUrl = z
+  .string({ error: 'an address that begins with http:// or https://' })
+  .superRefine((text, context) => {
+    const fault = upstreamUrlFault(text)
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault, input: text })
+  })
+
+// A key pasted here by mistake mostly has other characters; the value is never shown either way.
+const variableName = z
+  .string({ error: 'the name of an environment variable' })
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+    error: 'the name of an environment variable, not the key itself: letters, digits and _',
+  })
+
+const filePath = shortText("a file's path")
+
+const keySources = (what: string) => ({
+  fromVariable: variableName.nullable().default(null).describe(`Environment variable that holds ${what}.`),
+  fromFile: filePath
+    .nullable()
+    .default(null)
+    .describe(`File that holds ${what}, relative to foldgate.yaml. One of the two, not both.`),
+})
+
+const seconds = (maximum: number) => count('seconds', 0, maximum)
+const dayInSeconds = 86_400
+
+const portPhrase = 'a port from 0 to 65535'
+const port = z.int({ error: portPhrase }).min(0, { error: portPhrase }).max(65_535, { error: portPhrase })
+
+const host = shortText('a host name or an address').regex(/^[A-Za-z0-9.:_[\]-]+$/, {
+  error: 'a host name or an address, without scheme, port or path',
+})
+
+/** Stands in a path (`/u/NAME/…`) and in messages. */
+const upstreamName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, {
+  error: 'an upstream name of 1 to 64 letters, digits, ".", "_" or "-"',
+})
+
+const upstreamKey = keySources('the key that Foldgate sends to this upstream')
+
+export const upstreamKeys = group({
+  url: upstreamUrl
+    .nullable()
+    .default(null)
+    .describe(
+      `Address that stands for the client's \`/v1\`, with its path. Required; only \`default\` has one, ${defaultUpstreamUrl}.`,
+    ),
+  api_key_env: upstreamKey.fromVariable,
+  api_key_file: upstreamKey.fromFile,
+  headers: z
+    .record(
+      headerName,
+      z.string({ error: 'text' }).regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'text in one line' }),
+      { error: 'a map from header name to text' },
+    )
+    .default({})
+    .describe('Headers that are set on every request to this upstream.'),
+  concurrency: count('requests', 1)
+    .nullable()
+    .default(null)
+    .describe('Requests at a time to this upstream; null: no limit of its own.'),
+  forward_client_key: onOff
+    .nullable()
+    .default(null)
+    .describe(
+      "Send the client's credential to this upstream; null: only to `default`, and only where Foldgate has no key of its own for it.",
+    ),
+})
+
+const clientKey = keySources('the key, which clients send as their API key')
+
+export const clientOverrides = ['bypass', 'profile', 'compact', 'conversation'] as const
+
+export const settingsSchema = group({
+  host: host.default('127.0.0.1').describe('Address that Foldgate listens on; the container sets 0.0.0.0.'),
+  port: port.default(3653).describe('Port that Foldgate listens on; 0: any free one.'),
+  profiles: filePath
+    .nullable()
+    .default(null)
+    .describe(
+      'Folder of profiles, relative to foldgate.yaml; null: `profiles/` beside foldgate.yaml. Watched for changes. The built-in profiles come after these.',
+    ),
+  log_level: oneOf(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least important lines that are logged; JSON lines, pretty on a terminal.'),
+  upstreams: z
+    .record(upstreamName, upstreamKeys, { error: 'a map from name to upstream' })
+    .default({})
+    .describe(
+      'Upstreams by name; `default` is always there. A request chooses another by the path `/u/NAME/v1/…`, or its profile does.',
+    ),
+  client_keys: z
+    .array(
+      group({
+        name: shortText('a name').describe('Names the client in logs, metrics and stores. Required.'),
+        key_env: clientKey.fromVariable,
+        key_file: clientKey.fromFile,
+        profiles: z
+          .array(glob, { error: 'a list of profile names or patterns' })
+          .default(['*'])
+          .describe('Profiles that it may use; names or patterns.'),
+        overrides: z
+          .union([onOff, z.array(oneOf(clientOverrides))], {
+            error: `true, false or a list of ${clientOverrides.join(', ')}`,
+          })
+          .default(true)
+          .describe('Which `x-foldgate-…` request headers it may send; true: all, false: none.'),
+      }),
+      { error: 'a list of client keys' },
+    )
+    .default([])
+    .describe(
+      "Keys of Foldgate's own that clients must send; empty: any client. Needed off loopback when Foldgate holds an upstream's key.",
+    ),
+  scope: group({
+    header: headerName
+      .nullable()
+      .default(null)
+      .describe(
+        "Request header that tells whose state it is, for credentials that rotate; trust it only where clients cannot set it. null: the credential or the client key's name.",
+      ),
+  })
+    .prefault({})
+    .describe('Whose state is whose.'),
+  cors: group({
+    origins: z
+      .array(
+        z.string({ error: 'an origin' }).refine((text) => text === '*' || isOrigin(text), {
+          error: 'an origin such as https://app.example.com, without path, or *',
+        }),
+        { error: 'a list of origins' },
+      )
+      .default([])
+      .describe('Origins of web pages that may call Foldgate; preflights are answered for them.'),
+  })
+    .prefault({})
+    .describe('Calls from web pages.'),
+  hosts: z
+    .array(host, { error: 'a list of host names' })
+    .default([])
+    .describe('Further names under which clients reach Foldgate, accepted in `Host`.'),
+  limits: group({
+    body_mb: count('megabytes', 1, 4096).default(64).describe('Largest request body that is read, in MB.'),
+    bytes_in_flight_mb: count('megabytes', 1, 1_048_576)
+      .default(512)
+      .describe('Request bodies held at a time, all together, in MB.'),
+    concurrent: count('requests', 1).default(1024).describe('Requests at a time.'),
+    headers_s: seconds(dayInSeconds)
+      .default(60)
+      .describe("Longest wait for a client's headers, in seconds; 0: no limit."),
+    connect_s: seconds(dayInSeconds)
+      .default(10)
+      .describe('Longest wait for a connection to an upstream, in seconds; 0: no limit.'),
+    first_byte_s: seconds(dayInSeconds)
+      .default(600)
+      .describe("Longest wait for the first byte of an upstream's answer, in seconds; 0: no limit."),
+    idle_s: seconds(dayInSeconds)
+      .default(300)
+      .describe('Longest silence within a body, in seconds; 0: no limit.'),
+  })
+    .prefault({})
+    .describe('What bounds the load; each has its own error.'),
+  drain: group({
+    delay_s: seconds(dayInSeconds)
+      .default(5)
+      .describe('How long new connections are still served after SIGTERM, in seconds.'),
+    timeout_s: seconds(dayInSeconds)
+      .default(25)
+      .describe('How long running requests may take to finish after SIGTERM, in seconds.'),
+  })
+    .prefault({})
+    .describe('Shutting down.'),
+  store: group({
+    url: z
+      .string({ error: 'text' })
+      .regex(/^(?:memory:$|sqlite:|rediss?:\/\/.)/, {
+        error: 'memory:, sqlite:, sqlite:PATH or an address that begins with redis:// or rediss://',
+      })
+      .default('sqlite:')
+      .describe(
+        "Where decisions and summaries are kept: `sqlite:` (a file in the user's state directory), `sqlite:PATH`, `memory:`, `redis://…`.",
+      ),
+    ttl_days: z
+      .number({ error: 'a number of days above 0' })
+      .positive({ error: 'a number of days above 0' })
+      .max(3650, { error: 'at most 3650 days' })
+      .default(7)
+      .describe('How long they are kept, in days.'),
+    max_mb: count('megabytes', 1, 1_048_576).default(512).describe('Largest size of the store, in MB.'),
+    required: onOff
+      .default(false)
+      .describe(
+        'Whether a store that cannot be opened stops the start; else it becomes `memory:` with a warning.',
+      ),
+    encrypt_key_env: variableName
+      .nullable()
+      .default(null)
+      .describe('Environment variable that holds the key with which content in the store is encrypted.'),
+  })
+    .prefault({})
+    .describe('What is remembered, and where.'),
+  admin: group({
+    host: host.default('127.0.0.1').describe('Address of the admin listener.'),
+    port: port.default(3654).describe('Port of the admin listener; 0: no admin listener.'),
+    token_env: variableName
+      .nullable()
+      .default(null)
+      .describe('Environment variable that holds its bearer token. Required off loopback.'),
+    show_content: onOff
+      .default(false)
+      .describe("Whether the page shows messages' content, while it is held in memory."),
+    metrics: oneOf(['protected', 'open'])
+      .default('protected')
+      .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
+  })
+    .prefault({})
+    .describe('The page, the metrics and the journal.'),
+  archive: group({
+    dir: shortText("a folder's path")
+      .nullable()
+      .default(null)
+      .describe(
+        'Folder where what a stride takes out is kept, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
+      ),
+    mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
+  })
+    .prefault({})
+    .describe('Keeping what was folded.'),
+  usage: group({
+    in_streams: oneOf(['rewritten', 'never', 'always'])
+      .default('rewritten')
+      .describe(
+        'In which streamed requests Foldgate asks for usage when the client did not; the extra chunk is hidden from the client. rewritten: those that it rewrites anyway.',
+      ),
+  })
+    .prefault({})
+    .describe("The provider's own token counts."),
+  prices: z
+    .record(
+      glob,
+      group({
+        input: price().describe('Per million prompt tokens.'),
+        cached_input: price().describe('Per million prompt tokens read from the cache.'),
+        output: price().describe('Per million tokens of the reply.'),
+      }),
+      { error: 'a map from model pattern to prices' },
+    )
+    .default({})
+    .describe(
+      'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. Unknown prices are shown as unknown.',
+    ),
+})
+
+/** foldgate.yaml with everything filled in. */
+export type SettingsFile = z.output<typeof settingsSchema>
+
+// --- internal ---
+
+function price() {
+  const phrase = 'a price of 0 or more'
+  return z.number({ error: phrase }).min(0, { error: phrase }).nullable().default(null)
+}

@@ -1,0 +1,234 @@
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { type KeyProblem, spellPath } from '../profiles/issues.ts'
+import { deepFreeze } from './deep-freeze.ts'
+import type { FlagValues } from './flags.ts'
+import { type Environment, fromVariable, type KeySource, readKey } from './key-source.ts'
+import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
+import { type Problem, problemOf, sortProblems } from './problem.ts'
+import { readText } from './read-text.ts'
+import type { Secret } from './secret.ts'
+import { clientOverrides, defaultUpstreamUrl, type SettingsFile, upstreamKeys } from './settings-schema.ts'
+import { validateSettings } from './settings-validation.ts'
+import { canonicalUrl } from './web-address.ts'
+import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
+
+export type ClientOverride = (typeof clientOverrides)[number]
+
+export type UpstreamSettings = {
+  readonly name: string
+  /** Canonical, without a slash at its end, a query or user info. */
+  readonly url: string
+  /** The key that Foldgate sends; null where it has none. */
+  readonly key: Secret | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly concurrency: number | null
+  /** Whether the client's own credential goes to this upstream. */
+  readonly forward_client_key: boolean
+}
+
+export type ClientKeySettings = {
+  readonly name: string
+  readonly key: Secret
+  /** Names of, or patterns on, the profiles that it may use. */
+  readonly profiles: readonly string[]
+  readonly overrides: readonly ClientOverride[]
+}
+
+/** Everything that is set, filled in, with keys read and paths absolute. Keys are spelt as in foldgate.yaml. */
+export type Settings = Readonly<
+  Omit<SettingsFile, 'upstreams' | 'client_keys' | 'profiles' | 'store' | 'admin'>
+> & {
+  /** By name; `default` is always there. */
+  readonly upstreams: ReadonlyMap<string, UpstreamSettings>
+  readonly client_keys: readonly ClientKeySettings[]
+  /** The folder of the user's profiles. */
+  readonly profiles: string
+  /** Whether that folder was set, and so has to exist; else it is the usual place. */
+  readonly profiles_required: boolean
+  readonly store: SettingsFile['store'] & { readonly encrypt_key: Secret | null }
+  readonly admin: SettingsFile['admin'] & { readonly token: Secret | null }
+  /** The settings file that was read; null where there is none. */
+  readonly config_file: string | null
+}
+
+export type SettingsOptions = {
+  readonly flags: FlagValues
+  readonly env: Environment
+  /** The working directory, for `./foldgate.yaml` and for paths in flags and variables. */
+  readonly cwd: string
+}
+
+export type LoadedSettings =
+  | { readonly ok: true; readonly settings: Settings }
+  | {
+      readonly ok: false
+      readonly problems: readonly Problem[]
+      /** What is left when the wrong parts are taken out: for finding further problems, not for use. */
+      readonly sound: Settings
+    }
+
+/** Merges flags, environment, foldgate.yaml and defaults, in this order. All problems are told at once. */
+export async function loadSettings(options: SettingsOptions): Promise<LoadedSettings> {
+  const { flags, env, cwd } = options
+  const { path, file, problems: fileProblems } = await readSettingsFile(options)
+  const overrides = readOverrides(flags, env, cwd)
+  const { settings, problems } = validateSettings(applyOverrides(file?.value ?? {}, overrides))
+  const directory = path === null ? cwd : dirname(path)
+  const completed = await complete(settings, { env, directory, configFile: file === null ? null : path })
+  const all = [...problems, ...completed.problems].map((problem) => locate(problem, file, overrides))
+  const found = sortProblems([...fileProblems, ...all])
+  if (found.length > 0) return { ok: false, problems: found, sound: completed.settings }
+  return { ok: true, settings: completed.settings }
+}
+
+// --- internal ---
+
+type SettingsFileRead = {
+  readonly path: string | null
+  readonly file: YamlFile | null
+  readonly problems: readonly Problem[]
+}
+
+async function readSettingsFile({ flags, env, cwd }: SettingsOptions): Promise<SettingsFileRead> {
+  const given = flagOrVariable('config', flags, env)
+  const source = given?.text ?? 'foldgate.yaml'
+  const path = resolve(cwd, source)
+  const read = await readText(path, yamlBytesMax)
+  if (read.kind === 'absent') {
+    if (given === null) return { path: null, file: null, problems: [] }
+    return { path, file: null, problems: [problemOf(given.source, `the file ${source} does not exist`)] }
+  }
+  if (read.kind === 'unreadable') return { path, file: null, problems: [problemOf(source, read.reason)] }
+  const parsed = parseYaml(source, read.text)
+  if ('file' in parsed) return { path, file: parsed.file, problems: [] }
+  return { path, file: null, problems: parsed.problems }
+}
+
+/** Tells a problem at the flag or variable that set the value, else where it stands in the file. */
+function locate(problem: KeyProblem, file: YamlFile | null, overrides: readonly Override[]): Problem {
+  const path = spellPath(problem.path)
+  const { message, suggestion } = problem
+  const override = overrides.find((each) => each.path.join('.') === path)
+  if (override !== undefined) return { ...problemOf(override.source, message, suggestion), path }
+  return file?.locate(problem) ?? { ...problemOf('settings', message, suggestion), path }
+}
+
+type Surroundings = {
+  readonly env: Environment
+  /** What paths in foldgate.yaml are relative to. */
+  readonly directory: string
+  readonly configFile: string | null
+}
+
+async function complete(file: SettingsFile, surroundings: Surroundings) {
+  const { env, directory, configFile } = surroundings
+  const problems: KeyProblem[] = []
+  const keep = ({ key, problem }: { key: Secret | null; problem: KeyProblem | null }): Secret | null => {
+    if (problem !== null) problems.push(problem)
+    return key
+  }
+  const read = async (source: KeySource) => keep(await readKey(source, env, directory))
+  const variable = (name: string | null, path: readonly string[]) =>
+    name === null ? null : keep(fromVariable(name, path, env))
+
+  const upstreams = await completeUpstreams(file, read)
+  const clientKeys = await completeClientKeys(file, read)
+  problems.push(...repeatedKeys(clientKeys))
+  const profiles = resolve(directory, file.profiles ?? 'profiles')
+  if (file.profiles !== null && !(await isDirectory(profiles))) {
+    const message = `the folder of profiles, ${profiles}, does not exist`
+    problems.push({ path: ['profiles'], of: 'value', message, suggestion: 'create it, or name another' })
+  }
+  const settings: Settings = deepFreeze({
+    ...file,
+    hosts: file.hosts.map((host) => host.toLowerCase()),
+    upstreams,
+    client_keys: clientKeys,
+    profiles,
+    profiles_required: file.profiles !== null,
+    store: {
+      ...file.store,
+      url: resolveStoreUrl(directory, file.store.url),
+      encrypt_key: variable(file.store.encrypt_key_env, ['store', 'encrypt_key_env']),
+    },
+    admin: { ...file.admin, token: variable(file.admin.token_env, ['admin', 'token_env']) },
+    archive: {
+      ...file.archive,
+      dir: file.archive.dir === null ? null : resolve(directory, file.archive.dir),
+    },
+    config_file: configFile,
+  })
+  return { settings, problems }
+}
+
+const bareUpstream = upstreamKeys.parse({})
+
+type ReadSource = (source: KeySource) => Promise<Secret | null>
+
+async function completeUpstreams(
+  { upstreams, client_keys }: SettingsFile,
+  read: ReadSource,
+): Promise<ReadonlyMap<string, UpstreamSettings>> {
+  const completed = new Map<string, UpstreamSettings>()
+  for (const [name, upstream] of Object.entries({ default: bareUpstream, ...upstreams })) {
+    const key = await read({
+      variablePath: ['upstreams', name, 'api_key_env'],
+      variable: upstream.api_key_env,
+      filePath: ['upstreams', name, 'api_key_file'],
+      file: upstream.api_key_file,
+    })
+    // With client keys the client's credential is one of ours, and no upstream's business.
+    const forwards = name === 'default' && key === null && client_keys.length === 0
+    completed.set(name, {
+      name,
+      url: canonicalUrl(upstream.url ?? defaultUpstreamUrl),
+      key,
+      headers: upstream.headers,
+      concurrency: upstream.concurrency,
+      forward_client_key: upstream.forward_client_key ?? forwards,
+    })
+  }
+  return completed
+}
+
+async function completeClientKeys(
+  { client_keys }: SettingsFile,
+  read: ReadSource,
+): Promise<readonly ClientKeySettings[]> {
+  const completed: ClientKeySettings[] = []
+  for (const [index, { name, key_env, key_file, profiles, overrides }] of client_keys.entries()) {
+    const key = await read({
+      variablePath: ['client_keys', index, 'key_env'],
+      variable: key_env,
+      filePath: ['client_keys', index, 'key_file'],
+      file: key_file,
+    })
+    if (key !== null) completed.push({ name, key, profiles, overrides: listOf(overrides) })
+  }
+  return completed
+}
+
+function listOf(overrides: boolean | readonly ClientOverride[]): readonly ClientOverride[] {
+  if (typeof overrides !== 'boolean') return overrides
+  return overrides ? clientOverrides : []
+}
+
+function repeatedKeys(clientKeys: readonly ClientKeySettings[]): readonly KeyProblem[] {
+  const owners = new Map<string, string>()
+  return clientKeys.flatMap(({ name, key }): KeyProblem[] => {
+    const owner = owners.get(key.reveal())
+    owners.set(key.reveal(), name)
+    if (owner === undefined) return []
+    const message = `the client keys "${owner}" and "${name}" are the same key`
+    return [{ path: ['client_keys'], of: 'value', message, suggestion: 'give each client a key of its own' }]
+  })
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}

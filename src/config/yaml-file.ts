@@ -1,0 +1,127 @@
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml'
+import { type KeyProblem, spellPath } from '../profiles/issues.ts'
+import { problemOf, type Problem } from './problem.ts'
+import { syntaxAdvice } from './yaml-syntax.ts'
+
+/** A YAML (or JSON) file that was read, with the places of its keys. */
+export type YamlFile = {
+  /** Its path as it is told to people. */
+  readonly source: string
+  /** Its content as plain values; `{}` for an empty file. */
+  readonly value: unknown
+  /** Puts a problem with a key or value where it stands in the file. */
+  readonly locate: (problem: KeyProblem) => Problem
+}
+
+type LinePosition = { readonly line: number; readonly col: number }
+
+/** Settings and profiles are a few kilobytes; more is the wrong file. */
+export const yamlBytesMax = 1024 * 1024
+
+/** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
+const aliasesMax = 100
+
+/** Parses the text of a file. Duplicate keys, unknown tags and anything ambiguous are problems. */
+export function parseYaml(
+  source: string,
+  text: string,
+): { readonly file: YamlFile } | { readonly problems: readonly Problem[] } {
+  if (text.length > yamlBytesMax) {
+    return { problems: [problemOf(source, `is larger than ${yamlBytesMax} bytes`, 'is it the right file?')] }
+  }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
+  const faults = [...document.errors, ...document.warnings]
+  if (faults.length > 0) {
+    return {
+      problems: faults
+        .slice(0, faultsShownMax)
+        .map((fault) => syntaxProblem(source, fault.code, lines.linePos(fault.pos[0]))),
+    }
+  }
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: aliasesMax }) ?? {}
+  } catch {
+    return { problems: [aliasProblem(source, document, lines)] }
+  }
+  const locate = (problem: KeyProblem): Problem => {
+    const offset = offsetOf(document, problem)
+    const position = offset === null ? null : lines.linePos(offset)
+    return {
+      source,
+      line: position?.line ?? null,
+      column: position?.col ?? null,
+      path: spellPath(problem.path),
+      message: problem.message,
+      suggestion: problem.suggestion,
+    }
+  }
+  return { file: { source, value, locate } }
+}
+
+// --- internal ---
+
+/** One fault in the syntax often brings others after it; the first few tell it. */
+const faultsShownMax = 5
+
+function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosition): Problem {
+  return { source, line, column: col, path: '', ...syntaxAdvice(code) }
+}
+
+/** The parser follows aliases last; it fails on one without an anchor and on too many. */
+function aliasProblem(source: string, document: Document, lines: LineCounter): Problem {
+  let unknownAt: number | null = null
+  visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document) !== undefined) return undefined
+      unknownAt = node.range?.[0] ?? null
+      return visit.BREAK
+    },
+  })
+  if (unknownAt !== null) return syntaxProblem(source, 'BAD_ALIAS', lines.linePos(unknownAt))
+  return problemOf(source, 'its aliases (*name) lead too far', 'write the values out')
+}
+
+/** Where the key or value begins, else the nearest group around it that the file has. */
+function offsetOf(document: Document, { path, of }: KeyProblem): number | null {
+  let node = document.contents
+  let offset = node?.range?.[0] ?? null
+  for (const [depth, step] of path.entries()) {
+    const pair = childOf(resolve(document, node), step)
+    if (pair === null) return offset
+    const last = depth === path.length - 1
+    const keyOffset = pair.key?.range?.[0] ?? null
+    const valueOffset = pair.value?.range?.[0] ?? null
+    offset = (last && of === 'key') || valueOffset === null ? (keyOffset ?? offset) : valueOffset
+    node = pair.value
+  }
+  return offset
+}
+
+function childOf(node: Node | null, step: PropertyKey): { key: Node | null; value: Node | null } | null {
+  if (isMap<Node, Node | null>(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+    return pair === undefined ? null : { key: pair.key, value: pair.value }
+  }
+  if (isSeq<Node>(node) && typeof step === 'number') {
+    const value = node.items[step]
+    return value === undefined ? null : { key: null, value }
+  }
+  return null
+}
+
+function resolve(document: Document, node: Node | null): Node | null {
+  return isAlias(node) ? (node.resolve(document) ?? null) : node
+}

@@ -1,0 +1,17 @@
+/** How often each id still waits for an answer. */
+export type UnansweredIds = Map<string, number>
+
+/** The ids of an assistant message's calls, each as often as it stands there. Calls without an id count under ''. */
+export function unansweredIdsOf(callIds: readonly string[]): UnansweredIds {
+  const counts: UnansweredIds = new Map()
+  for (const id of callIds) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
+}
+
+/** Takes one call of that id off the list; false where none waits. */
+export function takeAnswered(unanswered: UnansweredIds, id: string): boolean {
+  const count = unanswered.get(id) ?? 0
+  if (count === 0) return false
+  unanswered.set(id, count - 1)
+  return true
+}

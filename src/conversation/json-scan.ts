@@ -1,0 +1,158 @@
+import type { Span } from './source.ts'
+
+/** Where a key (with its quotes) and its value stand. */
+export type EntrySpans = { readonly key: Span; readonly value: Span }
+
+/** Finds the end of the value that begins at `start`; -1 where there is none. `key` is the key it belongs to. */
+export type EndOfValue = (latin1: string, start: number, key: Span) => number
+
+const tab = 0x09
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const quote = 0x22
+const comma = 0x2c
+const minus = 0x2d
+const digitZero = 0x30
+const digitNine = 0x39
+const colon = 0x3a
+const bracketOpen = 0x5b
+const backslash = 0x5c
+const bracketClose = 0x5d
+const letterF = 0x66
+const letterN = 0x6e
+const letterT = 0x74
+const braceOpen = 0x7b
+const braceClose = 0x7d
+
+/** The first index from `start` on that holds no JSON whitespace (RFC 8259, section 2); the length if there is none. */
+export function skipWhitespace(latin1: string, start: number): number {
+  let index = start
+  while (isWhitespace(latin1.charCodeAt(index))) index += 1
+  return index
+}
+
+/**
+ * The entries of the object whose brace stands at `start`, and the index after its closing brace; null where
+ * the separators are wrong or the text ends early. Values are delimited, not validated: a delimited text that
+ * parses as one JSON value is that value, and there is no other way to split. No recursion: any depth is fine.
+ */
+export function scanObject(
+  latin1: string,
+  start: number,
+  endOfValue: EndOfValue = endOfAnyValue,
+): { readonly entries: readonly EntrySpans[]; readonly end: number } | null {
+  if (latin1.charCodeAt(start) !== braceOpen) return null
+  const entries: EntrySpans[] = []
+  let index = skipWhitespace(latin1, start + 1)
+  if (latin1.charCodeAt(index) === braceClose) return { entries, end: index + 1 }
+  for (;;) {
+    if (latin1.charCodeAt(index) !== quote) return null
+    const keyEnd = endOfString(latin1, index)
+    if (keyEnd === -1) return null
+    const key = { start: index, end: keyEnd }
+    index = skipWhitespace(latin1, keyEnd)
+    if (latin1.charCodeAt(index) !== colon) return null
+    index = skipWhitespace(latin1, index + 1)
+    const end = endOfValue(latin1, index, key)
+    if (end === -1) return null
+    entries.push({ key, value: { start: index, end } })
+    index = skipWhitespace(latin1, end)
+    const separator = latin1.charCodeAt(index)
+    if (separator === braceClose) return { entries, end: index + 1 }
+    if (separator !== comma) return null
+    index = skipWhitespace(latin1, index + 1)
+  }
+}
+
+/** The elements of the array whose bracket stands at `start`, under the same terms as `scanObject`. */
+export function scanArray(
+  latin1: string,
+  start: number,
+): { readonly elements: readonly Span[]; readonly end: number } | null {
+  if (latin1.charCodeAt(start) !== bracketOpen) return null
+  const elements: Span[] = []
+  let index = skipWhitespace(latin1, start + 1)
+  if (latin1.charCodeAt(index) === bracketClose) return { elements, end: index + 1 }
+  for (;;) {
+    const end = endOfAnyValue(latin1, index)
+    if (end === -1) return null
+    elements.push({ start: index, end })
+    index = skipWhitespace(latin1, end)
+    const separator = latin1.charCodeAt(index)
+    if (separator === bracketClose) return { elements, end: index + 1 }
+    if (separator !== comma) return null
+    index = skipWhitespace(latin1, index + 1)
+  }
+}
+
+/** The index after the value that begins at `start`; -1 where none does or the text ends early. */
+export function endOfAnyValue(latin1: string, start: number): number {
+  const first = latin1.charCodeAt(start)
+  if (first === quote) return endOfString(latin1, start)
+  if (first === braceOpen || first === bracketOpen) return endOfNested(latin1, start)
+  return beginsLiteral(first) ? endOfLiteral(latin1, start) : -1
+}
+
+// --- internal ---
+
+function isWhitespace(code: number): boolean {
+  return code === space || code === lineFeed || code === carriageReturn || code === tab
+}
+
+function beginsLiteral(code: number): boolean {
+  return (
+    (code >= digitZero && code <= digitNine) ||
+    code === minus ||
+    code === letterT ||
+    code === letterF ||
+    code === letterN
+  )
+}
+
+// A quote ends the string unless an odd number of backslashes stands before it. A run of backslashes is
+// counted only from the quote that follows it, so the work stays linear whatever the text.
+function endOfString(latin1: string, start: number): number {
+  let close = latin1.indexOf('"', start + 1)
+  while (close !== -1) {
+    let before = close - 1
+    while (latin1.charCodeAt(before) === backslash) before -= 1
+    if ((close - before) % 2 === 1) return close + 1
+    close = latin1.indexOf('"', close + 1)
+  }
+  return -1
+}
+
+// Braces and brackets share one counter: where they are mixed up, the text between is no JSON, and parsing
+// the piece says so.
+function endOfNested(latin1: string, start: number): number {
+  const length = latin1.length
+  let depth = 0
+  let index = start
+  while (index < length) {
+    const code = latin1.charCodeAt(index)
+    if (code === quote) {
+      index = endOfString(latin1, index)
+      if (index === -1) return -1
+      continue
+    }
+    index += 1
+    if (code === braceOpen || code === bracketOpen) depth += 1
+    else if (code === braceClose || code === bracketClose) {
+      depth -= 1
+      if (depth === 0) return index
+    }
+  }
+  return -1
+}
+
+function endOfLiteral(latin1: string, start: number): number {
+  const length = latin1.length
+  let index = start + 1
+  while (index < length) {
+    const code = latin1.charCodeAt(index)
+    if (code === comma || code === braceClose || code === bracketClose || isWhitespace(code)) break
+    index += 1
+  }
+  return index
+}

@@ -1,0 +1,34 @@
+import type { Source, Span } from './source.ts'
+
+/** A parsed JSON object of which nothing is known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value of a piece of a body; undefined where the piece is no JSON. Never throws. */
+export function parseJson(source: Source, span: Span): unknown {
+  try {
+    return JSON.parse(source.text(span.start, span.end))
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of a parsed value without the keys in `omitted`; null where it is nested too deep to be written. */
+export function stringifyJson(value: unknown, omitted?: ReadonlySet<string>): string | null {
+  try {
+    const text: string | undefined = JSON.stringify(value, (key, inner: unknown) =>
+      omitted?.has(key) === true ? undefined : inner,
+    )
+    return text ?? null
+  } catch {
+    return null
+  }
+}
+
+/** `value` where it is a string, else `otherwise`. */
+export function stringOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise {
+  return typeof value === 'string' ? value : otherwise
+}

@@ -1,0 +1,68 @@
+import type { Call } from './calls.ts'
+import type { Message, MessageFacts } from './message.ts'
+import type { Digest } from './source.ts'
+
+/** What a message says, without ids, cache marks, reasoning and unknown fields. */
+export type Meaning = {
+  readonly role: string
+  readonly name: string | null
+  /** Its texts and media in their order. Empty texts are left out: no content, null and '' mean the same. */
+  readonly content: readonly { readonly kind: string; readonly text: string }[]
+  readonly calls: readonly Call[]
+}
+
+/** The digest of a meaning. The encoding is unambiguous, so that only equal meanings have equal digests. */
+export function digestOfMeaning(meaning: Meaning, digest: Digest): string {
+  return digest(
+    JSON.stringify([
+      meaning.role,
+      meaning.name,
+      meaning.content.filter(({ text }) => text !== '').map(({ kind, text }) => [kind, text]),
+      meaning.calls.map(({ name, argumentsText }) => [name, argumentsText]),
+    ]),
+  )
+}
+
+/**
+ * One key more than there are messages: `keys[i]` stands for the first i messages. The chain begins after
+ * the leading system block, whose messages all have the root's key: a clock in the system prompt changes
+ * nothing. A message in the place where it stood before costs no digest.
+ */
+export function meaningKeys(
+  messages: readonly Pick<Message, 'facts'>[],
+  systemCount: number,
+  digest: Digest,
+): readonly string[] {
+  const chain = chainOf(digest)
+  const keys = [chain.root]
+  let key = chain.root
+  for (const [index, { facts }] of messages.entries()) {
+    if (index >= systemCount) key = nextKey(chain, key, facts, digest)
+    keys.push(key)
+  }
+  return keys
+}
+
+// --- internal ---
+
+type Link = { readonly previous: string; readonly key: string }
+type Chain = { readonly root: string; readonly links: WeakMap<MessageFacts, Link> }
+
+// Facts live as long as the cache that holds them; a link lives as long as its facts.
+const chains = new WeakMap<Digest, Chain>()
+
+function chainOf(digest: Digest): Chain {
+  const known = chains.get(digest)
+  if (known !== undefined) return known
+  const chain = { root: digest('conversation'), links: new WeakMap<MessageFacts, Link>() }
+  chains.set(digest, chain)
+  return chain
+}
+
+function nextKey(chain: Chain, previous: string, facts: MessageFacts, digest: Digest): string {
+  const known = chain.links.get(facts)
+  if (known?.previous === previous) return known.key
+  const key = digest(JSON.stringify([previous, facts.meaning]))
+  chain.links.set(facts, { previous, key })
+  return key
+}

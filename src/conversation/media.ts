@@ -1,0 +1,117 @@
+import { imageSizeOf } from './image-size.ts'
+import { isJsonObject, stringifyJson } from './json-value.ts'
+import type { JsonObject } from './json-value.ts'
+import type { Media } from './message.ts'
+import type { Digest } from './source.ts'
+
+/** Part types of chat completions, of the Responses API and of Anthropic, which gateways accept side by side. */
+const kindOf: Readonly<Record<string, Media['kind']>> = {
+  image_url: 'image',
+  input_image: 'image',
+  image: 'image',
+  input_audio: 'audio',
+  audio_url: 'audio',
+  audio: 'audio',
+  file: 'file',
+  input_file: 'file',
+  document: 'file',
+  video_url: 'video',
+  input_video: 'video',
+  video: 'video',
+}
+
+/** Marks for a prompt cache. They move from request to request and say nothing about the content. */
+const cacheMarks: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint'])
+
+/** A media type and its parameters before the comma of a data address are shorter than this. */
+const dataPrefixCharactersMax = 1_024
+
+/**
+ * A content part that is no text; null where it is nested too deep to be described. A part of an unknown
+ * type is `other` and stands `inline`, `dataBytes` being the length of its JSON.
+ */
+export function readMedia(part: unknown, digest: Digest): Media | null {
+  if (!isJsonObject(part)) return unknownPart(part, digest)
+  const type = part['type']
+  const kind = typeof type === 'string' && Object.hasOwn(kindOf, type) ? kindOf[type] : undefined
+  if (typeof type !== 'string' || kind === undefined) return unknownPart(part, digest)
+  const holder = part[type] ?? part['source'] ?? part
+  const where = addressOf(holder)
+  if (where === null) return unknownPart(part, digest)
+  return { kind, detail: detailOf(holder, part), digest: digest(where.value), ...placeOf(kind, where) }
+}
+
+/** Audio that the upstream keeps and an assistant message refers to (`audio: {id}`). */
+export function audioReference(id: string, digest: Digest): Media {
+  return { kind: 'audio', detail: 'auto', digest: digest(id), place: 'reference', ...noData }
+}
+
+// --- internal ---
+
+const noData = { widthPixels: 0, heightPixels: 0, dataBytes: 0 }
+
+type Address = { readonly value: string; readonly field: 'address' | 'data' | 'reference' }
+
+function unknownPart(part: unknown, digest: Digest): Media | null {
+  const text = stringifyJson(part, cacheMarks)
+  if (text === null) return null
+  return {
+    kind: 'other',
+    detail: 'auto',
+    digest: digest(text),
+    place: 'inline',
+    ...noData,
+    dataBytes: text.length,
+  }
+}
+
+function addressOf(holder: unknown): Address | null {
+  if (typeof holder === 'string') return { value: holder, field: 'address' }
+  if (!isJsonObject(holder)) return null
+  return (
+    firstString(holder, ['url', 'image_url', 'video_url', 'file_url'], 'address') ??
+    firstString(holder, ['data', 'file_data'], 'data') ??
+    firstString(holder, ['file_id', 'id'], 'reference')
+  )
+}
+
+function firstString(holder: JsonObject, names: readonly string[], field: Address['field']): Address | null {
+  for (const name of names) {
+    const value = holder[name]
+    if (typeof value === 'string') return { value, field }
+  }
+  return null
+}
+
+function placeOf(
+  kind: Media['kind'],
+  { value, field }: Address,
+): Pick<Media, 'place' | 'widthPixels' | 'heightPixels' | 'dataBytes'> {
+  if (field === 'reference') return { place: 'reference', ...noData }
+  const prefix = value.slice(0, dataPrefixCharactersMax)
+  const isDataAddress = /^data:/i.test(prefix)
+  if (!isDataAddress && (field === 'address' || /^https?:/i.test(prefix)))
+    return { place: 'remote', ...noData }
+  const dataStart = isDataAddress ? prefix.indexOf(',') + 1 : 0
+  if (isDataAddress && !/;base64,$/i.test(prefix.slice(0, dataStart))) {
+    return { place: 'inline', ...noData, dataBytes: value.length - dataStart }
+  }
+  const size = kind === 'image' ? imageSizeOf(value, dataStart) : noData
+  return {
+    place: 'inline',
+    widthPixels: size.widthPixels,
+    heightPixels: size.heightPixels,
+    dataBytes: base64Bytes(value, dataStart),
+  }
+}
+
+function base64Bytes(text: string, start: number): number {
+  let end = text.length
+  while (end > start && text.charCodeAt(end - 1) === 0x3d) end -= 1
+  return Math.floor(((end - start) * 3) / 4)
+}
+
+function detailOf(holder: unknown, part: JsonObject): Media['detail'] {
+  const detail = isJsonObject(holder) ? (holder['detail'] ?? part['detail']) : part['detail']
+  return detail === 'low' || detail === 'high' || detail === 'original' ? detail : 'auto'
+}

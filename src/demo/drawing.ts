@@ -1,0 +1,114 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { RequestFigures } from './tally.ts'
+
+export type Terminal = {
+  readonly write: (text: string) => void
+  /** Width of a line in characters. */
+  readonly columns: number
+  /** Whether colours may be used; without them the output is plain text. */
+  readonly color: boolean
+}
+
+export type Drawing = {
+  /** One line, empty by default, cut where it is too long. */
+  line(text?: string): void
+  /** Lines of text as wide as the terminal. */
+  text(text: string): void
+  /** A short name in front, and lines of text beside it. */
+  section(name: string, lines: readonly string[]): void
+  heading(): void
+  request(turn: number, request: number, windowTokens: number, figures: RequestFigures): void
+  failure(turn: number, request: number, message: string): void
+}
+
+/** Draws a run: one line a request, nothing that moves, so that it reads the same in a file. */
+export function openDrawing(terminal: Terminal): Drawing {
+  const barColumns = terminal.columns >= 100 ? 24 : 12
+  const paint = (color: number, text: string) => (terminal.color ? `\u001B[${color}m${text}\u001B[0m` : text)
+  const line = (text = '') => terminal.write(`${cut(text.trimEnd(), terminal.columns)}\n`)
+
+  return {
+    line,
+    text: (text) => wrap(text, terminal.columns).forEach((part) => line(part)),
+    section(name, lines) {
+      for (const [index, text] of lines.entries()) {
+        for (const [part, wrapped] of wrap(text, terminal.columns - SECTION_COLUMNS).entries()) {
+          const label = index === 0 && part === 0 ? name : ''
+          line(`${paint(BOLD, label.padEnd(SECTION_COLUMNS))}${wrapped}`)
+        }
+      }
+    },
+    heading() {
+      const bar = (barColumns > 12 ? 'sent, of the window' : 'of window').padEnd(barColumns)
+      line(paint(DIM, row(['turn', 'req', 'tokens', 'sent', bar, 'press', 'cached', 'what was done'])))
+    },
+    request(turn, request, windowTokens, figures) {
+      const share = windowTokens === 0 ? 0 : figures.sentTokens / windowTokens
+      const filled = Math.min(barColumns, Math.round(share * barColumns))
+      const bar = paint(
+        share < 0.6 ? GREEN : share < 0.85 ? YELLOW : RED,
+        `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)}`,
+      )
+      const { pressure, action, passes } = figures.treatment
+      const cached = figures.sentTokens === 0 ? 0 : figures.cachedTokens / figures.sentTokens
+      const done = passes.length === 0 ? (action ?? '') : `${action}: ${passes.join(', ')}`
+      line(
+        row([
+          String(turn),
+          String(request),
+          grouped(figures.conversationTokens),
+          grouped(figures.sentTokens),
+          bar,
+          pressure === null ? '' : percent(pressure),
+          percent(cached),
+          figures.isStride ? paint(BOLD, `${done} ◂`) : paint(DIM, done),
+        ]),
+      )
+    },
+    failure(turn, request, message) {
+      line(paint(RED, `${String(turn).padStart(4)}${String(request).padStart(5)}  failed: ${message}`))
+    },
+  }
+}
+
+/** A number with its thousands apart. */
+export function grouped(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}
+
+export function percent(ratio: number): string {
+  return `${Math.round(ratio * 100)}%`
+}
+
+// --- internal ---
+
+const SECTION_COLUMNS = 18
+const BOLD = 1
+const DIM = 2
+const RED = 31
+const GREEN = 32
+const YELLOW = 33
+
+type Cells = readonly [string, string, string, string, string, string, string, string]
+
+function row([turn, request, conversation, sent, bar, pressure, cached, done]: Cells): string {
+  const figures = `${turn.padStart(4)}${request.padStart(5)}${conversation.padStart(9)}${sent.padStart(8)}`
+  return `${figures}  ${bar}${pressure.padStart(6)}${cached.padStart(8)}  ${done}`
+}
+
+/** Cuts a line to the terminal's width, unless colours stand in it and it fits without them. */
+function cut(text: string, columns: number): string {
+  const plain = stripVTControlCharacters(text)
+  return plain.length <= columns ? text : `${plain.slice(0, Math.max(0, columns - 1))}…`
+}
+
+function wrap(text: string, columns: number): readonly string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

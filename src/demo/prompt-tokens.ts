@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache'
+import { callsOf, isObject, mediaCount, textOf, textsOf, type WireMessage } from './wire-message.ts'
+
+/** Tokens that the upstream adds after the last message to open its reply. */
+export const REPLY_TOKENS = 3
+/** Tokens around each message, its role included. */
+export const MESSAGE_TOKENS = 3 + 1
+
+const CALL_TOKENS = 8
+const TOOLS_TOKENS = 16
+const TOOL_TOKENS = 8
+const TOOLS_RATIO = 1.1
+// What OpenAI's tile rule gives for a picture of 1,024 by 1,024 pixels.
+const MEDIA_TOKENS = 765
+
+// A number a message; 100,000 of them are the conversations of a long replay, in about 10 MB.
+const COUNTS_MAX = 100_000
+
+/** Counts prompts as the strict upstream does. Each message is counted once and known by its hash thereafter. */
+export type PromptCounter = {
+  message(hash: string, message: WireMessage): number
+  /** Nought where there are no tools. */
+  tools(hash: string, tools: unknown): number
+}
+
+export function openPromptCounter(count: (text: string) => number): PromptCounter {
+  const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
+  const once = (hash: string, work: () => number): number => {
+    const known = counts.get(hash)
+    if (known !== undefined) return known
+    const counted = work()
+    counts.set(hash, counted)
+    return counted
+  }
+  return {
+    message: (hash, message) => once(hash, () => countMessage(count, message)),
+    tools: (hash, tools) => once(hash, () => countTools(count, tools)),
+  }
+}
+
+// --- internal ---
+
+function countMessage(count: (text: string) => number, message: WireMessage): number {
+  let tokens = MESSAGE_TOKENS + count(textOf(message.name)) + MEDIA_TOKENS * mediaCount(message.content)
+  for (const text of textsOf(message.content)) tokens += count(text)
+  for (const call of callsOf(message)) tokens += CALL_TOKENS + count(call.name) + count(call.argumentsText)
+  return tokens
+}
+
+function countTools(count: (text: string) => number, tools: unknown): number {
+  if (!Array.isArray(tools) || tools.length === 0) return 0
+  let tokens = TOOLS_TOKENS
+  for (const tool of tools as readonly unknown[]) {
+    const described = isObject(tool) && isObject(tool['function']) ? tool['function'] : {}
+    tokens += TOOL_TOKENS + count(textOf(described['name'])) + count(textOf(described['description']))
+    tokens += described['parameters'] === undefined ? 0 : count(JSON.stringify(described['parameters']))
+  }
+  return Math.ceil(tokens * TOOLS_RATIO)
+}

@@ -1,0 +1,185 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { openJudge, type JudgeOptions, type Rejection, type Verdict } from './judgement.ts'
+import { plainReply, streamedReply, type ReplyScript } from './reply-script.ts'
+import { isObject, textOf, type WireMessage } from './wire-message.ts'
+
+export type StrictUpstreamOptions = JudgeOptions & {
+  /** Called for every request that is accepted, in the order of their arrival. */
+  readonly reply: (request: AcceptedRequest) => ReplyScript | Promise<ReplyScript>
+  /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
+  readonly record?: boolean
+}
+
+/** A request that obeys the rules and fits the window. */
+export type AcceptedRequest = Omit<Verdict, 'rejection'> & { readonly headers: IncomingHttpHeaders }
+
+type RecordedRequest = {
+  readonly method: string
+  /** With its query string. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** Empty where the body is no chat completion. */
+  readonly messages: readonly WireMessage[]
+  readonly rawMessages: readonly string[]
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly status: number
+  readonly rejected: Rejection | null
+}
+
+export type StrictUpstream = {
+  /** The base URL for a client, `/v1` included. */
+  readonly url: string
+  readonly requests: readonly RecordedRequest[]
+  /** Forgets the requests recorded so far. */
+  forget(): void
+  close(): Promise<void>
+}
+
+/**
+ * An OpenAI-compatible server on a free port of 127.0.0.1 which is as strict as the real ones: it refuses
+ * invalid message sequences and prompts over its window in OpenAI's words, and reports the tokens that an
+ * exact-prefix cache would have served. The demo talks to it, and Foldgate's tests take it as their judge.
+ */
+export async function startStrictUpstream(options: StrictUpstreamOptions): Promise<StrictUpstream> {
+  const judge = openJudge(options)
+  const requests: RecordedRequest[] = []
+  let replies = 0
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method ?? 'GET'
+    const path = request.url ?? '/'
+    const body = await readBody(request)
+    const keep = (status: number, verdict: Partial<Verdict> = {}) => {
+      if (options.record === false) return
+      const {
+        messages = [],
+        rawMessages = [],
+        promptTokens = 0,
+        cachedTokens = 0,
+        rejection = null,
+      } = verdict
+      const seen = { messages, rawMessages, promptTokens, cachedTokens, rejected: rejection }
+      requests.push({
+        method,
+        path,
+        headers: request.headers,
+        body: body ?? Buffer.alloc(0),
+        status,
+        ...seen,
+      })
+    }
+    if (body === null) {
+      keep(413)
+      return refuse(response, 413, { message: 'The request body is too large.', param: null, code: null })
+    }
+    const [route] = path.split('?')
+    if (method === 'GET' && route === '/v1/models') {
+      keep(200)
+      return sendJson(response, 200, modelList)
+    }
+    if (method !== 'POST' || route !== '/v1/chat/completions') {
+      keep(404)
+      return refuse(response, 404, { message: `Invalid URL (${method} ${route})`, param: null, code: null })
+    }
+
+    const verdict = judge(body.toString('utf8'), request.headers.authorization ?? '')
+    keep(verdict.rejection === null ? 200 : 400, verdict)
+    if (verdict.rejection !== null) return refuse(response, 400, verdict.rejection)
+    replies += 1
+    const script = await options.reply({ ...verdict, headers: request.headers })
+    const frame = {
+      id: `chatcmpl-strict${replies}`,
+      model: textOf(verdict.body['model']),
+      createdS: Math.floor(Date.now() / 1000),
+    }
+    const usage = { ...verdict, completionTokens: completionTokensOf(script, options.count) }
+    if (verdict.body['stream'] !== true) return sendJson(response, 200, plainReply(frame, script, usage))
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+    })
+    for (const event of streamedReply(frame, script, usage, isUsageAsked(verdict.body))) {
+      if (!response.destroyed) response.write(event)
+    }
+    response.end()
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      // A script that throws is a mistake of the test: it shows as an answer that no one takes for a verdict.
+      if (response.headersSent) response.destroy()
+      else
+        refuse(response, 500, {
+          message: `The reply script failed: ${String(error)}`,
+          param: null,
+          code: null,
+        })
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = isObject(address) ? Number(address['port']) : 0
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    forget: () => requests.splice(0),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+// --- internal ---
+
+// What Foldgate itself accepts by default: a larger body never reaches an upstream through it.
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+const modelList = JSON.stringify({
+  object: 'list',
+  data: [{ id: 'strict-model', object: 'model', created: 1_700_000_000, owned_by: 'foldgate-demo' }],
+})
+
+/** The whole body; null where it is larger than any that is served. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
+  }
+  return bytes > BODY_BYTES_MAX ? null : Buffer.concat(chunks, bytes)
+}
+
+function isUsageAsked(body: Record<string, unknown>): boolean {
+  const asked = body['stream_options']
+  return isObject(asked) && asked['include_usage'] === true
+}
+
+function completionTokensOf(script: ReplyScript, count: (text: string) => number): number {
+  const calls = (script.toolCalls ?? []).map((call) => `${call.name}${call.argumentsText}`)
+  return [script.content ?? '', ...calls].reduce((sum, text) => sum + count(text), 0)
+}
+
+function refuse(response: ServerResponse, status: number, error: Omit<Rejection, 'reason'>): void {
+  const { message, param, code } = error
+  sendJson(
+    response,
+    status,
+    JSON.stringify({ error: { message, type: 'invalid_request_error', param, code } }),
+  )
+}
+
+function sendJson(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}

@@ -1,0 +1,60 @@
+/**
+ * A message as the strict upstream sees it: a JSON object of which nothing is trusted. It is read here anew,
+ * and not with the readers of `conversation/`, because this side judges what those produce.
+ */
+export type WireMessage = {
+  readonly role?: unknown
+  readonly content?: unknown
+  readonly name?: unknown
+  readonly tool_calls?: unknown
+  readonly function_call?: unknown
+  readonly tool_call_id?: unknown
+}
+
+export type WireCall = { readonly id: string | null; readonly name: string; readonly argumentsText: string }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The calls that a message makes, in order; the legacy `function_call` is one call without an id. */
+export function callsOf(message: WireMessage): readonly WireCall[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.map(readCall) : []
+  return isObject(message.function_call) ? [...calls, readFunction(null, message.function_call)] : calls
+}
+
+/** The texts of `content`, one for a string, one a part for parts. */
+export function textsOf(content: unknown): readonly string[] {
+  if (typeof content === 'string') return [content]
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown) => {
+    if (!isObject(part)) return []
+    const text = part['text'] ?? part['refusal']
+    return typeof text === 'string' ? [text] : []
+  })
+}
+
+/** How many parts of `content` are images, sounds or files. */
+export function mediaCount(content: unknown): number {
+  if (!Array.isArray(content)) return 0
+  return content.filter(
+    (part: unknown) => isObject(part) && part['type'] !== 'text' && part['type'] !== 'refusal',
+  ).length
+}
+
+/** A text field, '' where it is missing or no text. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+// --- internal ---
+
+function readCall(call: unknown): WireCall {
+  if (!isObject(call)) return { id: null, name: '', argumentsText: '' }
+  const called = isObject(call['function']) ? call['function'] : {}
+  return readFunction(textOf(call['id']) === '' ? null : textOf(call['id']), called)
+}
+
+function readFunction(id: string | null, called: Record<string, unknown>): WireCall {
+  return { id, name: textOf(called['name']), argumentsText: textOf(called['arguments']) }
+}

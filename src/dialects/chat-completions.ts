@@ -1,0 +1,173 @@
+import { endOfAnyValue, scanArray, scanObject, skipWhitespace } from '../conversation/json-scan.ts'
+import type { EntrySpans } from '../conversation/json-scan.ts'
+import { isJsonObject, parseJson } from '../conversation/json-value.ts'
+import type { Source, Span } from '../conversation/source.ts'
+import type { ValidatedValues } from './validated-values.ts'
+
+/** What Foldgate reads of a chat completion request. Everything else in it is relayed as it stands. */
+export type ChatCompletion = {
+  readonly model: string | null
+  readonly stream: boolean
+  /** The array with its brackets. */
+  readonly messages: Span
+  /** Its elements: delimited, not yet parsed. */
+  readonly messageSpans: readonly Span[]
+  /** The most tokens the reply may have, and where that number stands; null where none is set. */
+  readonly outputLimit: {
+    readonly name: 'max_completion_tokens' | 'max_tokens'
+    readonly tokens: number
+    readonly value: Span
+  } | null
+  /** How many replies are asked for (`n`). */
+  readonly choices: number
+  readonly tools: Span | null
+  /** The legacy form of `tools`. */
+  readonly functions: Span | null
+  readonly responseFormat: Span | null
+  /** Whether the reply has to call a tool. */
+  readonly hasForcedToolChoice: boolean
+  /** Whether the client asked for a usage event at the end of the stream. */
+  readonly includeUsage: boolean
+}
+
+/** Why a body was not read. `message-unreadable` is for the caller, who reads the messages. */
+export type NotReadReason =
+  | 'bom'
+  | 'not-json-object'
+  | 'duplicate-key'
+  | 'invalid-value'
+  | 'no-messages'
+  | 'message-unreadable'
+
+export type NotRead = { readonly read: false; readonly reason: NotReadReason }
+
+/** Values longer than this are worth a hash to be spared a second parse. */
+const largeValueBytes = 4_096
+
+const byteOrderMark = '\xef\xbb\xbf'
+
+/** What is parsed for what it says; every other value only has to be JSON. */
+const readNames: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'stream_options',
+  'max_completion_tokens',
+  'max_tokens',
+  'n',
+  'tool_choice',
+  'function_call',
+])
+
+/**
+ * Reads a request body of `bodyLength` bytes without parsing it as a whole. Keys, separators and all values
+ * but the messages are verified here; once every message proved to be JSON as well (`readMessages`), the
+ * body is JSON and means what was read. Never throws.
+ */
+export function readChatCompletion(
+  source: Source,
+  bodyLength: number,
+  validated: ValidatedValues | null = null,
+): { readonly read: true; readonly request: ChatCompletion } | NotRead {
+  if (source.latin1.startsWith(byteOrderMark)) return notRead('bom')
+  const body = scanBody(source, bodyLength)
+  if (body === null) return notRead('not-json-object')
+  const spans = new Map<string, Span>()
+  for (const { key, value } of body.entries) {
+    const name = parseJson(source, key)
+    if (typeof name !== 'string') return notRead('invalid-value')
+    if (spans.has(name)) return notRead('duplicate-key')
+    spans.set(name, value)
+  }
+  const messages = spans.get('messages')
+  const messageSpans = body.messageSpans
+  const values = new Map<string, unknown>()
+  for (const [name, span] of spans) {
+    if (span === messages && messageSpans !== null) continue
+    if (readNames.has(name)) values.set(name, parseJson(source, span))
+    const isValid = readNames.has(name) ? values.get(name) !== undefined : isJson(source, span, validated)
+    if (!isValid) return notRead('invalid-value')
+  }
+  if (messages === undefined || messageSpans === null || messageSpans.length === 0)
+    return notRead('no-messages')
+  return { read: true, request: { messages, messageSpans, ...settingsOf(source, spans, values) } }
+}
+
+// --- internal ---
+
+type Body = { readonly entries: readonly EntrySpans[]; readonly messageSpans: readonly Span[] | null }
+
+/** Delimits the body's entries; the elements of `messages` are found in the same pass. */
+function scanBody(source: Source, bodyLength: number): Body | null {
+  const { latin1 } = source
+  let messageSpans: readonly Span[] | null = null
+  const scanned = scanObject(latin1, skipWhitespace(latin1, 0), function endOfBodyValue(text, start, key) {
+    if (text.charAt(start) !== '[' || parseJson(source, key) !== 'messages') return endOfAnyValue(text, start)
+    const array = scanArray(text, start)
+    messageSpans = array?.elements ?? null
+    return array?.end ?? -1
+  })
+  if (scanned === null || skipWhitespace(latin1, scanned.end) !== bodyLength) return null
+  return { entries: scanned.entries, messageSpans }
+}
+
+function isJson(source: Source, span: Span, validated: ValidatedValues | null): boolean {
+  if (validated === null || span.end - span.start <= largeValueBytes)
+    return parseJson(source, span) !== undefined
+  const hash = source.hash(span.start, span.end)
+  if (validated.has(hash)) return true
+  if (parseJson(source, span) === undefined) return false
+  validated.add(hash)
+  return true
+}
+
+function settingsOf(
+  source: Source,
+  spans: ReadonlyMap<string, Span>,
+  values: ReadonlyMap<string, unknown>,
+): Omit<ChatCompletion, 'messages' | 'messageSpans'> {
+  const model = values.get('model')
+  const streamOptions = values.get('stream_options')
+  return {
+    model: typeof model === 'string' ? model : null,
+    stream: values.get('stream') === true,
+    outputLimit:
+      outputLimitOf('max_completion_tokens', spans, values) ?? outputLimitOf('max_tokens', spans, values),
+    choices: positiveInteger(values.get('n')) ?? 1,
+    tools: spanOpening('[', source, spans.get('tools')),
+    functions: spanOpening('[', source, spans.get('functions')),
+    responseFormat: spanOpening('{', source, spans.get('response_format')),
+    hasForcedToolChoice: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
+    includeUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
+  }
+}
+
+function outputLimitOf(
+  name: 'max_completion_tokens' | 'max_tokens',
+  spans: ReadonlyMap<string, Span>,
+  values: ReadonlyMap<string, unknown>,
+): ChatCompletion['outputLimit'] {
+  const value = spans.get(name)
+  const tokens = positiveInteger(values.get(name))
+  return value === undefined || tokens === null ? null : { name, tokens, value }
+}
+
+function positiveInteger(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
+}
+
+/** The span of a value that opens as its kind has to; null for `null` and whatever else stands there. */
+function spanOpening(opening: '[' | '{', source: Source, span: Span | undefined): Span | null {
+  return span !== undefined && source.latin1.charAt(span.start) === opening ? span : null
+}
+
+// A named function is forced; a list of allowed tools says in its mode whether one of them has to be called.
+function isForced(choice: unknown): boolean {
+  if (!isJsonObject(choice)) return choice === 'required' || choice === 'any'
+  if (choice['type'] !== 'allowed_tools') return true
+  const allowed = choice['allowed_tools']
+  return (isJsonObject(allowed) ? allowed['mode'] : choice['mode']) === 'required'
+}
+
+function notRead(reason: NotReadReason): NotRead {
+  return { read: false, reason }
+}

@@ -1,0 +1,120 @@
+import type { WindowKnowledge } from './classify-completion.ts'
+import { judgeJson, type JudgedJson } from './classify-json.ts'
+import type { Classification } from './classification.ts'
+import { createEventReader, type ServerEvent } from './event-reader.ts'
+import { createStreamJudge } from './stream-judge.ts'
+
+/**
+ * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached
+ * the client and a smaller request may do. `refused`: another error, before any output.
+ */
+export type WatchDecision =
+  | { readonly state: 'undecided' | 'good' }
+  | { readonly state: 'overflow' | 'refused'; readonly classification: Classification }
+
+export type AnswerWatch = {
+  /** Takes decoded text, cut anywhere. After a decision it repeats that decision. */
+  readonly feed: (text: string) => WatchDecision
+  /** The answer is complete (or no longer worth holding): never undecided. */
+  readonly end: () => WatchDecision
+}
+
+/** A held stream that says nothing in this many characters is passed on; role deltas and comments take a few hundred. */
+const heldStreamCharactersMax = 256 * 1024
+/** A plain answer that is longer has output in it. */
+const heldJsonCharactersMax = 4 * 1024 * 1024
+
+/**
+ * Watches a streamed answer for its first output. Comments, deltas with only a role, empty contents, Azure's prompt
+ * filter and usage decide nothing; content, reasoning, a refusal, audio or a call make it good; an error or an end
+ * without output is judged.
+ */
+export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
+  const reader = createEventReader({ eventCharactersMax: heldStreamCharactersMax })
+  const judge = createStreamJudge(knowledge)
+  let decision: WatchDecision = { state: 'undecided' }
+  let characters = 0
+  let hasEvents = false
+  let unread: string[] = []
+
+  function feed(text: string): WatchDecision {
+    if (decision.state !== 'undecided') return decision
+    characters += text.length
+    if (!hasEvents) unread.push(text)
+    judgeAll(reader.feed(text))
+    if (decision.state === 'undecided' && characters > heldStreamCharactersMax) decision = { state: 'good' }
+    return decision
+  }
+
+  function end(): WatchDecision {
+    if (decision.state === 'undecided') judgeAll(reader.end())
+    if (decision.state === 'undecided') {
+      // Some servers announce a stream and answer with a bare JSON error.
+      decision = hasEvents
+        ? decideEnding(judge.ending())
+        : decideJson(judgeJson(bareJson(unread.join('')), knowledge))
+    }
+    unread = []
+    return decision
+  }
+
+  function judgeAll(events: readonly ServerEvent[]): void {
+    for (const event of events) {
+      hasEvents = true
+      unread = []
+      const verdict = judge.accept(event)
+      if (verdict.state === 'output') decision = { state: 'good' }
+      else if (verdict.state === 'ended') decision = decideEnding(judge.ending())
+      else if (verdict.state === 'failed') decision = decideFailed(verdict.classification)
+      if (decision.state !== 'undecided') return
+    }
+  }
+
+  return { feed, end }
+}
+
+/** Watches a plain JSON answer, which can only be judged once it is complete. */
+export function watchJson(knowledge: WindowKnowledge): AnswerWatch {
+  let pieces: string[] = []
+  let characters = 0
+  let decision: WatchDecision = { state: 'undecided' }
+
+  function feed(text: string): WatchDecision {
+    if (decision.state !== 'undecided') return decision
+    characters += text.length
+    pieces.push(text)
+    if (characters > heldJsonCharactersMax) {
+      decision = { state: 'good' }
+      pieces = []
+    }
+    return decision
+  }
+
+  function end(): WatchDecision {
+    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.join(''), knowledge))
+    pieces = []
+    return decision
+  }
+
+  return { feed, end }
+}
+
+// --- internal ---
+
+/** What follows the comments, if there were any. */
+function bareJson(text: string): string {
+  return text.slice(Math.max(0, text.search(/^[[{]/m)))
+}
+
+function decideJson({ isError, classification }: JudgedJson): WatchDecision {
+  return isError ? decideFailed(classification) : decideEnding(classification)
+}
+
+function decideEnding(classification: Classification): WatchDecision {
+  return classification.class === 'overflow' ? decideFailed(classification) : { state: 'good' }
+}
+
+function decideFailed(classification: Classification): WatchDecision {
+  if (classification.afterOutput) return { state: 'good' }
+  return { state: classification.class === 'overflow' ? 'overflow' : 'refused', classification }
+}

@@ -1,0 +1,54 @@
+/**
+ * What an answer of the upstream means for a proxy that can make the prompt smaller.
+ *
+ * - `overflow`: prompt, or prompt and output together, exceed the model's window.
+ * - `output_too_large`: only the requested output is beyond what the model or its window allows.
+ * - `payload_too_large`: bytes or a message count; a smaller prompt may help, no window can be learnt.
+ * - `rate`: rate limits, quotas, credits. Never a reason to compact.
+ * - `order`: roles, their order, calls without results, chat templates: what strict placement may cure.
+ * - `denied`: authentication, permission, content policy: another form of the same request changes nothing.
+ * - `other`: everything else, success included.
+ */
+export type AnswerClass =
+  | 'overflow'
+  | 'output_too_large'
+  | 'payload_too_large'
+  | 'rate'
+  | 'order'
+  | 'denied'
+  | 'other'
+
+/** `total` counts prompt and output, `input` the prompt alone. */
+export type WindowKind = 'total' | 'input'
+
+export type StatedWindow = { readonly tokens: number; readonly kind: WindowKind }
+
+export type Remedy = 'compact' | 'clamp' | 'clamp-or-compact' | 'compact-count' | 'compact-bytes' | 'none'
+
+export type Classification = {
+  readonly class: AnswerClass
+  /** The window as the answer states it, in the server's tokens. */
+  readonly window: StatedWindow | null
+  /** The prompt's size in the server's tokens. Not exact: a lower bound, which must not size anything. */
+  readonly promptTokens: { readonly tokens: number; readonly exact: boolean } | null
+  /** The output that was asked for (in an error) or produced (in an answer). */
+  readonly completionTokens: number | null
+  /** Prompt and output together, where the answer states the sum. */
+  readonly totalTokens: number | null
+  readonly remedy: Remedy
+  /** Output came before or with it: the answer is passed on and the overflow only teaches. */
+  readonly afterOutput: boolean
+}
+
+/** A classification that states no numbers. */
+export function plainClassification(answerClass: AnswerClass, remedy: Remedy = 'none'): Classification {
+  return {
+    class: answerClass,
+    window: null,
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    remedy,
+    afterOutput: false,
+  }
+}

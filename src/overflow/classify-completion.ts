@@ -1,0 +1,56 @@
+import { classifyError } from './classify-error.ts'
+import { plainClassification, type Classification } from './classification.ts'
+import type { CompletionFacts, Usage } from './completion.ts'
+import { collectErrorFactsFrom } from './error-text.ts'
+
+export type WindowKnowledge = {
+  /**
+   * The window that the model is known to have, in the server's tokens; null where it is a guess. With it, answers
+   * that hide an overflow are seen: an empty one that ends with `length`, or a prompt larger than the window.
+   */
+  readonly knownWindowTokens: number | null
+}
+
+/** An empty answer that ends with `length` is an overflow when the prompt fills this share of the window (pi's rule). */
+const fullShareMin = 0.99
+
+/** How a (possibly streamed) answer ended, when it held no error. */
+export type Ending = Pick<CompletionFacts, 'hasOutput' | 'finishReason' | 'usage'>
+
+/** Classifies an answer with status 200 by its end: success, or one of the hidden overflows. */
+export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnowledge): Classification {
+  const { hasOutput, finishReason, usage } = ending
+  const plain = { ...plainClassification('other'), ...sizesOf(usage), afterOutput: hasOutput }
+  const overflow: Classification = { ...plain, class: 'overflow', remedy: 'compact' }
+  if (finishReason === 'model_context_window_exceeded') {
+    return { ...overflow, window: windowFilledBy(usage) }
+  }
+  if (knownWindowTokens === null || usage === null) return plain
+  const known: Classification = { ...overflow, window: { tokens: knownWindowTokens, kind: 'total' } }
+  const isEmpty = !hasOutput && (usage.completionTokens ?? 0) === 0
+  if (finishReason === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens)
+    return known
+  // Z.ai takes a prompt beyond the window without a word; LM Studio answers it with nothing (its tracker, #2339).
+  return usage.promptTokens > knownWindowTokens ? known : plain
+}
+
+/** Classifies a parsed answer or chunk with status 200 that states an error. */
+export function classifyInnerError(body: unknown, afterOutput: boolean): Classification {
+  return { ...classifyError(collectErrorFactsFrom(body), 200), afterOutput }
+}
+
+// --- internal ---
+
+function sizesOf(usage: Usage | null): Pick<Classification, 'promptTokens' | 'completionTokens'> {
+  if (usage === null || usage.promptTokens === 0) return { promptTokens: null, completionTokens: null }
+  return {
+    promptTokens: { tokens: usage.promptTokens, exact: true },
+    completionTokens: usage.completionTokens,
+  }
+}
+
+// The model wrote until the window was full, so prompt and output together are the window.
+function windowFilledBy(usage: Usage | null): Classification['window'] {
+  if (usage === null || usage.completionTokens === null || usage.completionTokens === 0) return null
+  return { tokens: usage.promptTokens + usage.completionTokens, kind: 'total' }
+}

@@ -1,0 +1,19 @@
+import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
+import { plainClassification, type Classification } from './classification.ts'
+import { readCompletion } from './completion.ts'
+import { parseJson } from './parse-json.ts'
+
+export type JudgedJson = {
+  /** The body states an error; otherwise it is an answer, if perhaps one that hides an overflow. */
+  readonly isError: boolean
+  readonly classification: Classification
+}
+
+/** Judges the body of a plain answer with status 200. What is no JSON is not ours to judge: no error, `other`. */
+export function judgeJson(body: string, knowledge: WindowKnowledge): JudgedJson {
+  const parsed = parseJson(body)
+  const facts = readCompletion(parsed)
+  if (facts === null) return { isError: false, classification: plainClassification('other') }
+  if (facts.isError) return { isError: true, classification: classifyInnerError(parsed, facts.hasOutput) }
+  return { isError: false, classification: classifyEnding(facts, knowledge) }
+}

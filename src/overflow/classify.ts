@@ -1,0 +1,48 @@
+import type { WindowKnowledge } from './classify-completion.ts'
+import { classifyError } from './classify-error.ts'
+import { judgeJson } from './classify-json.ts'
+import type { Classification } from './classification.ts'
+import { collectErrorFacts } from './error-text.ts'
+import { createEventReader } from './event-reader.ts'
+import { createStreamJudge } from './stream-judge.ts'
+
+export type Answer = {
+  readonly status: number
+  /** The `content-type` header; empty if there was none. */
+  readonly contentType: string
+  /** The decoded body, complete or as much of it as the caller holds. */
+  readonly body: string
+}
+
+/** Longer events hold media, which no error does. */
+const eventCharactersMax = 1 << 20
+
+/** Says what an answer means. Success is class `other`, with the prompt's size where `usage` states it. */
+export function classifyAnswer(
+  { status, contentType, body }: Answer,
+  knowledge: WindowKnowledge = { knownWindowTokens: null },
+): Classification {
+  if (status < 200 || status >= 300) return classifyError(collectErrorFacts(body), status)
+  if (isEventStream(contentType, body)) return classifyStream(body, knowledge)
+  return judgeJson(body, knowledge).classification
+}
+
+// --- internal ---
+
+function isEventStream(contentType: string, body: string): boolean {
+  const isNamed = contentType.toLowerCase().includes('text/event-stream')
+  return isNamed ? !/^\s*[[{]/.test(body) : /^\s*(?:data|event|error|):/.test(body)
+}
+
+function classifyStream(body: string, knowledge: WindowKnowledge): Classification {
+  const reader = createEventReader({ eventCharactersMax })
+  const judge = createStreamJudge(knowledge)
+  let failure: Classification | null = null
+  for (const event of [...reader.feed(body), ...reader.end()]) {
+    const verdict = judge.accept(event)
+    if (verdict.state === 'failed') failure ??= verdict.classification
+  }
+  // The usage behind a finish reason makes the overflow that it announced more precise.
+  const ending = judge.ending()
+  return ending.class === 'overflow' ? ending : (failure ?? ending)
+}

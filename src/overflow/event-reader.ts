@@ -1,0 +1,111 @@
+/** One server-sent event, or one line of a stream that is none. */
+export type ServerEvent = {
+  /** The `event:` field; empty if there was none. */
+  readonly name: string
+  /** The `data:` lines, joined. */
+  readonly data: string
+  /** The value of a line whose field is `error:`, as llama.cpp wrote them before October 2025. */
+  readonly error: string
+}
+
+export type EventReader = {
+  /** Takes decoded text, cut anywhere; returns the events that it completes. */
+  readonly feed: (text: string) => ServerEvent[]
+  /** Returns the event that the stream left unfinished. Many servers leave out the last blank line. */
+  readonly end: () => ServerEvent[]
+}
+
+export type EventReaderOptions = {
+  /** An event with more characters than this is left out. */
+  readonly eventCharactersMax: number
+}
+
+/** Reads server-sent events with any line ending (WHATWG HTML, 9.2.6). Only new text is searched for line ends. */
+export function createEventReader({ eventCharactersMax }: EventReaderOptions): EventReader {
+  let pieces: string[] = []
+  let lineCharacters = 0
+  let eventCharacters = 0
+  let isOverlong = false
+  let name = ''
+  let data: string[] = []
+  let error: string[] = []
+  let atStart = true
+  let skipLineFeed = false
+
+  function feed(text: string): ServerEvent[] {
+    const events: ServerEvent[] = []
+    if (text === '') return events
+    let start = (atStart && text.startsWith('\uFEFF')) || (skipLineFeed && text.startsWith('\n')) ? 1 : 0
+    atStart = false
+    skipLineFeed = false
+    let lineFeedAt = indexOrEnd(text, '\n', start)
+    let returnAt = indexOrEnd(text, '\r', start)
+    while (Math.min(lineFeedAt, returnAt) < text.length) {
+      const lineEnd = Math.min(lineFeedAt, returnAt)
+      keepPiece(text.slice(start, lineEnd))
+      takeLine(events)
+      start = lineEnd + 1
+      if (lineEnd === returnAt && start === text.length) skipLineFeed = true
+      else if (lineEnd === returnAt && text.startsWith('\n', start)) start++
+      if (lineFeedAt < start) lineFeedAt = indexOrEnd(text, '\n', start)
+      if (returnAt < start) returnAt = indexOrEnd(text, '\r', start)
+    }
+    keepPiece(text.slice(start))
+    return events
+  }
+
+  function end(): ServerEvent[] {
+    const events: ServerEvent[] = []
+    if (lineCharacters > 0) takeLine(events)
+    takeLine(events)
+    return events
+  }
+
+  function keepPiece(piece: string): void {
+    if (piece === '') return
+    lineCharacters += piece.length
+    if (eventCharacters + lineCharacters > eventCharactersMax) isOverlong = true
+    if (isOverlong) pieces = []
+    else pieces.push(piece)
+  }
+
+  function takeLine(events: ServerEvent[]): void {
+    const isBlank = lineCharacters === 0
+    const line = pieces.join('')
+    pieces = []
+    eventCharacters += lineCharacters
+    lineCharacters = 0
+    if (isBlank) dispatch(events)
+    else if (!isOverlong) takeField(line)
+  }
+
+  function dispatch(events: ServerEvent[]): void {
+    if (!isOverlong && (data.length > 0 || error.length > 0)) {
+      events.push({ name, data: data.join('\n'), error: error.join('\n') })
+    }
+    eventCharacters = 0
+    isOverlong = false
+    name = ''
+    data = []
+    error = []
+  }
+
+  function takeField(line: string): void {
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const field = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1)
+    if (field === 'data') data.push(value)
+    else if (field === 'event') name = value
+    else if (field === 'error') error.push(value)
+  }
+
+  return { feed, end }
+}
+
+// --- internal ---
+
+function indexOrEnd(text: string, character: string, start: number): number {
+  const index = text.indexOf(character, start)
+  return index === -1 ? text.length : index
+}

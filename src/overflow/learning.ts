@@ -1,0 +1,151 @@
+import type { Classification, StatedWindow, WindowKind } from './classification.ts'
+
+/** What a window is learnt for: the same model differs by provider, and by the tier that a credential buys. */
+export type WindowKey = {
+  readonly upstream: string
+  /** A digest of the credential, never the credential. */
+  readonly credential: string
+  readonly model: string
+}
+
+export type WindowLearnerOptions = {
+  /** Keys remembered; the one unused for longest goes first. */
+  readonly entriesMax: number
+  /** How long a lesson holds. Its end is the probe upwards: the next overflow teaches again. */
+  readonly lifetimeMs: number
+}
+
+/** All times are the caller's clock, in milliseconds; all counts are tokens. */
+export type WindowLearner = {
+  /** A window that an error stated. It holds for every conversation and replaces what was known. */
+  readonly learn: (key: WindowKey, window: StatedWindow, nowMs: number) => void
+  /**
+   * A prompt of `failedTokens` was refused without numbers. That holds for this conversation; once a second one was
+   * refused, the larger of the two sizes holds for all, since both bear it out.
+   */
+  readonly learnUnstated: (key: WindowKey, conversation: string, failedTokens: number, nowMs: number) => void
+  /** Teaches what a classified answer to a prompt of `sentTokens` teaches; only overflows and their kin do. */
+  readonly learnFrom: (
+    key: WindowKey,
+    answer: {
+      readonly classification: Classification
+      readonly conversation: string
+      readonly sentTokens: number
+    },
+    nowMs: number,
+  ) => void
+  /** A prompt of this size was answered: a learnt limit below it is raised, or dropped if it was a guess. */
+  readonly succeeded: (key: WindowKey, promptTokens: number) => void
+  /** The tightest limit that holds for this conversation now; null if none was learnt. */
+  readonly lookup: (key: WindowKey, conversation: string, nowMs: number) => StatedWindow | null
+  readonly forget: (key: WindowKey) => void
+}
+
+/** Refusals without numbers remembered for a key; two are enough to confirm each other. */
+const unstatedMax = 64
+
+type Lesson = { readonly tokens: number; readonly untilMs: number }
+type Lessons = {
+  stated: (Lesson & { readonly kind: WindowKind }) | null
+  /** By conversation, the size of its smallest prompt that was refused. */
+  readonly unstated: Map<string, Lesson>
+}
+
+/** Remembers windows that upstreams revealed by refusing. In memory only; a restart asks again. */
+export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOptions): WindowLearner {
+  const entries = new Map<string, Lessons>()
+
+  function lessonsFor(key: WindowKey): Lessons {
+    const name = nameOf(key)
+    const lessons = entries.get(name) ?? { stated: null, unstated: new Map<string, Lesson>() }
+    moveToEnd(entries, name, lessons, entriesMax)
+    return lessons
+  }
+
+  function learn(key: WindowKey, { tokens, kind }: StatedWindow, nowMs: number): void {
+    const lessons = lessonsFor(key)
+    lessons.stated = { tokens, kind, untilMs: nowMs + lifetimeMs }
+    lessons.unstated.clear()
+  }
+
+  function learnUnstated(key: WindowKey, conversation: string, failedTokens: number, nowMs: number): void {
+    if (failedTokens <= 1) return
+    const { unstated } = lessonsFor(key)
+    const before = unstated.get(conversation)
+    const isTighter = before === undefined || before.untilMs <= nowMs || failedTokens < before.tokens
+    const tokens = isTighter ? failedTokens : before.tokens
+    moveToEnd(unstated, conversation, { tokens, untilMs: nowMs + lifetimeMs }, unstatedMax)
+  }
+
+  function lookup(key: WindowKey, conversation: string, nowMs: number): StatedWindow | null {
+    const lessons = entries.get(nameOf(key))
+    if (lessons === undefined) return null
+    dropExpired(lessons, nowMs)
+    const { stated, unstated } = lessonsFor(key)
+    const refused = confirmedFor(conversation, unstated)
+    // What was refused was a prompt, and the next smaller one may fit.
+    const guess: StatedWindow | null = refused === null ? null : { tokens: refused - 1, kind: 'input' }
+    if (stated === null) return guess
+    return guess !== null && guess.tokens < stated.tokens
+      ? guess
+      : { tokens: stated.tokens, kind: stated.kind }
+  }
+
+  function succeeded(key: WindowKey, promptTokens: number): void {
+    const lessons = entries.get(nameOf(key))
+    if (lessons === undefined) return
+    const { stated, unstated } = lessons
+    if (stated !== null && promptTokens > stated.tokens) lessons.stated = { ...stated, tokens: promptTokens }
+    for (const [conversation, { tokens }] of unstated) {
+      if (tokens <= promptTokens) unstated.delete(conversation)
+    }
+  }
+
+  const learner: WindowLearner = {
+    learn,
+    learnUnstated,
+    learnFrom(key, { classification, conversation, sentTokens }, nowMs) {
+      const { window } = classification
+      if (classification.class !== 'overflow' && classification.class !== 'output_too_large') return
+      if (window !== null) learn(key, window, nowMs)
+      else if (classification.class === 'overflow') learnUnstated(key, conversation, sentTokens, nowMs)
+    },
+    succeeded,
+    lookup,
+    forget(key) {
+      entries.delete(nameOf(key))
+    },
+  }
+  return learner
+}
+
+// --- internal ---
+
+function nameOf({ upstream, credential, model }: WindowKey): string {
+  return JSON.stringify([upstream, credential, model])
+}
+
+/** The smallest size that this conversation, or any two of them, saw refused. */
+function confirmedFor(conversation: string, unstated: ReadonlyMap<string, Lesson>): number | null {
+  const own = unstated.get(conversation)?.tokens ?? null
+  const sizes = Array.from(unstated.values(), ({ tokens }) => tokens).sort((one, other) => one - other)
+  const shared = sizes[1] ?? null
+  if (own === null || shared === null) return own ?? shared
+  return Math.min(own, shared)
+}
+
+function dropExpired(lessons: Lessons, nowMs: number): void {
+  if (lessons.stated !== null && lessons.stated.untilMs <= nowMs) lessons.stated = null
+  for (const [conversation, { untilMs }] of lessons.unstated) {
+    if (untilMs <= nowMs) lessons.unstated.delete(conversation)
+  }
+}
+
+function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, sizeMax: number): void {
+  map.delete(name)
+  map.set(name, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= sizeMax) return
+    map.delete(oldest)
+  }
+}

@@ -1,0 +1,115 @@
+import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
+import { classifyError } from './classify-error.ts'
+import type { Classification } from './classification.ts'
+import { readCompletion, type Usage } from './completion.ts'
+import { collectErrorFacts } from './error-text.ts'
+import { createEventReader, type ServerEvent } from './event-reader.ts'
+import { parseJson } from './parse-json.ts'
+
+/** What an answer that was passed on turned out to be. */
+export type TailReport = {
+  /** The last usage that was stated: some servers repeat a growing one in every chunk. */
+  readonly usage: Usage | null
+  readonly finishReason: string | null
+  /** The model that the server says has answered. */
+  readonly model: string | null
+  /** An overflow that came with or after the output: it teaches, and the answer stands. */
+  readonly overflow: Classification | null
+  /** The stream stated an error of any kind. */
+  readonly isError: boolean
+}
+
+export type TailObserver = {
+  /** Takes decoded text, cut anywhere. */
+  readonly feed: (text: string) => void
+  /** The answer is over; may be called once. */
+  readonly end: () => TailReport
+}
+
+/** Longer events hold media, never usage or an error. */
+const eventCharactersMax = 1 << 20
+/** A longer plain answer is passed on unread. */
+const jsonCharactersMax = 8 * 1024 * 1024
+/** The model stands in every chunk; whoever leaves it out of the first ones never names it. */
+const eventsWithModelMax = 4
+
+/** Only events with one of these are parsed; the others hold a delta and nothing that we want. */
+const wanted =
+  /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
+
+/** Observes an answer that is being passed on, of either shape, without holding it up. */
+export function createTailObserver(
+  shape: 'stream' | 'json',
+  knowledge: WindowKnowledge = { knownWindowTokens: null },
+): TailObserver {
+  return shape === 'stream' ? observeStream(knowledge) : observeJson(knowledge)
+}
+
+// --- internal ---
+
+function observeStream(knowledge: WindowKnowledge): TailObserver {
+  const reader = createEventReader({ eventCharactersMax })
+  let usage: Usage | null = null
+  let finishReason: string | null = null
+  let model: string | null = null
+  let failure: Classification | null = null
+  let events = 0
+
+  function feed(text: string): void {
+    for (const event of reader.feed(text)) take(event)
+  }
+
+  function end(): TailReport {
+    for (const event of reader.end()) take(event)
+    const ending = classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
+    const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
+    return { usage, finishReason, model, overflow, isError: failure !== null }
+  }
+
+  function take({ name, data, error }: ServerEvent): void {
+    events++
+    if (error !== '' || name === 'error') {
+      failure ??= { ...classifyError(collectErrorFacts(error === '' ? data : error), 200), afterOutput: true }
+      return
+    }
+    const namesModel = model === null && events <= eventsWithModelMax
+    if (!namesModel && !wanted.test(data)) return
+    const chunk = parseJson(data)
+    const facts = readCompletion(chunk)
+    if (facts === null) return
+    usage = facts.usage ?? usage
+    finishReason = facts.finishReason ?? finishReason
+    model ??= facts.model
+    if (facts.isError) failure ??= classifyInnerError(chunk, true)
+  }
+
+  return { feed, end }
+}
+
+function observeJson(knowledge: WindowKnowledge): TailObserver {
+  let pieces: string[] = []
+  let characters = 0
+
+  function feed(text: string): void {
+    characters += text.length
+    if (characters <= jsonCharactersMax) pieces.push(text)
+    else pieces = []
+  }
+
+  function end(): TailReport {
+    const body = parseJson(pieces.join(''))
+    pieces = []
+    const facts = readCompletion(body)
+    if (facts === null) {
+      return { usage: null, finishReason: null, model: null, overflow: null, isError: false }
+    }
+    const { usage, finishReason, model, isError } = facts
+    const classification = isError
+      ? classifyInnerError(body, true)
+      : classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
+    const overflow = classification.class === 'overflow' ? classification : null
+    return { usage, finishReason, model, overflow, isError }
+  }
+
+  return { feed, end }
+}

@@ -1,0 +1,95 @@
+import { finish, type Steps } from '../conversation/source.ts'
+import { InvariantError } from '../errors.ts'
+import { countShort, mergeBytes } from './byte-pairs.ts'
+import { utf8Bytes } from './byte-text.ts'
+import { longPieceTokens } from './long-piece.ts'
+import { grammarOf } from './piece-grammar.ts'
+import { scanPieces } from './piece-scanner.ts'
+import { readRanks, type RankFile } from './rank-table.ts'
+
+/** Counts tokens, exactly as the encoding's own encoder would; names of special tokens are ordinary text. */
+export type TokenCounter = {
+  /** The number of tokens of a text, in one go. */
+  readonly count: (text: string) => number
+  /** The same, pausing after about 32 kB of text, wherever they stand. */
+  readonly countSteps: (text: string) => Steps<number>
+}
+
+/** Text counted between two pauses, in UTF-16 units: about two milliseconds. */
+const pauseUnits = 32_768
+
+/** Pieces up to this length are merged pair by pair, which is the faster way for a word. In UTF-16 units. */
+const shortUnits = 48
+
+/** Pieces above this length are merged in blocks, pausing in between. In UTF-16 units. */
+const longUnits = 2048
+
+/** Pieces remembered with their counts: 16,384 of at most 48 units are 2 MB at the very most. */
+const rememberedMax = 16_384
+
+/**
+ * A counter over one of js-tiktoken's rank files. Throws an InvariantError if the file splits text by a pattern that is not
+ * known here.
+ */
+export function createTokenCounter(file: RankFile): TokenCounter {
+  const grammar = grammarOf(file.pat_str) ?? refuse()
+  const ranks = readRanks(file)
+  // Cleared when full: simpler than evicting, and common words are back at once.
+  const remembered = new Map<string, number>()
+
+  function* countSteps(text: string): Steps<number> {
+    const pieces = scanPieces(text, grammar)
+    let tokens = 0
+    let pausedAt = 0
+    for (;;) {
+      const found = pieces.step()
+      if (found === 'end') return tokens
+      if (found === 'more') {
+        yield
+        continue
+      }
+      const { start, end } = pieces
+      tokens +=
+        end - start > longUnits ? yield* longPieceTokens(text, start, end, ranks) : countPiece(text, pieces)
+      if (end - pausedAt >= pauseUnits) {
+        pausedAt = end
+        yield
+      }
+    }
+  }
+
+  function countPiece(
+    text: string,
+    { start, end, ascii }: { start: number; end: number; ascii: boolean },
+  ): number {
+    if (end - start > shortUnits) {
+      const bytes = ascii ? text.slice(start, end) : utf8Bytes(text, start, end)
+      return ranks.has(bytes) ? 1 : mergeBytes(bytes, ranks).length
+    }
+    const piece = text.slice(start, end)
+    // An ASCII piece is its own bytes, and most of them are a token.
+    if (ascii && ranks.has(piece)) return 1
+    const known = remembered.get(piece)
+    if (known !== undefined) return known
+    const bytes = ascii ? piece : utf8Bytes(piece, 0, piece.length)
+    const count = !ascii && ranks.has(bytes) ? 1 : countShort(bytes, ranks)
+    if (remembered.size >= rememberedMax) remembered.clear()
+    remembered.set(detached(piece), count)
+    return count
+  }
+
+  return { count: (text) => finish(countSteps(text)), countSteps }
+}
+
+// --- internal ---
+
+function refuse(): never {
+  throw new InvariantError('the rank file splits text by an unknown pattern')
+}
+
+/** A copy that does not keep the text alive that it was cut from, as an engine's slice of 13 or more characters does. */
+function detached(piece: string): string {
+  const units: number[] = []
+  for (let index = 0; index < piece.length; index++) units.push(piece.charCodeAt(index))
+  return String.fromCharCode(...units)
+}

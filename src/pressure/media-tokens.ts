@@ -1,0 +1,62 @@
+import type { Media } from '../conversation/message.ts'
+import { modelName } from './model-name.ts'
+import { imageRuleOf, type ImageRule } from './image-rules.ts'
+
+/**
+ * What a part that is no text costs, in tokens of the model's own provider. Goes by pixels and bytes, never by the length of
+ * the base64 text; where a size is unknown it errs on the side of too much.
+ */
+export function mediaTokens(media: Media, model: string): number {
+  switch (media.kind) {
+    case 'image':
+      return imageTokens(media, imageRuleOf(model))
+    case 'audio':
+      return media.dataBytes === 0
+        ? unknownSizeTokens
+        : Math.ceil((media.dataBytes / audioBytesPerSecond) * audioTokensPerSecond(model))
+    case 'video':
+      return media.dataBytes === 0
+        ? unknownSizeTokens
+        : Math.ceil((media.dataBytes / videoBytesPerSecond) * videoTokensPerSecond)
+    case 'file':
+      return media.dataBytes === 0
+        ? unknownSizeTokens
+        : Math.ceil(media.dataBytes / fileBytesPerPage) * fileTokensPerPage
+    case 'other':
+      return otherPartTokens
+  }
+}
+
+// --- internal ---
+
+/** A medium known by address or id only. Most photos cost between 250 and 1,600, whoever counts them. */
+const unknownSizeTokens = 1600
+
+/** What an image of unknown size is taken for, where its rule makes that dearer than `unknownSizeTokens`. */
+const unknownEdgePixels = 1024
+
+/** Compressed speech at 128 kbit/s. Uncompressed sound (48 kB/s for 16 bits, mono, 24 kHz) comes out three times too long. */
+const audioBytesPerSecond = 16_000
+
+/** Gemini documents 32 tokens a second; OpenAI's audio models take about 10. */
+function audioTokensPerSecond(model: string): number {
+  return /gemini|gemma/.test(modelName(model)) ? 32 : 10
+}
+
+/** 2 Mbit/s, and Gemini's frame a second of 258 tokens with 32 of sound, rounded up. */
+const videoBytesPerSecond = 250_000
+const videoTokensPerSecond = 300
+
+/** A page of a PDF: the text and the picture of it, 1.5 to 3 thousand tokens with Claude. Scans take more bytes a page. */
+const fileBytesPerPage = 65_536
+const fileTokensPerPage = 2000
+
+/** A kind of part that nobody described to us: its text is not read, but it is hardly free. */
+const otherPartTokens = 256
+
+function imageTokens(media: Media, rule: ImageRule): number {
+  const known = media.widthPixels > 0 && media.heightPixels > 0
+  if (known) return Math.ceil(rule.tokens(media.widthPixels, media.heightPixels, media.detail))
+  const guess = Math.ceil(rule.tokens(unknownEdgePixels, unknownEdgePixels, media.detail))
+  return media.detail === 'low' && rule.lowIsFixed ? guess : Math.max(unknownSizeTokens, guess)
+}

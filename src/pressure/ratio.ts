@@ -1,0 +1,60 @@
+import { modelName } from './model-name.ts'
+
+/**
+ * The provider's count for one token of ours, before anything was reported: a fixed figure per family, so that what is derived
+ * from it is the same in every process. Calibration takes over from there.
+ */
+export function startingRatio(model: string): number {
+  const name = modelName(model)
+  return startingRatios.find(({ pattern }) => pattern.test(name))?.ratio ?? unknownRatio
+}
+
+/**
+ * Most specific first. Measured ranges against o200k_base in November 2026, and the upper end of each: too early a stride is
+ * cheaper than an overflow. For OpenAI's own models the counter is exact.
+ */
+export const startingRatios: readonly {
+  readonly family: string
+  readonly pattern: RegExp
+  /** A name of the family. */
+  readonly sample: string
+  readonly ratio: number
+}[] = [
+  {
+    family: 'OpenAI',
+    pattern: /gpt-?[3-9]|\bgpt-oss|\bo[1-9]\b|\bcodex\b|computer-use|text-embedding/,
+    sample: 'gpt-4o',
+    ratio: 1,
+  },
+  // The old tokeniser: 1.05 to 1.2. Versions stand before the name (claude-3-5-sonnet) or behind it (claude-sonnet-4-6).
+  {
+    family: 'Claude up to 4.6',
+    pattern: /claude-(?:[a-z]+-)?v?(?:[1-3]|4(?![-.](?:[7-9]|\d\d)(?!\d)))(?!\d)/,
+    sample: 'claude-sonnet-4-6',
+    ratio: 1.2,
+  },
+  // The new one: up to 1.7 in English prose, 1.0 in Chinese.
+  { family: 'Claude from 4.7 on', pattern: /claude/, sample: 'claude-opus-5', ratio: 1.5 },
+  { family: 'Llama 3 and later', pattern: /llama-?v?[3-9]/, sample: 'llama-3.3-70b-instruct', ratio: 1.05 },
+  { family: 'Llama 2', pattern: /llama|vicuna/, sample: 'llama-2-7b-chat', ratio: 1.4 },
+  { family: 'Qwen', pattern: /qwen|qwq|qvq/, sample: 'qwen3-coder', ratio: 1.1 },
+  { family: 'DeepSeek', pattern: /deepseek/, sample: 'deepseek-chat', ratio: 1.1 },
+  { family: 'Gemini, Gemma', pattern: /gemini|gemma/, sample: 'gemini-2.5-pro', ratio: 1.1 },
+  // 32,000 SentencePiece tokens.
+  {
+    family: 'older Mistral',
+    pattern: /mixtral|mistral-7b|codestral-22b|open-mistral-7b/,
+    sample: 'mixtral-8x7b',
+    ratio: 1.4,
+  },
+  {
+    family: 'Mistral',
+    pattern: /mistral|ministral|devstral|codestral|magistral|pixtral/,
+    sample: 'mistral-large-2512',
+    ratio: 1.1,
+  },
+]
+
+// --- internal ---
+
+const unknownRatio = 1.15

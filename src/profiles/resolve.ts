@@ -1,0 +1,143 @@
+import { describeIssues, type KeyProblem, valueAt } from './issues.ts'
+import { knownKeys } from './known-keys.ts'
+import { nearest } from './nearest.ts'
+import { type Profile, profileKeys, profileSchema } from './schema.ts'
+
+/** Profiles as their files spell them, by name: parsed YAML, not validated. */
+export type RawProfiles = ReadonlyMap<string, unknown>
+
+export type ProfileProblem = KeyProblem & {
+  /** The profile in whose file it is to be mended. */
+  readonly profile: string
+}
+
+export type ResolvedProfiles = {
+  /** The valid profiles, `default` always among them. Empty of those that have problems. */
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** All problems of all profiles, each once; none means that every profile is there. */
+  readonly problems: readonly ProfileProblem[]
+}
+
+/** A profile's name stands in a header and in a file's name. */
+const profileName = /^[a-z0-9][a-z0-9._-]{0,63}$/i
+
+/** The profile that all others extend unless they say otherwise, and that serves where none matches. */
+export const defaultProfileName = 'default'
+
+const keys = knownKeys(profileKeys)
+
+/**
+ * Follows `extends`, merges and validates. Groups merge key by key, lists and single values replace;
+ * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one.
+ */
+export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
+  const all = raws.has(defaultProfileName) ? raws : new Map([...raws, [defaultProfileName, {}]])
+  const profiles = new Map<string, Profile>()
+  const problems: ProfileProblem[] = []
+  const sound = new Set<string>()
+  for (const [name, raw] of all) {
+    const own = [...nameProblems(name), ...keyProblems(raw), ...parentProblems(name, all)]
+    for (const problem of own) problems.push({ ...problem, profile: name })
+    if (own.length === 0) sound.add(name)
+  }
+  for (const name of all.keys()) {
+    const line = lineage(name, all)
+    // Whoever extends a broken profile is left out in silence: the break is reported where it is.
+    if (!line.every((ancestor) => sound.has(ancestor))) continue
+    const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
+    const parsed = profileSchema.safeParse(merged)
+    if (parsed.success) profiles.set(name, { ...parsed.data, name })
+    else {
+      const raw = all.get(name)
+      for (const problem of describeIssues(parsed.error.issues, { raw: merged, keys })) {
+        const path = ownPath(raw, problem.path)
+        if (path !== null) problems.push({ ...problem, path, profile: name })
+      }
+    }
+  }
+  return { profiles, problems }
+}
+
+// --- internal ---
+
+function nameProblems(name: string): readonly KeyProblem[] {
+  if (profileName.test(name)) return []
+  const message = `the profile's name ${JSON.stringify(name)} must be 1 to 64 letters, digits, ".", "_" or "-"`
+  return [{ path: [], of: 'value', message, suggestion: 'rename the file' }]
+}
+
+function keyProblems(raw: unknown): readonly KeyProblem[] {
+  const parsed = profileKeys.safeParse(raw)
+  return parsed.success ? [] : describeIssues(parsed.error.issues, { raw, keys })
+}
+
+function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] {
+  const parent = parentOf(name, raws)
+  if (parent === null) return []
+  if (!raws.has(parent)) {
+    const near = nearest(parent, raws.keys())
+    const message = `"extends" names the profile ${JSON.stringify(parent)}, which does not exist`
+    const known = `known profiles: ${[...raws.keys()].sort().join(', ')}`
+    return [
+      {
+        path: ['extends'],
+        of: 'value',
+        message,
+        suggestion: near === null ? known : `did you mean "${near}"?`,
+      },
+    ]
+  }
+  const line = lineage(name, raws)
+  const last = line.at(-1)
+  const next = last === undefined ? null : parentOf(last, raws)
+  // Only those who are on the circle are told; those who lead into it are sound themselves.
+  if (next !== name) return []
+  const message = `"extends" goes in a circle: ${[...line, name].join(' -> ')}`
+  return [{ path: ['extends'], of: 'value', message, suggestion: 'end the circle with extends: null' }]
+}
+
+/**
+ * Where a clash between trigger and target is to be mended in this profile: at the one that it sets
+ * itself; null where it inherits both, as it is told at the parent then.
+ */
+function ownPath(raw: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] | null {
+  return [path, ['trigger'], ['target']].find((each) => valueAt(raw, each) !== undefined) ?? null
+}
+
+/** The profile and its ancestors, nearest first, up to the root or to where a circle closes. */
+function lineage(name: string, raws: RawProfiles): readonly string[] {
+  const line = new Set<string>()
+  for (let next: string | null = name; next !== null && raws.has(next) && !line.has(next);) {
+    line.add(next)
+    next = parentOf(next, raws)
+  }
+  return [...line]
+}
+
+function parentOf(name: string, raws: RawProfiles): string | null {
+  const raw = raws.get(name)
+  const parent = isGroup(raw) ? raw['extends'] : undefined
+  // The template says `extends: default`; in the default profile itself that is the schema's defaults.
+  if (name === defaultProfileName && (parent === undefined || parent === defaultProfileName)) return null
+  if (parent === undefined) return defaultProfileName
+  return typeof parent === 'string' ? parent : null
+}
+
+function inherit(parent: unknown, child: unknown): unknown {
+  if (!isGroup(parent)) return child
+  const { models: _models, headers: _headers, extends: _extends, ...inherited } = parent
+  return mergeDeep(inherited, child)
+}
+
+function mergeDeep(base: unknown, over: unknown): unknown {
+  if (!isGroup(base) || !isGroup(over)) return over
+  const merged = new Map(Object.entries(base))
+  for (const [key, value] of Object.entries(over)) {
+    merged.set(key, merged.has(key) ? mergeDeep(merged.get(key), value) : value)
+  }
+  return Object.fromEntries(merged)
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,281 @@
+import { z } from 'zod'
+import {
+  count,
+  glob,
+  group,
+  headerName,
+  jsonValue,
+  onOff,
+  oneOf,
+  passStart,
+  shareOrTokens,
+  shareOrTokensOrOff,
+  shortText,
+} from './values.ts'
+
+/**
+ * A profile as a file may spell it: the one source of the type `Profile`, of the editor's schema and of
+ * the tables in docs/configuration.md. Any key may be left out, no other key is accepted.
+ *
+ * Descriptions say meaning and unit; thresholds are ratios up to 1 and tokens above.
+ */
+export const profileKeys = group({
+  models: z
+    .array(glob, { error: 'a list of patterns' })
+    .default([])
+    .describe(
+      'Patterns (`*`, `?`, any case) on the model of the request, or on the Azure deployment. The most specific profile wins. Empty with `headers` set: any model; empty without: chosen by name only. Not inherited.',
+    ),
+  headers: z
+    .record(headerName, glob, { error: 'a map from header name to pattern' })
+    .default({})
+    .describe('Patterns on request headers, all of which must match as well. Not inherited.'),
+  extends: shortText("a profile's name")
+    .nullable()
+    .default('default')
+    .describe(
+      'The profile whose values hold where this one sets none; null: only the defaults of this table. In `default` itself it has no effect.',
+    ),
+  upstream: shortText("an upstream's name")
+    .nullable()
+    .default(null)
+    .describe('Name of an upstream of foldgate.yaml; null: `default`.'),
+  window: group({
+    tokens: z
+      .union([count('tokens', 1), z.literal('auto')], {
+        error: 'a whole number of tokens above 0, or auto',
+      })
+      .default('auto')
+      .describe(
+        "The model's context in tokens. auto: learnt from overflow answers, else asked of the server, else a built-in table, else 128000 with a warning.",
+      ),
+    max: count('tokens', 1)
+      .nullable()
+      .default(null)
+      .describe("A ceiling of the operator's own in tokens, for price tiers; null: none."),
+    output_reserve: count('tokens')
+      .default(4096)
+      .describe('Tokens kept free for the reply when the request sets no limit of its own.'),
+    encoding: oneOf(['auto', 'o200k_base', 'cl100k_base'])
+      .default('auto')
+      .describe("What tokens are counted with. auto: by the model's name."),
+    ratio: z
+      .number({ error: 'a number from 0.1 to 10' })
+      .min(0.1, { error: 'a number from 0.1 to 10' })
+      .max(10, { error: 'a number from 0.1 to 10' })
+      .nullable()
+      .default(null)
+      .describe(
+        "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's.",
+      ),
+  })
+    .prefault({})
+    .describe("The model's window."),
+  trigger: shareOrTokensOrOff
+    .default(0.75)
+    .describe(
+      'Where a stride begins: a ratio of what is not fixed, or tokens of the whole prompt, or off (recovery from overflow stays on).',
+    ),
+  target: shareOrTokens.default(0.5).describe('How far a stride goes: a ratio or tokens, below the trigger.'),
+  every: group({
+    turns: count('turns').default(0).describe('Also a stride after so many turns since the last; 0: off.'),
+    tool_calls: count('tool calls')
+      .default(0)
+      .describe('Also a stride after so many tool calls since the last; 0: off.'),
+  })
+    .prefault({})
+    .describe('Strides by count, beside those by size.'),
+  limit: group({
+    turns: count('turns')
+      .default(0)
+      .describe('With more turns than this, a stride over the older half of them; no turn is split; 0: off.'),
+    messages: count('messages')
+      .default(0)
+      .describe(
+        'With more messages than this, a stride over the older half of the turns; no turn is split; 0: off.',
+      ),
+  })
+    .prefault({})
+    .describe('Strides by length.'),
+  min_growth_tokens: count('tokens')
+    .default(0)
+    .describe(
+      'No further stride before the conversation has grown by this many tokens, unless it would not fit otherwise.',
+    ),
+  keep: group({
+    recent_messages: count('messages')
+      .default(10)
+      .describe(
+        'How many of the newest messages stay word for word, as far as they take no more than half of the room under the target.',
+      ),
+    task: onOff.default(true).describe('Keep the first user message word for word.'),
+  })
+    .prefault({})
+    .describe('What no stride touches.'),
+  strategy: oneOf(['auto', 'summarize', 'truncate'])
+    .default('auto')
+    .describe(
+      'What stands for folded messages. auto: summaries once summary.model or summary.upstream is set, else recaps, which need no model call and cost nothing; summarize: summaries; truncate: recaps.',
+    ),
+  template: oneOf(['auto', 'lenient', 'strict'])
+    .default('auto')
+    .describe(
+      'Whether user messages may follow one another. auto: they may until the upstream objects; strict: they are joined.',
+    ),
+  repair: onOff
+    .default(false)
+    .describe(
+      'Give unanswered tool calls a result and turn orphan results into text. Changes requests that would otherwise pass byte for byte.',
+    ),
+  render: group({
+    enabled: onOff.default(true).describe('Whether the pass runs.'),
+    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
+  })
+    .prefault({})
+    .describe('Pass 1: terminal output in tool results becomes what a terminal would show in the end.'),
+  preview: group({
+    threshold_tokens: count('tokens', 1)
+      .default(2048)
+      .describe('Tool results of so many tokens or more become a preview of head and tail.'),
+    max_chars: count('characters', 1).default(1600).describe('Longest preview, in characters.'),
+    max_lines: count('lines', 1).default(24).describe('Longest preview, in lines.'),
+    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
+  })
+    .prefault({})
+    .describe('Pass 2: large tool results become their head and tail.'),
+  clear: group({
+    enabled: onOff.default(true).describe('Whether the pass runs.'),
+    keep_results: count('results').default(6).describe('How many of the newest tool results stay.'),
+    except_tools: z
+      .array(glob, { error: 'a list of tool names' })
+      .default([])
+      .describe('Tools whose results always stay; names or patterns (`*`, `?`).'),
+    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
+  })
+    .prefault({})
+    .describe('Pass 3: old tool results become a short placeholder.'),
+  fold: group({
+    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
+  })
+    .prefault({})
+    .describe('Pass 4: old messages are replaced by a summary or a recap.'),
+  recap: group({
+    max_tokens: count('tokens', 1).default(1024).describe('Longest recap, in tokens.'),
+  })
+    .prefault({})
+    .describe('The summary made without a model.'),
+  summary: group({
+    upstream: shortText("an upstream's name")
+      .nullable()
+      .default(null)
+      .describe("Upstream that writes summaries; null: the request's own, with the client's key."),
+    model: shortText("a model's name")
+      .nullable()
+      .default(null)
+      .describe("Model that writes summaries; null: the request's own."),
+    mode: oneOf(['background', 'blocking', 'off'])
+      .default('background')
+      .describe(
+        'background: asked for ahead of need; blocking: asked for when a stride is due, which then waits; off: no summaries.',
+      ),
+    at: shareOrTokens
+      .default(0.6)
+      .describe('From where a summary is asked for ahead of need: ratio or tokens.'),
+    max_tokens: count('tokens', 1)
+      .default(1024)
+      .describe("Longest summary text in tokens, cut at a section's end."),
+    reasoning_tokens: count('tokens')
+      .default(8192)
+      .describe('Tokens that the call gets beyond `max_tokens`, for models that think first.'),
+    parameters: z
+      .record(z.string().min(1), jsonValue, { error: 'a map of request parameters' })
+      .default({})
+      .describe('Merged into the call: temperature, reasoning_effort and the like.'),
+    min_savings_ratio: z
+      .number({ error: 'a ratio from 0 to 1' })
+      .min(0, { error: 'a ratio from 0 to 1' })
+      .max(1, { error: 'a ratio from 0 to 1' })
+      .default(0.3)
+      .describe('Share of what it replaces that a summary must save, or it is not asked for.'),
+    wait_ms: count('milliseconds', 0, 600_000)
+      .default(30_000)
+      .describe(
+        'How long a request waits for a summary that is due, in milliseconds; then a recap takes its place.',
+      ),
+    concurrent: count('calls', 1).default(2).describe('Summary calls at a time, per scope.'),
+    system_prompt: shortText('a prompt')
+      .nullable()
+      .default(null)
+      .describe(
+        'Own system prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
+      ),
+    user_prompt: shortText('a prompt')
+      .nullable()
+      .default(null)
+      .describe(
+        'Own user prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
+      ),
+  })
+    .prefault({})
+    .describe('Summaries written by a model.'),
+  overflow: group({
+    attempts: count('attempts', 0, 10)
+      .default(3)
+      .describe(
+        'How many times a request that overflowed is tightened and sent again; the last in its smallest form; 0: never.',
+      ),
+    min_recent: count('messages')
+      .default(4)
+      .describe('Fewest of the newest messages that tightening keeps before the last attempt.'),
+    hold_ms: count('milliseconds', 0, 600_000)
+      .default(10_000)
+      .describe(
+        "How long an answer that may still be an overflow is held back after the upstream's 200, in milliseconds.",
+      ),
+    clamp_output: oneOf(['when_impossible', 'never'])
+      .default('when_impossible')
+      .describe(
+        "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused.",
+      ),
+  })
+    .prefault({})
+    .describe('Recovery from overflow answers.'),
+  recall: group({
+    enabled: onOff
+      .default(false)
+      .describe('Offer the model one more tool with which it reads back what was folded. Experimental.'),
+    rounds: count('rounds', 1, 100).default(3).describe('How often it may do so in one request.'),
+  })
+    .prefault({})
+    .describe('Reading back what was folded.'),
+  continuation: group({
+    max: count('continuations', 0, 100)
+      .default(0)
+      .describe('How often a reply cut by the output limit is continued and joined; 0: never. Experimental.'),
+  })
+    .prefault({})
+    .describe('Joining replies that were cut.'),
+  observe: onOff.default(false).describe('Measure and report; change nothing, recovery included.'),
+})
+
+/** The schema of a whole profile: its keys, and what must hold between them. */
+export const profileSchema = profileKeys.superRefine((profile, context) => {
+  const { trigger, target } = profile
+  if (trigger === 'off' || isRatio(trigger) !== isRatio(target) || target < trigger) return
+  context.addIssue({
+    code: 'custom',
+    path: ['target'],
+    message: `"target" (${target}) must be below "trigger" (${trigger}): a stride goes down from one to the other`,
+    input: target,
+    params: { sentence: true },
+  })
+})
+
+/** A profile with everything filled in. Keys are spelt as in the file. */
+export type Profile = z.output<typeof profileSchema> & { readonly name: string }
+
+// --- internal ---
+
+function isRatio(value: number): boolean {
+  return value <= 1
+}

@@ -1,0 +1,47 @@
+import type { Measure } from './measure.ts'
+import type { Outcome } from './send.ts'
+
+export type HeaderFacts = {
+  readonly conversation: string
+  readonly profile: string
+  readonly measure: Measure | null
+  readonly outcome: Outcome
+  /** Why the original bytes were sent although something else was meant to be; null where that is not so. */
+  readonly failedOpen: string | null
+  /** Why nothing was rewritten, where it helps. */
+  readonly relayedReason: string | null
+}
+
+/** The headers by which Foldgate tells what it did with a request. */
+export function answerHeaders(facts: HeaderFacts): Record<string, string> {
+  const { measure, outcome } = facts
+  const { prepared } = outcome
+  const headers: Record<string, string> = {
+    'x-foldgate-action': actionOf(facts),
+    'x-foldgate-conversation': facts.conversation,
+    'x-foldgate-profile': encodeURI(facts.profile),
+    'x-foldgate-attempts': String(outcome.attempts),
+  }
+  if (measure !== null) {
+    const { window } = measure
+    const bound = measure.counted === null ? '<' : ''
+    headers['x-foldgate-window'] = `${window.tokens};source=${window.source}`
+    headers['x-foldgate-tokens'] = `${bound}${measure.incomingTokens};sent=${bound}${prepared.sentTokens}`
+    headers['x-foldgate-pressure'] = `${bound}${measure.pressure.toFixed(2)}`
+  }
+  const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
+  if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
+  headers['x-foldgate-summary'] = passes.includes('fold') ? 'recap' : 'none'
+  return headers
+}
+
+// --- internal ---
+
+function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
+  if (outcome.remedy === 'recovered') return 'recovered'
+  if (outcome.remedy === 'restored')
+    return `restored;reason=${outcome.prepared.strict ? 'strict' : 'original'}`
+  if (failedOpen !== null) return `failed-open;reason=${failedOpen}`
+  if (outcome.prepared.isRewritten) return 'compacted'
+  return relayedReason === null ? 'relayed' : `relayed;reason=${relayedReason}`
+}

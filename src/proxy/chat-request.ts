@@ -1,0 +1,74 @@
+import type { ClientOverride } from '../config/settings.ts'
+import { FoldgateError } from '../errors.ts'
+import { matchesGlob } from '../profiles/glob.ts'
+import { matchProfile } from '../profiles/match.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { azureDeployment } from '../upstream/target.ts'
+import type { Exchange } from './exchange.ts'
+import type { Chat } from './read-chat.ts'
+import type { RecordPlace } from './records.ts'
+import type { Scope } from './scope.ts'
+import type { ModelKey } from './upstream-memory.ts'
+import type { Wishes } from './wishes.ts'
+
+/** A chat completion request with all that decides how it is treated. */
+export type ChatRequest = {
+  readonly exchange: Exchange
+  readonly chat: Chat
+  readonly wishes: Wishes
+  readonly profile: Profile
+  readonly model: string
+  /** The upstream that it goes to; null for the default. */
+  readonly upstreamName: string | null
+  /** What windows and placements are learnt for. */
+  readonly modelKey: ModelKey
+  /** Under whose records it is found again. */
+  readonly place: RecordPlace
+}
+
+/** What a client key may do; null for a client without one, who may do everything. */
+export type ClientRights = {
+  readonly profiles: readonly string[]
+  readonly overrides: readonly ClientOverride[]
+}
+
+export type DescribeOptions = {
+  readonly profiles: () => ReadonlyMap<string, Profile>
+}
+
+/** Finds the profile, the model and the upstream of a request. Throws `unknown_profile` or `override_not_allowed`. */
+export function describeRequest(
+  input: { exchange: Exchange; chat: Chat; wishes: Wishes; scope: Scope; rights: ClientRights | null },
+  options: DescribeOptions,
+): ChatRequest {
+  const { exchange, chat, wishes, scope } = input
+  const model = chat.completion.model ?? azureDeployment(exchange.path) ?? ''
+  const match = matchProfile(options.profiles(), {
+    model,
+    headers: exchange.incoming.headers,
+    requested: wishes.profile,
+  })
+  if (match.kind === 'unknown') {
+    throw new FoldgateError('unknown_profile', `x-foldgate-profile: ${match.message}`, {
+      param: 'x-foldgate-profile',
+    })
+  }
+  const { profile } = match
+  if (input.rights !== null && !input.rights.profiles.some((pattern) => matchesGlob(pattern, profile.name))) {
+    throw new FoldgateError(
+      'override_not_allowed',
+      `This client key may not use the profile "${profile.name}" (client_keys[].profiles in foldgate.yaml).`,
+    )
+  }
+  const upstreamName = exchange.upstreamName ?? profile.upstream
+  return {
+    exchange,
+    chat,
+    wishes,
+    profile,
+    model,
+    upstreamName,
+    modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
+    place: { scope: scope.scope, profile: profile.name },
+  }
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ClientGoneError } from '../errors.ts'
+import type { Target } from '../upstream/target.ts'
+
+/** One request and its answer on the wire, after the gates: what a handler is given. */
+export type Exchange = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly method: string
+  readonly target: Target
+  /** The client's path behind `/u/NAME`, with its query, as it came. */
+  readonly path: string
+  /** The upstream that `/u/NAME/` chose; null for the default. */
+  readonly upstreamName: string | null
+  /** The client key that was presented; null where Foldgate has none. */
+  readonly clientKeyName: string | null
+  /** Aborted with a `ClientGoneError` as soon as the client leaves before its answer is complete. */
+  readonly signal: AbortSignal
+  /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
+  readonly answerHeaders: Readonly<Record<string, string>>
+}
+
+/**
+ * Watches a connection: the returned signal aborts when the client leaves before its answer is complete.
+ * Puts error listeners where Node would otherwise end the process.
+ */
+export function clientSignal(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  incoming.on('error', ignore)
+  outgoing.on('error', ignore)
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) controller.abort(new ClientGoneError())
+  })
+  return controller.signal
+}
+
+// --- internal ---
+
+function ignore(): void {
+  // What happened is learnt from the `close` of the answer; the event only must not stay unheard.
+}

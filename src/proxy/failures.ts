@@ -1,0 +1,33 @@
+import { ClientGoneError, FoldgateError } from '../errors.ts'
+
+/** Where something of Foldgate's own can fail without failing a request. */
+export type FailingPart = 'store' | 'measure' | 'compaction' | 'recovery' | 'observation'
+
+/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
+export type Failures = {
+  /** What `work` returns; `instead` where it fails. A client that left ends the work all the same. */
+  readonly around: <Result>(
+    part: FailingPart,
+    instead: Result,
+    work: () => Promise<Result>,
+  ) => Promise<Result>
+  /** How often each part failed. */
+  readonly counts: () => Readonly<Partial<Record<FailingPart, number>>>
+}
+
+export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
+  const counts: Partial<Record<FailingPart, number>> = {}
+  return {
+    around: async (part, instead, work) => {
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
+        counts[part] = (counts[part] ?? 0) + 1
+        onFailure(part, error)
+        return instead
+      }
+    },
+    counts: () => counts,
+  }
+}

@@ -1,0 +1,73 @@
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { describeRequest, type ClientRights, type DescribeOptions } from './chat-request.ts'
+import type { Exchange } from './exchange.ts'
+import { finish } from './finish.ts'
+import { prepare, type Preparation } from './prepare.ts'
+import { readBody, type ReadBodyOptions } from './read-body.ts'
+import { readChat, type ReadChatOptions } from './read-chat.ts'
+import { recoverFromOverflow } from './recover.ts'
+import type { Relay } from './relay.ts'
+import { relayBody } from './relay-body.ts'
+import { restoreOnRefusal } from './restore.ts'
+import type { Scope } from './scope.ts'
+import { sendOnce } from './send.ts'
+import { sendingOf } from './sending.ts'
+import { readWishes } from './wishes.ts'
+
+/** Everything that answering a chat completion takes; built in `app.ts`. */
+export type HandleParts = Preparation &
+  DescribeOptions & {
+    readonly upstreams: Upstreams
+    readonly relay: Relay
+    readonly scopeOf: (exchange: Exchange) => Scope
+    readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
+    readonly bodyLimits: ReadBodyOptions
+    readonly reading: ReadChatOptions
+    /** How long a client may take nothing of its answer, in milliseconds. */
+    readonly stallMs: number
+  }
+
+/**
+ * What happens to a chat completion request.
+ *
+ * The body is read and its messages are found in it; what cannot be read with certainty goes on as it
+ * came. The conversation is looked up, measured and, if a stride stands or is due, rewritten; if any of
+ * that fails, the original bytes are sent. A refusal that may be our doing is answered by another form, an
+ * overflow by a smaller one, before the client sees anything. Then the answer flows.
+ */
+export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
+  return async function handle(exchange) {
+    const rights = parts.rightsOf(exchange.clientKeyName)
+    const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
+    if (wishes.bypass) {
+      await parts.relay(exchange, 'bypassed')
+      return
+    }
+    const body = await readBody(exchange, parts.bodyLimits)
+    try {
+      const scope = parts.scopeOf(exchange)
+      const chat = await readChat(body, scope.scope, parts.reading)
+      if (typeof chat === 'string') {
+        await relayBody(exchange, body, chat, parts)
+        return
+      }
+      const request = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
+      const ready = await prepare(request, parts)
+      const sending = sendingOf(request, body, ready, parts)
+      const send = recoverFromOverflow(sending.recover)(
+        restoreOnRefusal(sending.restore)(sendOnce(sending.once)),
+      )
+      const outcome = await send(ready.prepared)
+      await parts.failures.around('store', undefined, () =>
+        parts.records.see(chat, request.place, {
+          conversation: ready.remembered.conversation,
+          stride: outcome.prepared.compacted?.stride ?? ready.remembered.stride,
+        }),
+      )
+      body.release()
+      await finish(request, ready, outcome, parts)
+    } finally {
+      body.release()
+    }
+  }
+}

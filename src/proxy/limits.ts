@@ -1,0 +1,45 @@
+/** Counts the bytes of all request bodies that are held in memory at one time. */
+export type ByteBudget = {
+  /** Takes so many bytes, or none and returns false when they are not to be had. */
+  readonly take: (bytes: number) => boolean
+  readonly giveBack: (bytes: number) => void
+  readonly bytesTaken: () => number
+}
+
+export function createByteBudget(bytesMax: number): ByteBudget {
+  let taken = 0
+  return {
+    take: function take(bytes) {
+      if (taken + bytes > bytesMax) return false
+      taken += bytes
+      return true
+    },
+    giveBack: function giveBack(bytes) {
+      taken -= bytes
+    },
+    bytesTaken: () => taken,
+  }
+}
+
+/** One body's share of the budget: what it took is given back at once and only once. */
+export type ByteShare = {
+  readonly take: (bytes: number) => boolean
+  readonly release: () => void
+}
+
+export function openShare(budget: ByteBudget): ByteShare {
+  let held = 0
+  let released = false
+  return {
+    take: function take(bytes) {
+      if (released || !budget.take(bytes)) return false
+      held += bytes
+      return true
+    },
+    release: function release() {
+      if (released) return
+      released = true
+      budget.giveBack(held)
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
+
+/**
+ * Answers what Node's parser gives up on, where there is no request object to answer: bad requests, headers
+ * that are too large or too slow, and CONNECT.
+ */
+export function answerMalformed(server: Server, headersMs: number, headerBytesMax: number): void {
+  const answering = new WeakSet<Duplex>()
+  server.on('request', (incoming, outgoing) => {
+    answering.add(incoming.socket)
+    outgoing.once('close', () => answering.delete(incoming.socket))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // An answer on its way must not get another one into its middle.
+    if (error.code === 'ECONNRESET' || !socket.writable || answering.has(socket)) {
+      socket.destroy()
+      return
+    }
+    endWith(socket, explain(error, headersMs, headerBytesMax))
+  })
+  server.on('connect', (_incoming, socket: Duplex) => {
+    socket.on('error', () => socket.destroy())
+    endWith(
+      socket,
+      new FoldgateError('path_not_allowed', 'Foldgate opens no tunnels: CONNECT is not served.'),
+    )
+  })
+}
+
+// --- internal ---
+
+function explain(error: NodeJS.ErrnoException, headersMs: number, headerBytesMax: number): FoldgateError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new FoldgateError(
+        'headers_too_large',
+        `The request's headers are larger than ${headerBytesMax / 1024} kB.`,
+      )
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new FoldgateError(
+        'headers_timeout',
+        `The request's headers were not complete within ${headersMs / 1000} s (limits.headers_s).`,
+      )
+    case undefined:
+    default:
+      return new FoldgateError('malformed_request', 'The request is not valid HTTP/1.1.')
+  }
+}
+
+function endWith(socket: Duplex, error: FoldgateError): void {
+  const body = errorBody(error)
+  const head = [
+    `HTTP/1.1 ${httpStatusOf[error.code]} ${error.code}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}

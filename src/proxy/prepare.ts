@@ -1,0 +1,105 @@
+import type { Profile } from '../profiles/schema.ts'
+import type { ChatRequest } from './chat-request.ts'
+import type { Failures } from './failures.ts'
+import type { Measure, MeasureRequest } from './measure.ts'
+import type { Records, Remembered } from './records.ts'
+import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
+import type { UpstreamMemory } from './upstream-memory.ts'
+
+/** A request that is ready to be sent, with what is known of it. */
+export type Ready = {
+  readonly prepared: Prepared
+  readonly remembered: Remembered
+  /** Null where measuring failed. */
+  readonly measure: Measure | null
+  /** The part that failed, where the original bytes are sent on account of it. */
+  readonly failedOpen: string | null
+  /** Why nothing was meant to be rewritten; null where it was. */
+  readonly relayedReason: string | null
+}
+
+export type Preparation = {
+  readonly records: Records
+  readonly memory: UpstreamMemory
+  readonly measure: (request: MeasureRequest) => Promise<Measure>
+  readonly rewriter: Rewriter
+  readonly failures: Failures
+  readonly nowMs: () => number
+}
+
+/**
+ * Looks up what is on record of a conversation, measures it, and rewrites it if a stride stands or is due.
+ * Whatever fails here costs the compaction, never the request: the original bytes are ready at any time.
+ */
+export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
+  const { chat, place } = request
+  const { failures } = parts
+  const remembered = await failures.around('store', { conversation: '', stride: null }, () =>
+    parts.records.find(chat, place),
+  )
+  const forced = request.wishes.compact === 'force'
+  const untouched = asItCame(chat, chat.bytes.length)
+
+  const measure = await failures.around('measure', null, () => measureOf(request, parts, remembered, forced))
+  if (measure === null) {
+    return { prepared: untouched, remembered, measure, failedOpen: 'measure', relayedReason: null }
+  }
+  const original = asItCame(chat, measure.incomingTokens)
+  const relayedReason = whyUntouched(request, parts)
+  if (relayedReason !== null || measure.counted === null) {
+    return { prepared: original, remembered, measure, failedOpen: null, relayedReason }
+  }
+  const { counted } = measure
+  const rewriting = rewriteRequest(request, parts, measure, remembered)
+  const prepared = await failures.around('compaction', null, () =>
+    parts.rewriter.prepare(rewriting, counted, forced),
+  )
+  if (prepared === null)
+    return { prepared: original, remembered, measure, failedOpen: 'compaction', relayedReason: null }
+  return { prepared, remembered, measure, failedOpen: null, relayedReason: null }
+}
+
+/** What the rewriter needs of a request. */
+export function rewriteRequest(
+  request: ChatRequest,
+  parts: Pick<Preparation, 'memory'>,
+  measure: Measure,
+  remembered: Remembered,
+): RewriteRequest {
+  return {
+    chat: request.chat,
+    profile: request.profile,
+    measure,
+    place: request.place,
+    newest: remembered.stride,
+    strict: isStrict(request.profile, parts.memory.placementOf(request.modelKey)),
+  }
+}
+
+// --- internal ---
+
+async function measureOf(
+  request: ChatRequest,
+  parts: Preparation,
+  remembered: Remembered,
+  forced: boolean,
+): Promise<Measure> {
+  return parts.measure({
+    chat: request.chat,
+    profile: request.profile,
+    model: request.model,
+    learnt: parts.memory.windows.lookup(request.modelKey, remembered.conversation, parts.nowMs()),
+    mustCount: forced || remembered.stride !== null,
+  })
+}
+
+function whyUntouched(request: ChatRequest, parts: Preparation): string | null {
+  if (request.profile.observe) return 'observe'
+  if (request.wishes.compact === 'off') return 'off'
+  if (parts.memory.placementOf(request.modelKey) === 'original') return 'refused-before'
+  return null
+}
+
+function isStrict(profile: Profile, placement: 'strict' | 'original' | null): boolean {
+  return profile.template === 'strict' || (profile.template === 'auto' && placement === 'strict')
+}

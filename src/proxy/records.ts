@@ -1,0 +1,128 @@
+import { readStride, writeStride, type Stride } from '../compaction/stride.ts'
+import type { Store } from '../stores/store.ts'
+import type { Chat } from './read-chat.ts'
+
+/** What is on record of a conversation. */
+export type Remembered = {
+  /** The conversation's id: its meaning key at first sight. */
+  readonly conversation: string
+  /** The newest stride that is a prefix of it; null where there is none. */
+  readonly stride: Stride | null
+}
+
+/**
+ * Records of strides and sights, by scope, profile and meaning key. A sight stands for a request that was
+ * seen: it names the conversation, so that its id is inherited, and the stride it stood in, so that one
+ * look-up finds it.
+ */
+export type Records = {
+  readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
+  /** Records a stride; returns the one that stands, which is another's where that came first. */
+  readonly keep: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<Stride>
+  /** Records a stride in the place of one at the same point: a view that was refused is not followed again. */
+  readonly replace: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<void>
+  /** Records that this request was seen, in this stride. */
+  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
+}
+
+export type RecordPlace = { readonly scope: string; readonly profile: string }
+
+export function createRecords(store: Store): Records {
+  return {
+    find: async (chat, place) => {
+      const { systemCount, requestPoints } = chat.structure
+      const points = requestPoints.toReversed()
+      const keysOf = (kind: string, some: readonly number[]): string[] =>
+        some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
+      const recent = points.slice(0, RECENT_POINTS)
+      const seen = await store.getFirst(keysOf('sight', recent))
+      const sight = seen === null ? null : readSight(seen.value)
+      if (sight !== null) {
+        // Between that sight and the end a stride may have been made by a request that was not completed.
+        const since = recent.slice(0, seen?.index ?? 0)
+        const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
+        const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
+        return {
+          conversation: sight.conversation,
+          stride: found === null ? null : valid(readStride(found.value, systemCount), chat),
+        }
+      }
+      for (let start = 0; start < points.length; start += POINTS_PER_LOOKUP) {
+        const found = await store.getFirst(keysOf('stride', points.slice(start, start + POINTS_PER_LOOKUP)))
+        const stride = found === null ? null : valid(readStride(found.value, systemCount), chat)
+        if (stride !== null) return { conversation: conversationId(chat), stride }
+      }
+      return { conversation: conversationId(chat), stride: null }
+    },
+
+    keep: async (chat, place, stride) => {
+      const { systemCount } = chat.structure
+      const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
+      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount))
+      return valid(readStride(standing, systemCount), chat) ?? stride
+    },
+
+    replace: async (chat, place, stride) => {
+      const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
+      await store.put(key, writeStride(stride, chat.structure.systemCount))
+    },
+
+    see: async (chat, place, remembered) => {
+      const { stride, conversation } = remembered
+      const strideKey = stride === null ? null : (chat.keys[stride.point] ?? null)
+      const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
+      await store.put(key, JSON.stringify({ conversation, stride: strideKey } satisfies Sight))
+    },
+  }
+}
+
+// --- internal ---
+
+type Sight = { readonly conversation: string; readonly stride: string | null }
+
+/** How far back a sight is looked for before every request point is tried. */
+const RECENT_POINTS = 16
+
+/** How many keys are asked for at once. */
+const POINTS_PER_LOOKUP = 256
+
+/** Enough of a meaning key to tell a scope's conversations apart. */
+const ID_CHARS = 16
+
+function conversationId(chat: Chat): string {
+  return (chat.keys[chat.messages.length] ?? '').slice(0, ID_CHARS)
+}
+
+function recordKey(kind: string, place: RecordPlace, key: string): string {
+  return `${kind}:${place.scope}:${place.profile}:${key}`
+}
+
+/** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */
+function valid(stride: Stride | null, chat: Chat): Stride | null {
+  if (stride === null) return null
+  const { systemCount } = chat.structure
+  const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
+  const frontier = stride.fold?.frontier ?? systemCount
+  const isSound =
+    isInside(stride.point) &&
+    isInside(frontier) &&
+    frontier <= stride.point &&
+    chat.structure.isFrontier(frontier) &&
+    stride.task < stride.point &&
+    stride.latestUser < stride.point
+  return isSound ? stride : null
+}
+
+function readSight(text: string): Sight | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || !('conversation' in value) || !('stride' in value))
+    return null
+  const { conversation, stride } = value
+  if (typeof conversation !== 'string' || (stride !== null && typeof stride !== 'string')) return null
+  return { conversation, stride }
+}

@@ -1,0 +1,89 @@
+import type { Classification, StatedWindow } from '../overflow/classification.ts'
+import { nextAttempt } from '../overflow/tighten.ts'
+import type { Profile } from '../profiles/schema.ts'
+import type { Prepared } from './rewrite.ts'
+import { discard, type Outcome, type Send } from './send.ts'
+
+export type RecoverOptions = {
+  readonly profile: Profile
+  /** The request's own output limit in tokens; null where it sets none. */
+  readonly outputLimitTokens: number | null
+  /** The budget of the first attempt, in own counts. */
+  readonly budgetTokens: number
+  /** The window as far as it is known; null where it is a guess. */
+  readonly window: StatedWindow | null
+  /** A smaller form of what was refused; null where nothing more can be taken away. */
+  readonly tighten: (
+    refused: Prepared,
+    how: { budgetTokens: number; keepRecent: number; smallest: boolean },
+  ) => Promise<Prepared | null>
+  /** The same request with a lower output limit. */
+  readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
+  /** Own count of a request that was not counted before it was sent. */
+  readonly countSent: (prepared: Prepared) => Promise<number>
+  /** Called for every refusal that teaches something. */
+  readonly onRefused: (classification: Classification, sentTokens: number) => void
+}
+
+/**
+ * Recovers from overflow within the same request: tighten and send again, at most `overflow.attempts`
+ * times, the last time in the smallest form. Where nothing helps, the upstream's last answer is the
+ * client's, unchanged.
+ */
+export const recoverFromOverflow =
+  (options: RecoverOptions) =>
+  (send: Send): Send =>
+    async function sendRecovering(prepared) {
+      const { overflow, window } = options.profile
+      let outcome = await send(prepared)
+      let { budgetTokens } = options
+      let keepRecent = options.profile.keep.recent_messages
+      let outputLimitTokens = options.outputLimitTokens
+      for (let attempt = 1; isRecoverable(outcome); attempt += 1) {
+        const sentTokens = await options.countSent(outcome.prepared)
+        options.onRefused(outcome.classification, sentTokens)
+        const next = nextAttempt({
+          attempt,
+          attemptsMax: overflow.attempts,
+          classification: outcome.classification,
+          sentTokens,
+          budgetTokens,
+          keepRecent,
+          minRecent: overflow.min_recent,
+          outputLimitTokens,
+          outputReserveTokens: window.output_reserve,
+          window: options.window,
+          clampOutput: overflow.clamp_output,
+        })
+        if (next.kind === 'give-up') return outcome
+        let smaller: Prepared | null
+        if (next.kind === 'clamp') {
+          smaller = options.clamp(outcome.prepared, next.outputTokens)
+          outputLimitTokens = next.outputTokens
+        } else {
+          smaller = await options.tighten(outcome.prepared, next)
+          if (smaller !== null && next.clampOutputTokens !== null) {
+            smaller = options.clamp(smaller, next.clampOutputTokens)
+            outputLimitTokens = next.clampOutputTokens
+          }
+          budgetTokens = next.budgetTokens
+          keepRecent = next.keepRecent
+          // Where this budget takes nothing away, a later and smaller one may.
+          if (smaller === null && !next.smallest) continue
+        }
+        if (smaller === null) return outcome
+        discard(outcome.answer)
+        outcome = { ...(await send(smaller)), remedy: 'recovered' }
+      }
+      return outcome
+    }
+
+// --- internal ---
+
+/** Classes that a smaller request may cure; everything else is the upstream's word to the client. */
+function isRecoverable(outcome: Outcome): outcome is Outcome & { readonly classification: Classification } {
+  const { verdict, classification } = outcome
+  if (verdict === 'good' || classification === null) return false
+  const reason = classification.class
+  return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
+}

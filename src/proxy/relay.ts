@@ -1,0 +1,64 @@
+import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { uncompactedGenerationPath, type UncompactedPath } from '../upstream/target.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { answerError } from './answer-error.ts'
+import { deliver, type Delivery } from './deliver.ts'
+import type { Exchange } from './exchange.ts'
+import { declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
+
+export type RelayOptions = {
+  readonly upstreams: Upstreams
+  /** Called for a generation path that carries conversations but is not compacted. */
+  readonly onUncompacted?: (path: UncompactedPath) => void
+  /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
+  readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
+}
+
+/** `action` is what `x-foldgate-action` says; by default that nothing was read. */
+export type Relay = (
+  exchange: Exchange,
+  action?: 'relayed' | 'bypassed',
+) => Promise<Delivery['outcome'] | 'refused'>
+
+/** Passes a request and its answer through unread, both as streams. The returned function never rejects. */
+export function createRelay(options: RelayOptions): Relay {
+  const { upstreams } = options
+
+  async function pass(exchange: Exchange, action: string): Promise<Delivery['outcome']> {
+    const { incoming, outgoing, signal } = exchange
+    const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
+    if (uncompacted !== null) options.onUncompacted?.(uncompacted)
+    const upload = hasBody(incoming) ? uploadOf(incoming) : null
+    if (upload !== null) inviteBody(incoming, outgoing)
+    const answer = await upstreams.send({
+      upstream: exchange.upstreamName,
+      method: exchange.method,
+      target: exchange.target,
+      rawHeaders: incoming.rawHeaders,
+      withholdCredential: exchange.clientKeyName !== null,
+      body: upload,
+      bodyBytes: upload === null ? null : declaredBytes(incoming),
+      signal,
+    })
+    const delivery = await deliver(exchange, answer, {
+      headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
+    })
+    if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
+    return delivery.outcome
+  }
+
+  return async function relay(exchange, action = 'relayed') {
+    try {
+      return await pass(exchange, action)
+    } catch (error) {
+      if (error instanceof ClientGoneError || exchange.signal.aborted) return 'client-gone'
+      const failure =
+        error instanceof FoldgateError
+          ? error
+          : new FoldgateError('internal_error', 'Foldgate failed to relay this request.', { cause: error })
+      options.onFailure?.(failure, exchange)
+      answerError(exchange.outgoing, failure, exchange.answerHeaders)
+      return 'refused'
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { discard, type Outcome, type Send } from './send.ts'
+import type { Prepared } from './rewrite.ts'
+
+export type RestoreOptions = {
+  /** The same view with user messages joined; null where that changes nothing. */
+  readonly underStrictPlacement: (prepared: Prepared) => Promise<Prepared | null>
+  /** The client's own bytes. */
+  readonly asItCame: () => Prepared
+  /** Called with what was accepted after a refusal. */
+  readonly onWorked: (how: 'strict' | 'original', status: number) => void
+}
+
+/**
+ * A rewritten request that is refused for what may be our doing is sent again: with user messages joined
+ * where the refusal is about roles or order, and as the client's own bytes where that is not it or does
+ * not help (P2). Overflow, authentication, rates and content policy are not our doing.
+ */
+export const restoreOnRefusal =
+  (options: RestoreOptions) =>
+  (send: Send): Send =>
+    async function sendRestoring(prepared) {
+      const first = await send(prepared)
+      if (!prepared.isRewritten || !isOurDoing(first)) return first
+      const joined =
+        first.classification?.class === 'order' ? await options.underStrictPlacement(prepared) : null
+      if (joined !== null) {
+        discard(first.answer)
+        const second = await send(joined)
+        if (second.verdict === 'good') {
+          options.onWorked('strict', first.answer.status)
+          return { ...second, remedy: 'restored' }
+        }
+        if (!isOurDoing(second)) return second
+        discard(second.answer)
+      } else discard(first.answer)
+      const last = await send(options.asItCame())
+      if (last.verdict === 'good') options.onWorked('original', first.answer.status)
+      return { ...last, remedy: 'restored' }
+    }
+
+// --- internal ---
+
+/** Statuses with which servers refuse what they cannot make sense of. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
+
+function isOurDoing({ verdict, answer, classification }: Outcome): boolean {
+  if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
+  const reason = classification?.class ?? 'other'
+  return reason === 'order' || reason === 'other'
+}

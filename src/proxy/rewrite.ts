@@ -1,0 +1,161 @@
+import { compact, tighten, type Compacted } from '../compaction/compact.ts'
+import type { MadeCache } from '../compaction/made-cache.ts'
+import type { Stride } from '../compaction/stride.ts'
+import type { View } from '../compaction/view.ts'
+import { violationsOf, type MessageShape } from '../conversation/rules.ts'
+import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
+import { InvariantError } from '../errors.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { drive } from './drive.ts'
+import type { Counted, Measure } from './measure.ts'
+import type { Chat } from './read-chat.ts'
+import type { RecordPlace, Records } from './records.ts'
+
+/** A request as it is sent: the client's own bytes, or a view of its conversation. */
+export type Prepared = {
+  readonly pieces: readonly BodyPiece[]
+  /** What the view is made of; null where the original messages are sent. */
+  readonly compacted: Compacted | null
+  /** Whether `pieces` differ from the client's bytes. */
+  readonly isRewritten: boolean
+  /** Whether user messages were joined. */
+  readonly strict: boolean
+  /** The output limit that was lowered to this; null where the request's own stands. */
+  readonly clampedOutputTokens: number | null
+  /** Own count of the prompt, or its upper bound where nothing was counted. */
+  readonly sentTokens: number
+}
+
+export type Rewriter = {
+  /** The request under the stride that it stands in, one more if one is due. */
+  readonly prepare: (request: RewriteRequest, counted: Counted, forced: boolean) => Promise<Prepared>
+  /** The same stride's view under another placement. */
+  readonly replace: (
+    request: RewriteRequest,
+    counted: Counted,
+    strict: boolean,
+    stride: Stride | null,
+  ) => Promise<Prepared>
+  /** A smaller view after a refusal; null where nothing more can be taken away. */
+  readonly tighten: (request: RewriteRequest, counted: Counted, how: Tightening) => Promise<Prepared | null>
+}
+
+export type RewriteRequest = {
+  readonly chat: Chat
+  readonly profile: Profile
+  readonly measure: Measure
+  readonly place: RecordPlace
+  /** The newest stride on record. */
+  readonly newest: Stride | null
+  readonly strict: boolean
+}
+
+export type Tightening = {
+  readonly previous: Stride | null
+  readonly budgetTokens: number
+  readonly keepRecent: number
+  readonly smallest: boolean
+  readonly strict: boolean
+}
+
+/** Rewrites conversations. What it makes is checked before it is sent: a broken rule throws an InvariantError. */
+export function createRewriter(options: { readonly cache: MadeCache; readonly records: Records }): Rewriter {
+  const { cache, records } = options
+
+  async function view(
+    request: RewriteRequest,
+    counted: Counted,
+    newest: Stride | null,
+    forced: boolean,
+    strict: boolean,
+  ): Promise<Compacted> {
+    const { subject, nominal, actual } = counted
+    return drive(
+      compact(subject, cache, { policy: request.profile, newest, nominal, actual, strict, forced }),
+    )
+  }
+
+  return {
+    prepare: async (request, counted, forced) => {
+      const made = await view(request, counted, request.newest, forced, request.strict)
+      if (made.stride === null || made.stride === request.newest)
+        return prepared(request, counted, made, request.strict)
+      if (made.stride.point === request.newest?.point) {
+        await records.replace(request.chat, request.place, made.stride)
+        return prepared(request, counted, made, request.strict)
+      }
+      const standing = await records.keep(request.chat, request.place, made.stride)
+      const isOurs = JSON.stringify(standing) === JSON.stringify(made.stride)
+      // Another replica was first: its stride is followed, so that both send the same bytes.
+      const followed = isOurs ? made : await view(request, counted, standing, false, request.strict)
+      return prepared(request, counted, followed, request.strict)
+    },
+
+    replace: async (request, counted, strict, stride) =>
+      prepared(request, counted, await view(request, counted, stride, false, strict), strict),
+
+    tighten: async (request, counted, how) => {
+      const { aroundTokens } = counted.actual
+      const room = { budgetTokens: how.budgetTokens, aroundTokens, slackTokens: 0 }
+      const made = await drive(tighten(counted.subject, cache, { ...how, policy: request.profile, room }))
+      if (made === null || made.stride === null) return null
+      const result = prepared(request, counted, made, how.strict)
+      await records.replace(request.chat, request.place, made.stride)
+      return result
+    },
+  }
+}
+
+/** The client's own bytes. */
+export function asItCame(chat: Chat, sentTokens: number): Prepared {
+  return {
+    pieces: [{ start: 0, end: chat.bytes.length }],
+    compacted: null,
+    isRewritten: false,
+    strict: false,
+    clampedOutputTokens: null,
+    sentTokens,
+  }
+}
+
+// --- internal ---
+
+function prepared(
+  request: RewriteRequest,
+  counted: Counted,
+  compacted: Compacted,
+  strict: boolean,
+): Prepared {
+  const { chat } = request
+  const { view } = compacted
+  const isWhole =
+    view.messages.length === chat.messages.length && view.messages.every(({ item }) => item.kind === 'kept')
+  const { systemCount } = chat.structure
+  const leading = view.messages.slice(0, systemCount)
+  const systemTokens = leading.reduce((sum, message) => sum + message.tokens, 0)
+  const sentTokens = view.tokens - systemTokens + counted.actual.aroundTokens
+  if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
+  checkView(chat, view)
+  const items = view.messages.map(({ item }) => item)
+  const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
+  return { pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens }
+}
+
+/** A view never breaks a rule more often than its conversation does (P3). */
+function checkView(chat: Chat, view: View): void {
+  const shapes = view.messages.map(({ index }): MessageShape =>
+    index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
+  )
+  const after = violationsOf(shapes, 'lenient')
+  if (after.length === 0) return
+  const before = violationsOf(
+    chat.messages.map(({ facts }) => facts),
+    'lenient',
+  )
+  if (after.length > before.length) {
+    const [first] = after
+    throw new InvariantError(`the view breaks the rule ${first?.rule} at message ${first?.index}`)
+  }
+}
+
+const RECAP_SHAPE: MessageShape = { role: 'user', callIds: [], answersId: null }

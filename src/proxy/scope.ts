@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { clientCredential, headerValue } from '../upstream/credential.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
+export type Scope = { readonly scope: string; readonly credential: string }
+
+/**
+ * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that
+ * the operator trusts, else by the credential. `secret` belongs to the installation, so that digests say
+ * nothing elsewhere.
+ */
+export function createScopes(options: {
+  readonly secret: Buffer
+  readonly header: string | null
+}): (exchange: Exchange) => Scope {
+  const digests = new LRUCache<string, string>({ max: DIGESTS_MAX })
+  const digestOf = (kind: string, value: string): string => {
+    const text = `${kind}\n${value}`
+    const known = digests.get(text)
+    if (known !== undefined) return known
+    const made = createHmac('sha256', options.secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
+    digests.set(text, made)
+    return made
+  }
+  const header = options.header?.toLowerCase() ?? null
+
+  return function scopeOf(exchange) {
+    const { rawHeaders } = exchange.incoming
+    const sent = clientCredential(rawHeaders, exchange.target.query)?.value ?? ''
+    const credential = digestOf('credential', exchange.clientKeyName ?? sent)
+    const trusted = header === null ? null : headerValue(rawHeaders, header)
+    if (trusted !== null && trusted !== '') return { scope: digestOf('header', trusted), credential }
+    if (exchange.clientKeyName !== null)
+      return { scope: digestOf('client key', exchange.clientKeyName), credential }
+    return { scope: credential, credential }
+  }
+}
+
+// --- internal ---
+
+/** Credentials whose digests are remembered, so that a request costs no HMAC. */
+const DIGESTS_MAX = 4096
+
+/** 132 bits: no two credentials meet. */
+const DIGEST_CHARS = 22

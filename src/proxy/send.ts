@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { headerValue } from '../upstream/credential.ts'
+import type { Answer, Upstreams } from '../upstream/upstreams.ts'
+import type { Exchange } from './exchange.ts'
+import { judge, type Judged, type JudgeOptions } from './judge.ts'
+import { bytesOf } from './outgoing-body.ts'
+import type { Chat } from './read-chat.ts'
+import type { Prepared } from './rewrite.ts'
+
+/** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
+export type Send = (prepared: Prepared) => Promise<Outcome>
+
+/** What came of sending: the last answer, and what it was the answer to. */
+export type Outcome = Judged & {
+  readonly prepared: Prepared
+  /** Upstream requests made so far. */
+  readonly attempts: number
+  /** What had to be done for it beyond sending. */
+  readonly remedy: 'none' | 'recovered' | 'restored'
+}
+
+export type SendOptions = {
+  readonly upstreams: Upstreams
+  readonly upstreamName: string | null
+  readonly exchange: Exchange
+  readonly chat: Chat
+  /** The client's bytes with their content coding, sent where nothing was changed. */
+  readonly raw: Buffer
+  readonly judging: (prepared: Prepared) => JudgeOptions
+}
+
+/** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
+export function sendOnce(options: SendOptions): Send {
+  const { exchange, chat } = options
+  let attempts = 0
+
+  return async function sendOnceMore(prepared) {
+    attempts += 1
+    const isChanged = prepared.isRewritten || prepared.clampedOutputTokens !== null
+    const answer = await options.upstreams.send({
+      upstream: options.upstreamName,
+      method: exchange.method,
+      target: exchange.target,
+      rawHeaders: exchange.incoming.rawHeaders,
+      withholdCredential: exchange.clientKeyName !== null,
+      body: isChanged ? bytesOf(chat.bytes, prepared.pieces) : options.raw,
+      headerOverrides: {
+        // Answers have to be readable here; on the way to a model's server compression saves nothing.
+        'accept-encoding': 'identity',
+        ...(isChanged ? { 'content-encoding': null } : {}),
+        // A server that knows the key would answer with what it answered to another body.
+        ...(attempts > 1 && hasIdempotencyKey(exchange) ? { 'idempotency-key': randomUUID() } : {}),
+      },
+      signal: exchange.signal,
+    })
+    const judged = await judge(answer, options.judging(prepared))
+    return { ...judged, prepared, attempts, remedy: 'none' }
+  }
+}
+
+/** Ends an answer that nobody will read. */
+export function discard(answer: Answer): void {
+  answer.body.destroy()
+}
+
+// --- internal ---
+
+function hasIdempotencyKey(exchange: Exchange): boolean {
+  return headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null
+}

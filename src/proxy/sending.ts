@@ -1,0 +1,125 @@
+import type { Upstreams } from '../upstream/upstreams.ts'
+import type { ChatRequest } from './chat-request.ts'
+import type { Measure } from './measure.ts'
+import { withReplaced } from './outgoing-body.ts'
+import { rewriteRequest, type Preparation, type Ready } from './prepare.ts'
+import type { RequestBody } from './read-body.ts'
+import type { RecoverOptions } from './recover.ts'
+import type { RestoreOptions } from './restore.ts'
+import { asItCame, type Prepared } from './rewrite.ts'
+import type { SendOptions } from './send.ts'
+
+/** How this request is sent, judged, restored and recovered: what the wrappers around `sendOnce` need. */
+export type Sending = {
+  readonly once: SendOptions
+  readonly restore: RestoreOptions
+  readonly recover: RecoverOptions
+}
+
+export function sendingOf(
+  request: ChatRequest,
+  body: RequestBody,
+  ready: Ready,
+  parts: Preparation & { readonly upstreams: Upstreams },
+): Sending {
+  const { chat, profile, exchange } = request
+  const { failures, memory, rewriter } = parts
+  const observes = profile.observe
+  let counting: Promise<Measure> | null = null
+
+  /** The request counted, also where its size had not asked for it. */
+  async function counted(): Promise<Measure> {
+    if (ready.measure !== null && ready.measure.counted !== null) return ready.measure
+    counting ??= parts.measure({
+      chat,
+      profile,
+      model: request.model,
+      learnt: memory.windows.lookup(request.modelKey, ready.remembered.conversation, parts.nowMs()),
+      mustCount: true,
+    })
+    return counting
+  }
+
+  return {
+    once: {
+      upstreams: parts.upstreams,
+      upstreamName: request.upstreamName,
+      exchange,
+      chat,
+      raw: body.raw,
+      judging: (prepared) => ({
+        mayOverflow: !observes && mayOverflow(ready.measure, prepared),
+        holdMs: profile.overflow.hold_ms,
+        knownWindowTokens: ready.measure?.window.tokens ?? null,
+      }),
+    },
+
+    restore: {
+      underStrictPlacement: (prepared) =>
+        failures.around('compaction', null, async () => {
+          if (profile.template !== 'auto' || prepared.strict || prepared.compacted === null) return null
+          const measure = await counted()
+          if (measure.counted === null) return null
+          const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
+          const placed = await rewriter.replace(rewriting, measure.counted, true, prepared.compacted.stride)
+          return { ...placed, clampedOutputTokens: prepared.clampedOutputTokens }
+        }),
+      asItCame: () => asItCame(chat, ready.measure?.incomingTokens ?? chat.bytes.length),
+      onWorked: (how, status) => {
+        // A server's passing trouble also ends at the second try: only a refusal of the request itself teaches.
+        if (status !== 500) memory.rememberPlacement(request.modelKey, how)
+      },
+    },
+
+    recover: {
+      profile: observes ? { ...profile, overflow: { ...profile.overflow, attempts: 0 } } : profile,
+      outputLimitTokens: chat.completion.outputLimit?.tokens ?? null,
+      budgetTokens: ready.measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER,
+      window: knownWindow(ready.measure),
+      countSent: async (prepared) => {
+        if (prepared.compacted !== null) return prepared.sentTokens
+        const measure = await failures.around('measure', null, counted)
+        return measure?.incomingTokens ?? prepared.sentTokens
+      },
+      tighten: (refused, how) =>
+        failures.around('recovery', null, async () => {
+          const measure = await counted()
+          if (measure.counted === null) return null
+          const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
+          const previous = refused.compacted?.stride ?? ready.remembered.stride
+          return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
+        }),
+      clamp: (prepared, outputTokens) => clamped(request, prepared, outputTokens),
+      onRefused: (classification, sentTokens) => {
+        memory.forgetOriginal(request.modelKey)
+        memory.windows.learnFrom(
+          request.modelKey,
+          { classification, conversation: ready.remembered.conversation, sentTokens },
+          parts.nowMs(),
+        )
+      },
+    },
+  }
+}
+
+// --- internal ---
+
+/** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
+const HOLD_SHARE = 0.5
+
+function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
+  if (measure === null || measure.window.source === 'default') return true
+  return prepared.sentTokens * measure.ratio > measure.window.tokens * HOLD_SHARE
+}
+
+function knownWindow(measure: Measure | null): RecoverOptions['window'] {
+  if (measure === null || measure.window.source === 'default') return null
+  return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
+function clamped(request: ChatRequest, prepared: Prepared, outputTokens: number): Prepared {
+  const limit = request.chat.completion.outputLimit
+  if (limit === null) return prepared
+  const pieces = withReplaced(prepared.pieces, limit.value, String(outputTokens))
+  return { ...prepared, pieces, clampedOutputTokens: outputTokens }
+}

@@ -1,0 +1,188 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono } from 'hono'
+import { ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
+import { isChatCompletions, parseTarget, type Target } from '../upstream/target.ts'
+import { answerError } from './answer-error.ts'
+import { answerPreflight, corsHeaders } from './cors.ts'
+import type { Lifecycle } from './drain.ts'
+import { clientSignal, type Exchange } from './exchange.ts'
+import { clientKeyName, refuseForeignPages, type ClientKey } from './guard.ts'
+import { answerMalformed } from './malformed.ts'
+
+export type ServerOptions = {
+  readonly limits: {
+    /** How many requests may run at once. */
+    readonly concurrent: number
+    /** How long a request's headers may take to arrive, in milliseconds. */
+    readonly headersMs: number
+  }
+  /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
+  readonly corsOrigins: readonly string[]
+  /** Names under which this machine may be addressed while Foldgate holds a key. */
+  readonly hosts: readonly string[]
+  readonly clientKeys: readonly ClientKey[]
+  /** Whether Foldgate holds a key for any upstream. */
+  readonly holdsKey: boolean
+  readonly hasUpstream: (name: string) => boolean
+  readonly lifecycle: Lifecycle
+  /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
+  readonly handleChat: (exchange: Exchange) => Promise<unknown>
+  /** Answers everything else. */
+  readonly relay: (exchange: Exchange) => Promise<unknown>
+  /** Called for every error that is answered here: refused requests and what a handler threw. */
+  readonly onFailure?: (error: FoldgateError) => void
+}
+
+/**
+ * The listener that clients talk to: the gates, two probes of its own, chat completions to `handleChat`,
+ * everything else to `relay`. It does not listen yet (`listen.ts`).
+ */
+export function createServer(options: ServerOptions): Server {
+  const app = routes(options)
+  const listener = getRequestListener(app.fetch, {
+    hostname: 'localhost',
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false,
+    errorHandler: () => refusedBeforeRouting(),
+  })
+  const server = createHttpServer({
+    headersTimeout: options.limits.headersMs,
+    // Long uploads and answers are bounded by what they do, not by how long they take as a whole.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.max(headersCheckMsMin, Math.min(options.limits.headersMs / 2, 30_000)),
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: headerBytesMax,
+  })
+  answerMalformed(server, options.limits.headersMs, headerBytesMax)
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
+  // The client is told to go on when its body is wanted (`inviteBody`): a refusal then costs it no upload.
+  server.on('checkContinue', (incoming, outgoing) => {
+    server.emit('request', incoming, outgoing)
+  })
+  return server
+}
+
+// --- internal ---
+
+/** Longer than the idle times of common load balancers, so that they close first, in milliseconds. */
+const keepAliveMs = 75_000
+
+/** Largest request headers, in bytes. */
+const headerBytesMax = 64 * 1024
+
+/** How often slow headers are looked for at most, in milliseconds. */
+const headersCheckMsMin = 50
+
+type Environment = { Bindings: HttpBindings; Variables: { exchange: Exchange } }
+
+function routes(options: ServerOptions): Hono<Environment> {
+  const app = new Hono<Environment>()
+  const { lifecycle } = options
+
+  app.onError((error, context) => {
+    const { incoming, outgoing } = context.env
+    if (error instanceof ClientGoneError) return RESPONSE_ALREADY_SENT
+    const failure =
+      error instanceof FoldgateError
+        ? error
+        : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+    options.onFailure?.(failure)
+    answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
+    return RESPONSE_ALREADY_SENT
+  })
+
+  app.use(async function openExchange(context, next) {
+    const { incoming, outgoing } = context.env
+    const signal = clientSignal(incoming, outgoing)
+    const target = parseTarget(incoming.url ?? '')
+    context.set('exchange', {
+      incoming,
+      outgoing,
+      method: incoming.method ?? 'GET',
+      target,
+      path: target.path + target.query,
+      upstreamName: target.upstreamName,
+      clientKeyName: null,
+      signal,
+      answerHeaders: corsHeaders(incoming, options.corsOrigins),
+    })
+    await next()
+  })
+
+  app.get('/healthz', (context) => context.json({ status: 'ok' }))
+  app.get('/readyz', (context) =>
+    lifecycle.phase() === 'serving'
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'draining' }, httpStatusOf.draining),
+  )
+
+  app.use(async function passGates(context, next) {
+    const { exchange } = context.var
+    const { incoming, outgoing, target } = exchange
+    refuseUpgrade(incoming)
+    if (lifecycle.phase() === 'closing') throw draining()
+    // Who comes back meets another replica.
+    if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
+    if (lifecycle.running() >= options.limits.concurrent) throw overloaded(options.limits.concurrent)
+    outgoing.once('close', lifecycle.begin())
+    if (options.holdsKey && options.clientKeys.length === 0) {
+      refuseForeignPages(incoming, { hosts: options.hosts, origins: options.corsOrigins })
+    }
+    if (answerPreflight(incoming, outgoing, exchange.answerHeaders)) return RESPONSE_ALREADY_SENT
+    const keyName = clientKeyName(incoming, target.query, options.clientKeys)
+    requireUpstream(target, options.hasUpstream)
+    context.set('exchange', { ...exchange, clientKeyName: keyName })
+    return next()
+  })
+
+  app.all('*', async function dispatch(context) {
+    const { exchange } = context.var
+    if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
+    else await options.relay(exchange)
+    return RESPONSE_ALREADY_SENT
+  })
+  return app
+}
+
+/**
+ * A WebSocket cannot be opened here. Other upgrades are offers that a server may ignore (RFC 9110 section
+ * 7.8): Java's client offers `h2c` with its every first request.
+ */
+function refuseUpgrade(incoming: IncomingMessage): void {
+  if (!/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) return
+  throw new FoldgateError(
+    'upgrade_not_supported',
+    'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
+    { param: 'upgrade' },
+  )
+}
+
+function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
+  if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
+  throw new FoldgateError(
+    'unknown_upstream',
+    'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
+  )
+}
+
+function draining(): FoldgateError {
+  return new FoldgateError('draining', 'This Foldgate is shutting down. Try again: another one will answer.')
+}
+
+function overloaded(concurrent: number): FoldgateError {
+  return new FoldgateError(
+    'overloaded',
+    `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`,
+  )
+}
+
+/** A target or `Host` of which no URL can be made. */
+function refusedBeforeRouting(): Response {
+  const error = new FoldgateError('malformed_request', "The request's target or Host header is not valid.")
+  return new Response(errorBody(error), {
+    status: httpStatusOf[error.code],
+    headers: { 'content-type': 'application/json' },
+  })
+}

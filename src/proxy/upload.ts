@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { ClientGoneError } from '../errors.ts'
+
+/** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
+export function hasBody(incoming: IncomingMessage): boolean {
+  return incoming.headers['transfer-encoding'] !== undefined || (declaredBytes(incoming) ?? 0) > 0
+}
+
+/** The length that a request states for its body, in bytes; null where it states none. */
+export function declaredBytes(incoming: IncomingMessage): number | null {
+  if (incoming.headers['transfer-encoding'] !== undefined) return null
+  const stated = incoming.headers['content-length']
+  return stated === undefined ? null : Number(stated)
+}
+
+/** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
+export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (!/^100-continue$/i.test(incoming.headers.expect ?? '')) return
+  if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
+}
+
+/**
+ * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
+ * request itself would take the client's connection, and with it the answer that tells what went wrong.
+ */
+export function uploadOf(incoming: IncomingMessage): Readable {
+  const upload = new Readable({
+    read() {
+      incoming.resume()
+    },
+    destroy(error, done) {
+      incoming.off('data', take)
+      incoming.off('end', finish)
+      incoming.off('close', breakOff)
+      done(error)
+    },
+  })
+  function take(chunk: Buffer): void {
+    if (!upload.push(chunk)) incoming.pause()
+  }
+  function finish(): void {
+    upload.push(null)
+  }
+  function breakOff(): void {
+    if (!incoming.complete) upload.destroy(new ClientGoneError())
+  }
+  incoming.on('data', take)
+  incoming.once('end', finish)
+  incoming.once('close', breakOff)
+  incoming.pause()
+  upload.on('error', () => {
+    // undici hears it too; without a listener here one that comes late would end the process.
+  })
+  return upload
+}

@@ -1,0 +1,51 @@
+/**
+ * Where an upstream is, taken apart once at the start. Requests are joined to it as bytes (`target.ts`), so
+ * that nothing a client sends can change scheme, host or port.
+ */
+export type UpstreamAddress = {
+  /** Scheme, host and port, as undici wants them. */
+  readonly origin: string
+  /** The URL's own path without a slash at its end; empty for the root. */
+  readonly path: string
+  /** The URL's own query without the question mark; it is sent with every request, before the client's. */
+  readonly query: string
+  /** `Basic …` when the URL names a user, else null. */
+  readonly authorization: string | null
+  /** For messages and the log: without user info and query. */
+  readonly display: string
+  /** The machine itself: never reached through an HTTP proxy. */
+  readonly loopback: boolean
+}
+
+/** Takes an upstream's URL apart. Throws a TypeError for anything that is no http or https address. */
+export function parseUpstreamAddress(text: string): UpstreamAddress {
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new TypeError(`An upstream is an http or https address, not ${url.protocol}`)
+  }
+  const path = url.pathname.replace(/\/+$/, '')
+  return {
+    origin: url.origin,
+    path,
+    query: url.search.slice(1),
+    authorization: basicAuthorization(url),
+    display: `${url.origin}${path}`,
+    loopback: isLoopbackName(url.hostname),
+  }
+}
+
+/** Whether a host name, without a port, can only mean this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  const name = hostname.toLowerCase().replace(/\.$/, '')
+  if (name === 'localhost' || name.endsWith('.localhost')) return true
+  if (name === '::1' || name === '[::1]') return true
+  return /^127(?:\.\d{1,3}){3}$/.test(name)
+}
+
+// --- internal ---
+
+function basicAuthorization(url: URL): string | null {
+  if (url.username === '' && url.password === '') return null
+  const userInfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  return `Basic ${Buffer.from(userInfo, 'utf8').toString('base64')}`
+}

@@ -1,0 +1,87 @@
+import { FoldgateError } from '../errors.ts'
+import type { UpstreamTimeouts } from './upstreams.ts'
+
+/**
+ * An error of undici or of the socket under it, as one of Foldgate's own. `address` is the upstream's
+ * without user info and query; the cause is kept for the log, its text is not shown to the client.
+ */
+export function upstreamFailure(cause: unknown, address: string, timeouts: UpstreamTimeouts): FoldgateError {
+  if (cause instanceof FoldgateError) return cause
+  const code = errorCode(cause)
+  const why = code === null ? '' : ` (${code})`
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new FoldgateError(
+        'upstream_timeout',
+        `The upstream ${address} took no connection within ${seconds(timeouts.connectMs)} s (limits.connect_s).`,
+        { cause },
+      )
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return new FoldgateError(
+        'upstream_timeout',
+        `The upstream ${address} sent no answer within ${seconds(timeouts.firstByteMs)} s (limits.first_byte_s).`,
+        { cause },
+      )
+    case 'UND_ERR_BODY_TIMEOUT':
+      return new FoldgateError(
+        'upstream_timeout',
+        `The upstream ${address} fell silent for ${seconds(timeouts.idleMs)} s in the middle of its answer (limits.idle_s).`,
+        { cause },
+      )
+    case null:
+    default:
+  }
+  if (isUnreachable(code, cause)) {
+    return new FoldgateError(
+      'upstream_unreachable',
+      `The upstream ${address} cannot be reached${why}. Check that it runs and that --upstream (FOLDGATE_UPSTREAM) names it.`,
+      { cause },
+    )
+  }
+  return new FoldgateError('upstream_broken', `The upstream ${address} broke off the connection${why}.`, {
+    cause,
+  })
+}
+
+// --- internal ---
+
+const unreachableCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'EPROTO',
+  'UND_ERR_PRX_CONN',
+  'UND_ERR_PRX_TLS',
+])
+
+function isUnreachable(code: string | null, cause: unknown): boolean {
+  if (code === null) return false
+  if (unreachableCodes.has(code)) return true
+  // TLS: no common protocol, an unknown issuer, another host's certificate, one that has expired.
+  if (/^ERR_(?:TLS|SSL)_|CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) return true
+  // An HTTP proxy that refuses the tunnel aborts the request; our own aborts never come here.
+  return code === 'UND_ERR_ABORTED' && cause instanceof Error && cause.message.startsWith('Proxy response')
+}
+
+/** The first code in the chain of causes: undici and dual-stack connects wrap the socket's own error. */
+function errorCode(error: unknown): string | null {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string' && at.code !== '') return at.code
+    if (at instanceof AggregateError) {
+      const inner = errorCode(at.errors[0])
+      if (inner !== null) return inner
+    }
+  }
+  return null
+}
+
+function seconds(milliseconds: number): number {
+  return milliseconds / 1000
+}

@@ -1,0 +1,65 @@
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
+import type { UpstreamAddress } from './address.ts'
+
+/** The environment's HTTP proxies. Empty strings where there are none. */
+export type HttpProxies = {
+  readonly httpProxy: string
+  readonly httpsProxy: string
+  readonly noProxy: string
+}
+
+/** The proxies that the environment names, in either spelling. */
+export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>): HttpProxies {
+  const read = (name: string): string => environment[name.toLowerCase()] ?? environment[name] ?? ''
+  return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy: read('NO_PROXY') }
+}
+
+export type Pools = {
+  /** The pool for an address's origin: one for each, made at the first use and kept. */
+  readonly dispatcherFor: (address: UpstreamAddress) => { dispatcher: Dispatcher; throughProxy: boolean }
+  /** Ends every connection, running ones too. */
+  readonly destroy: () => Promise<void>
+}
+
+/** Answer headers up to this size are taken: some gateways send long policies. */
+const answerHeaderBytesMax = 64 * 1024
+
+/**
+ * How long an idle connection is kept when the upstream does not say, in milliseconds. Shorter than the
+ * five seconds after which common servers close theirs, so that a request does not meet a closing one.
+ */
+const idleConnectionMs = 4_000
+
+/** Keep-alive pools, through the environment's proxies where these are set and the upstream is not this machine. */
+export function createPools(options: { connectMs: number; proxies: HttpProxies }): Pools {
+  const { proxies } = options
+  const pools = new Map<string, Pool>()
+  const connection = {
+    // HTTP/1.1 keeps the spelling and order of headers and is what a client speaks to us.
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: idleConnectionMs,
+    maxHeaderSize: answerHeaderBytesMax,
+    connectTimeout: options.connectMs,
+  }
+  const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== ''
+  // Every option is given, or undici reads the process's environment itself.
+  const proxyAgent = proxied ? new EnvHttpProxyAgent({ ...connection, ...proxies }) : null
+
+  return {
+    dispatcherFor: function dispatcherFor(address) {
+      if (proxyAgent !== null && !address.loopback) return { dispatcher: proxyAgent, throughProxy: true }
+      let pool = pools.get(address.origin)
+      if (pool === undefined) {
+        pool = new Pool(address.origin, { ...connection, connect: { timeout: options.connectMs } })
+        pools.set(address.origin, pool)
+      }
+      return { dispatcher: pool, throughProxy: false }
+    },
+    destroy: async function destroy() {
+      const all: Dispatcher[] = [...pools.values()]
+      if (proxyAgent !== null) all.push(proxyAgent)
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy()))
+    },
+  }
+}

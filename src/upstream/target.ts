@@ -1,0 +1,127 @@
+import { FoldgateError } from '../errors.ts'
+import type { UpstreamAddress } from './address.ts'
+
+/** Where a request wants to go, as the client wrote it: nothing in here was decoded or resolved. */
+export type Target = {
+  /** The upstream that `/u/NAME/` chose; null for the default. */
+  readonly upstreamName: string | null
+  /** The path behind `/u/NAME`, beginning with a slash. */
+  readonly path: string
+  /** The query with its question mark, or an empty string. */
+  readonly query: string
+}
+
+/**
+ * Reads a request target. Only origin-form is taken, without dot segments in any spelling, so that a path
+ * can be joined to the upstream's as bytes and still means what it says there. Everything else throws
+ * `path_not_allowed`.
+ */
+export function parseTarget(requestTarget: string): Target {
+  if (!requestTarget.startsWith('/')) {
+    throw notAllowed('it is no path. Foldgate takes its upstream from the settings, never from the request')
+  }
+  if (requestTarget.startsWith('//')) throw notAllowed('it begins with two slashes')
+  if (unsafeCharacter.test(requestTarget)) throw notAllowed('it holds a blank or a control character')
+  if (requestTarget.includes('#')) throw notAllowed('it holds a fragment')
+
+  const question = requestTarget.indexOf('?')
+  const wholePath = question === -1 ? requestTarget : requestTarget.slice(0, question)
+  const query = question === -1 ? '' : requestTarget.slice(question)
+  if (wholePath.includes('\\')) throw notAllowed('it holds a backslash')
+  if (hasDotSegment(wholePath)) throw notAllowed('it holds a dot segment')
+
+  const named = /^\/u\/([^/]+)(.*)$/.exec(wholePath)
+  if (named === null) return { upstreamName: null, path: wholePath, query }
+  const path = named[2] === undefined || named[2] === '' ? '/' : named[2]
+  if (path.startsWith('//')) throw notAllowed('it begins with two slashes')
+  return { upstreamName: named[1] ?? null, path, query }
+}
+
+/**
+ * The path and query that the upstream is asked for. The client's leading `/v1` stands for the upstream
+ * URL's own path; any other path is appended to it.
+ */
+export function pathAtUpstream(address: UpstreamAddress, target: Target): string {
+  const rest = target.path === '/v1' || target.path.startsWith('/v1/') ? target.path.slice(3) : target.path
+  const joined = address.path + rest
+  // `//host/…` reads as another host to whoever resolves it; it can only come from `/v1//host`.
+  if (joined.startsWith('//')) throw notAllowed('it begins with two slashes')
+  const path = joined === '' ? '/' : joined
+  if (address.query === '') return path + target.query
+  if (target.query.length <= 1) return `${path}?${address.query}`
+  return `${path}?${address.query}&${target.query.slice(1)}`
+}
+
+/**
+ * The query without its `key=` parameter, the one place where a credential travels in an address. Every
+ * other byte stays.
+ */
+export function queryWithoutKey(query: string): string {
+  const pairs = query.slice(1).split('&')
+  const kept = pairs.filter((pair) => !new URLSearchParams(pair.toLowerCase()).has('key'))
+  if (kept.length === pairs.length) return query
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
+}
+
+/** Whether a request asks for a chat completion, under any prefix. `path` may carry a query. */
+export function isChatCompletions(method: string, path: string): boolean {
+  return method === 'POST' && barePath(path).endsWith('/chat/completions')
+}
+
+/** The deployment that an Azure path names, decoded; null where the path names none. */
+export function azureDeployment(path: string): string | null {
+  const found = /\/openai\/deployments\/([^/?]+)\//.exec(path)?.[1]
+  if (found === undefined) return null
+  try {
+    return decodeURIComponent(found)
+  } catch {
+    return found
+  }
+}
+
+/** Generation paths that carry conversations which Foldgate relays as they are. */
+export type UncompactedPath = (typeof uncompactedPaths)[number]
+
+/** Which generation path a request asks for that is not compacted, or null. `path` may carry a query. */
+export function uncompactedGenerationPath(method: string, path: string): UncompactedPath | null {
+  if (method !== 'POST' || isChatCompletions(method, path)) return null
+  const bare = barePath(path)
+  // Messages of the Assistants API are stored, not generated.
+  if (bare.includes('/threads/')) return null
+  return uncompactedPaths.find((ending) => bare.endsWith(ending)) ?? null
+}
+
+// --- internal ---
+
+const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'] as const
+
+/** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
+const decodingPassesMax = 4
+
+/** Blanks and control characters, which would end the request line or a header early. */
+// oxlint-disable-next-line no-control-regex
+const unsafeCharacter = /[\u0000-\u0020\u007f]/
+
+function barePath(path: string): string {
+  const question = path.indexOf('?')
+  const bare = question === -1 ? path : path.slice(0, question)
+  return bare.replace(/\/+$/, '')
+}
+
+function hasDotSegment(path: string): boolean {
+  if (!path.includes('.') && !path.includes('%')) return false
+  // Servers decode before they resolve, some of them twice; `..;` is how servlet containers hide a segment.
+  let decoded = path
+  for (let pass = 0; pass < decodingPassesMax; pass += 1) {
+    if (decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(?:;|$)/.test(segment))) return true
+    if (!decoded.includes('%')) return false
+    decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+  }
+  return false
+}
+
+function notAllowed(why: string): FoldgateError {
+  return new FoldgateError('path_not_allowed', `The request's path was not relayed: ${why}.`)
+}

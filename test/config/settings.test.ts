@@ -1,0 +1,259 @@
+import { inspect } from 'node:util'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { FlagValues } from '../../src/config/flags.ts'
+import { formatProblem } from '../../src/config/problem.ts'
+import { loadSettings } from '../../src/config/settings.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+type Given = {
+  readonly yaml?: string
+  readonly files?: Readonly<Record<string, string>>
+  readonly flags?: FlagValues
+  readonly env?: Readonly<Record<string, string>>
+}
+
+async function load({ yaml, files = {}, flags = {}, env = {} }: Given) {
+  const cwd = await temporaryFolder(yaml === undefined ? files : { 'foldgate.yaml': yaml, ...files })
+  return { cwd, loaded: await loadSettings({ flags, env, cwd }) }
+}
+
+async function settingsOf(given: Given) {
+  const { cwd, loaded } = await load(given)
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'))
+  return { ...loaded.settings, cwd }
+}
+
+async function problemsOf(given: Given): Promise<readonly string[]> {
+  const { loaded } = await load(given)
+  return loaded.ok ? [] : loaded.problems.map(formatProblem)
+}
+
+test('without flags, environment and file everything has its default', async () => {
+  const settings = await settingsOf({})
+  expect(settings).toMatchObject({
+    host: '127.0.0.1',
+    port: 3653,
+    log_level: 'info',
+    profiles: join(settings.cwd, 'profiles'),
+    profiles_required: false,
+    client_keys: [],
+    limits: {
+      body_mb: 64,
+      bytes_in_flight_mb: 512,
+      concurrent: 1024,
+      headers_s: 60,
+      connect_s: 10,
+      first_byte_s: 600,
+      idle_s: 300,
+    },
+    drain: { delay_s: 5, timeout_s: 25 },
+    store: { url: 'sqlite:', ttl_days: 7, max_mb: 512, required: false, encrypt_key: null },
+    admin: { host: '127.0.0.1', port: 3654, token: null, show_content: false, metrics: 'protected' },
+    usage: { in_streams: 'rewritten' },
+    config_file: null,
+  })
+  expect([...settings.upstreams]).toEqual([
+    [
+      'default',
+      {
+        name: 'default',
+        url: 'https://api.openai.com/v1',
+        key: null,
+        headers: {},
+        concurrency: null,
+        forward_client_key: true,
+      },
+    ],
+  ])
+})
+
+test('flags go before the environment, this before the file, the file before the defaults', async () => {
+  const yaml = 'port: 1\nhost: localhost\nupstreams: {default: {url: "http://file", concurrency: 3}}\n'
+  const env = { FOLDGATE_PORT: '2', FOLDGATE_UPSTREAM: 'http://env/v1/', FOLDGATE_LOG_LEVEL: '' }
+  const settings = await settingsOf({ yaml, env, flags: { port: '3' } })
+  expect(settings).toMatchObject({ port: 3, host: 'localhost', log_level: 'info' })
+  expect(settings.upstreams.get('default')).toMatchObject({ url: 'http://env/v1', concurrency: 3 })
+})
+
+test('paths in flags are relative to the working directory, those in the file to the file', async () => {
+  const files = { 'etc/f.yaml': 'store: {url: "sqlite:a.db"}\narchive: {dir: kept}\n', 'own/x.yaml': '' }
+  const settings = await settingsOf({ files, flags: { config: 'etc/f.yaml', profiles: 'own' } })
+  expect(settings.profiles).toBe(join(settings.cwd, 'own'))
+  expect(settings.store.url).toBe(`sqlite:${join(settings.cwd, 'etc/a.db')}`)
+  expect(settings.archive.dir).toBe(join(settings.cwd, 'etc/kept'))
+  expect(settings.config_file).toBe(join(settings.cwd, 'etc/f.yaml'))
+})
+
+test('all problems are told at once, each at its place', async () => {
+  const yaml = `
+prot: 80
+limits:
+  body: 3
+upstreams:
+  cheap:
+    api_key_env: CHEAP_KEY
+client_keys:
+  - name: a
+  - name: a
+    key_env: A_KEY
+`
+  const problems = await problemsOf({
+    yaml,
+    env: { FOLDGATE_PORT: 'many' },
+    flags: { upstream: 'localhost:8080/v1', profiles: 'nowhere' },
+  })
+  expect(problems.map((line) => line.replace(/ \/\S+/, ' PATH'))).toEqual([
+    '--profiles: the folder of profiles, PATH does not exist — create it, or name another',
+    '--upstream: "upstreams.default.url" must be an address that begins with http:// or https://',
+    'FOLDGATE_PORT: "port" must be a port from 0 to 65535; found "many"',
+    'foldgate.yaml:2:1: unknown key "prot" — did you mean "port"?',
+    'foldgate.yaml:4:3: unknown key "body" in "limits" — did you mean "body_mb"?',
+    'foldgate.yaml:6:3: "upstreams.cheap.url" is missing — add the address, such as url: https://host/v1',
+    'foldgate.yaml:7:18: the environment variable CHEAP_KEY in "upstreams.cheap.api_key_env" is not set — set it, or remove the setting',
+    'foldgate.yaml:9:5: "client_keys[0]" has no key — add key_env or key_file',
+    'foldgate.yaml:10:11: two client keys have the name "a" — names tell clients apart: give each its own',
+    'foldgate.yaml:11:14: the environment variable A_KEY in "client_keys[1].key_env" is not set — set it, or remove the setting',
+  ])
+})
+
+test('a setting that is wrong is not also told as missing', async () => {
+  const yaml = 'upstreams: {cheap: {url: "ftp://h"}}\nclient_keys: [{name: a, kye_env: A}]\nhost: 0.0.0.0\n'
+  expect(await problemsOf({ yaml })).toHaveLength(2)
+})
+
+test.each([
+  ['http://user:secret@h/v1', 'without user and password'],
+  ['https://h/v1?key=secret', 'without a query'],
+  ['https://h/v1#secret', 'without a fragment'],
+  ['file:///secret', 'begins with http:// or https://'],
+  ['https://h/ secret', 'without spaces'],
+  ['secret', 'begins with http:// or https://'],
+])('the upstream address %s is refused and not repeated', async (upstream, reason) => {
+  const problems = await problemsOf({ flags: { upstream } })
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toContain(reason)
+  expect(problems[0]).not.toContain('secret')
+})
+
+test('keys are read from variables and files, and show themselves to nobody', async () => {
+  const yaml = `
+upstreams:
+  default: {api_key_env: MAIN_KEY}
+  cheap: {url: "http://cheap", api_key_file: keys/cheap}
+admin: {token_env: TOKEN}
+client_keys: [{name: a, key_env: A_KEY, overrides: [profile]}, {name: b, key_env: B_KEY, overrides: false}]
+`
+  const env = { MAIN_KEY: 'sk-main', TOKEN: 'sk-token', A_KEY: 'sk-a', B_KEY: 'sk-b' }
+  const settings = await settingsOf({ yaml, env, files: { 'keys/cheap': 'sk-cheap\n' } })
+  expect(settings.upstreams.get('default')?.key?.reveal()).toBe('sk-main')
+  expect(settings.upstreams.get('cheap')?.key?.reveal()).toBe('sk-cheap')
+  expect(settings.client_keys.map(({ name, key, overrides }) => [name, key.reveal(), overrides])).toEqual([
+    ['a', 'sk-a', ['profile']],
+    ['b', 'sk-b', []],
+  ])
+  const shown = `${inspect(settings, { depth: 9 })} ${JSON.stringify([...settings.upstreams.values(), settings])}`
+  expect(shown).not.toContain('sk-')
+  expect(settings.admin.token?.toString()).toBe('[secret]')
+})
+
+// Somebody pastes the key itself where its variable's name belongs. Some keys are spelt like names.
+test.each(['sk-abcdef0123456789', 'gsk_abcdef0123456789'])(
+  'the key %s in place of a variable is not told',
+  async (key) => {
+    const problems = await problemsOf({ yaml: `upstreams: {default: {api_key_env: ${key}}}` })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).not.toContain('abcdef')
+  },
+)
+
+test('a key that no header can carry is a problem that does not tell it', async () => {
+  const problems = await problemsOf({
+    yaml: 'upstreams: {default: {api_key_env: MAIN_KEY}}',
+    env: { MAIN_KEY: 'sk-one\nsk-two' },
+  })
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).not.toContain('sk-')
+})
+
+test('syntax errors do not repeat what stands around them', async () => {
+  const problems = await problemsOf({
+    yaml: 'upstreams:\n  default: {headers: {authorization: Bearer sk-secret: x',
+  })
+  expect(problems.length).toBeGreaterThan(0)
+  expect(problems.join('\n')).not.toContain('secret')
+})
+
+test('with a key of its own Foldgate is no open relay: off loopback it needs client keys', async () => {
+  const yaml = 'upstreams: {default: {api_key_env: MAIN_KEY}}\n'
+  const env = { MAIN_KEY: 'k', A_KEY: 'a' }
+  expect(await problemsOf({ yaml, env })).toEqual([])
+  expect(await problemsOf({ yaml, env, flags: { host: '0.0.0.0' } })).toEqual([
+    '--host: "host" is 0.0.0.0, which other machines reach, and Foldgate holds a key for the upstream "default": anyone could use it — add client_keys to foldgate.yaml, or listen on 127.0.0.1',
+  ])
+  const withKeys = `${yaml}client_keys: [{name: a, key_env: A_KEY}]\n`
+  expect(await problemsOf({ yaml: withKeys, env, flags: { host: '0.0.0.0' } })).toEqual([])
+})
+
+test('a key given as a header is a key that Foldgate holds', async () => {
+  const yaml = 'host: 0.0.0.0\nupstreams: {default: {headers: {Authorization: "Bearer k"}}}\n'
+  expect(await problemsOf({ yaml })).toHaveLength(1)
+})
+
+test('the admin listener needs a token off loopback', async () => {
+  expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0' } })).toEqual([
+    '--admin-host: "admin.host" is 0.0.0.0, which other machines reach, and there is no token — set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0',
+  ])
+  expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0', 'admin-port': '0' } })).toEqual([])
+  const env = { TOKEN: 't' }
+  expect(await problemsOf({ yaml: 'admin: {host: 0.0.0.0, token_env: TOKEN}', env })).toEqual([])
+})
+
+test("the client's credential goes to the default upstream only, unless one asks for it", async () => {
+  const yaml = `
+upstreams:
+  default: {}
+  a: {url: "http://a"}
+  b: {url: "http://b", forward_client_key: true}
+`
+  const { upstreams } = await settingsOf({ yaml })
+  expect([...upstreams.values()].map((each) => each.forward_client_key)).toEqual([true, false, true])
+})
+
+test("a client key of Foldgate's own goes to no upstream", async () => {
+  const keys = 'client_keys: [{name: a, key_env: A_KEY}]\n'
+  const env = { A_KEY: 'a' }
+  const { upstreams } = await settingsOf({ yaml: keys, env })
+  expect(upstreams.get('default')?.forward_client_key).toBe(false)
+  expect(
+    await problemsOf({ yaml: `${keys}upstreams: {default: {forward_client_key: true}}`, env }),
+  ).toHaveLength(1)
+})
+
+test('two clients with one key are told', async () => {
+  const yaml = 'client_keys: [{name: a, key_env: A}, {name: b, key_env: B}]'
+  expect(await problemsOf({ yaml, env: { A: 'same', B: 'same' } })).toEqual([
+    'foldgate.yaml:1:14: the client keys "a" and "b" are the same key — give each client a key of its own',
+  ])
+})
+
+test('a settings file that was named has to be there', async () => {
+  expect(await problemsOf({ flags: { config: 'f.yaml' } })).toEqual([
+    '--config: the file f.yaml does not exist',
+  ])
+  expect(await problemsOf({ env: { FOLDGATE_CONFIG: 'f.yaml' } })).toEqual([
+    'FOLDGATE_CONFIG: the file f.yaml does not exist',
+  ])
+})
+
+test('settings cannot be changed', async () => {
+  const settings = await settingsOf({})
+  expect(Object.isFrozen(settings.limits)).toBe(true)
+  expect(Object.isFrozen(settings.client_keys)).toBe(true)
+})
+
+test('a scalar where a group belongs is told even when a flag sets a key in it', async () => {
+  expect(await problemsOf({ yaml: 'upstreams: 5', flags: { upstream: 'http://h' } })).toEqual([
+    'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream; found 5',
+  ])
+})

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { meaningKeys } from '../../src/conversation/keys.ts'
+import type { Digest } from '../../src/conversation/source.ts'
+import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/facts.ts'
+import { digest } from '../support/source.ts'
+
+function call(id: string, name: string, argumentsText: unknown) {
+  return { role: 'assistant', tool_calls: [{ id, function: { name, arguments: argumentsText } }] }
+}
+
+function image(url: string) {
+  return { type: 'image_url', image_url: { url } }
+}
+
+describe('messages that mean the same have the same digest', () => {
+  test.each<[string, object, object]>([
+    [
+      'a text and its only part',
+      { role: 'user', content: 'a' },
+      { role: 'user', content: [{ type: 'text', text: 'a' }] },
+    ],
+    ['a text and a plain part', { role: 'user', content: 'a' }, { role: 'user', content: ['a'] }],
+    [
+      'null, empty and missing content',
+      { role: 'assistant', content: null },
+      { role: 'assistant', content: '' },
+    ],
+    ['no parts and no content', { role: 'assistant', content: [] }, { role: 'assistant' }],
+    ['another call id', call('a', 'look', '{}'), call('b', 'look', '{}')],
+    ['another id answered', result('a'), result('b')],
+    [
+      'a cache mark',
+      { role: 'user', content: [{ type: 'text', text: 'a' }] },
+      { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] },
+    ],
+    [
+      'reasoning',
+      { role: 'assistant', content: 'a' },
+      {
+        role: 'assistant',
+        reasoning_content: 'hm',
+        reasoning: 'hm',
+        content: [{ type: 'thinking', thinking: 'hm' }, 'a'],
+      },
+    ],
+    ['an unknown field', { role: 'user', content: 'a' }, { role: 'user', content: 'a', annotations: [] }],
+    ['the legacy role', { role: 'tool', content: 'a' }, { role: 'function', content: 'a' }],
+    [
+      'an empty list of calls',
+      { role: 'assistant', content: 'a' },
+      { role: 'assistant', content: 'a', tool_calls: [] },
+    ],
+  ])('%s', (_, one, other) => {
+    expect(factsOf(one).meaning).toBe(factsOf(other).meaning)
+  })
+})
+
+describe('messages that mean something else have another digest', () => {
+  test.each<[string, object, object]>([
+    ['the role', { role: 'user', content: 'a' }, { role: 'assistant', content: 'a' }],
+    ['an unknown role', { role: 'critic', content: 'a' }, { role: 'author', content: 'a' }],
+    ['the name', { role: 'user', name: 'x', content: 'a' }, { role: 'user', content: 'a' }],
+    ['the text', { role: 'user', content: 'a' }, { role: 'user', content: 'b' }],
+    ['where parts divide', { role: 'user', content: ['a', 'b'] }, { role: 'user', content: ['ab'] }],
+    [
+      'the order of parts',
+      { role: 'user', content: ['a', image('u')] },
+      { role: 'user', content: [image('u'), 'a'] },
+    ],
+    ['an image', { role: 'user', content: [image('u')] }, { role: 'user', content: [image('v')] }],
+    ['the called name', call('a', 'look', '{}'), call('a', 'find', '{}')],
+    ['the arguments', call('a', 'look', '{"x":1}'), call('a', 'look', '{"x":2}')],
+    ['arguments that are no text', call('a', 'look', { x: 1 }), call('a', 'look', { x: 2 })],
+    ['the number of calls', calling('a'), calling('a', 'b')],
+    ['a content of no known kind', { role: 'user', content: { a: 1 } }, { role: 'user', content: { a: 2 } }],
+    ['a refusal', { role: 'assistant', refusal: 'no' }, { role: 'assistant', refusal: 'never' }],
+    ['lone surrogates', { role: 'user', content: '\ud800' }, { role: 'user', content: '\udfff' }],
+    [
+      'text that looks like an image',
+      { role: 'user', content: [image('u')] },
+      { role: 'user', content: digest('u') },
+    ],
+  ])('%s', (_, one, other) => {
+    expect(factsOf(one).meaning).not.toBe(factsOf(other).meaning)
+  })
+})
+
+describe('meaningKeys', () => {
+  const conversation = messagesOf([system, user, assistant, user, user])
+
+  test('has a key for every prefix, the same for the same prefix', () => {
+    const keys = meaningKeys(conversation, 1, digest)
+    expect(keys).toHaveLength(6)
+    expect(new Set(keys).size).toBe(5)
+    expect(meaningKeys(conversation.slice(0, 3), 1, digest)).toEqual(keys.slice(0, 4))
+  })
+
+  test('the leading system block is no part of it', () => {
+    const clocked = messagesOf([{ role: 'system', content: 'it is 12:01' }, user, assistant, user, user])
+    expect(meaningKeys(clocked, 1, digest)).toEqual(meaningKeys(conversation, 1, digest))
+    const two = messagesOf([system, { role: 'developer', content: 'be kind' }, user, assistant, user, user])
+    expect(meaningKeys(two, 2, digest).slice(2)).toEqual(meaningKeys(conversation, 1, digest).slice(1))
+  })
+
+  test('a conversation seen before costs no digests', () => {
+    let digests = 0
+    const counting: Digest = (text) => {
+      digests += 1
+      return digest(text)
+    }
+    const distinct = messagesOf(['a', 'b', 'c'].map((content) => ({ role: 'user', content })))
+    const keys = meaningKeys(distinct, 0, counting)
+    const before = digests
+    expect(meaningKeys(distinct, 0, counting)).toEqual(keys)
+    expect(digests).toBe(before)
+  })
+
+  test('a message that stands in several conversations has the key of each', () => {
+    const [one, other] = [messagesOf([user, assistant]), messagesOf([assistant, user])]
+    const shared = messagesOf([user]).slice(0, 1)
+    const first = meaningKeys([...one, ...shared], 0, digest)
+    const second = meaningKeys([...other, ...shared], 0, digest)
+    expect(first.at(-1)).not.toBe(second.at(-1))
+    expect(meaningKeys([...one, ...shared], 0, digest)).toEqual(first)
+  })
+})

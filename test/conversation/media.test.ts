@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { decodeBase64Prefix } from '../../src/conversation/base64.ts'
+import { imageSizeOf } from '../../src/conversation/image-size.ts'
+import { readMedia } from '../../src/conversation/media.ts'
+import { gif, jpeg, png, webp } from '../support/images.ts'
+import { digest } from '../support/source.ts'
+
+function imagePart(bytes: Buffer, type = 'image/png') {
+  return { type: 'image_url', image_url: { url: `data:${type};base64,${bytes.toString('base64')}` } }
+}
+
+describe('the size of an inline image is read from its header', () => {
+  test.each([
+    ['PNG', png(1920, 1080)],
+    ['GIF', gif(1920, 1080)],
+    ['JPEG', jpeg(1920, 1080)],
+    ['JPEG behind a large EXIF block', jpeg(1920, 1080, 60_000)],
+    ['WebP, lossy', webp('VP8 ', 1920, 1080)],
+    ['WebP, lossless', webp('VP8L', 1920, 1080)],
+    ['WebP, extended', webp('VP8X', 1920, 1080)],
+  ])('%s', (_, bytes) => {
+    const padded = Buffer.concat([bytes, Buffer.alloc(1_000)])
+    expect(readMedia(imagePart(padded), digest)).toMatchObject({
+      kind: 'image',
+      place: 'inline',
+      widthPixels: 1920,
+      heightPixels: 1080,
+      dataBytes: padded.length,
+    })
+  })
+
+  test('a WebP of the largest size does not turn negative', () => {
+    expect(imageSizeOf(webp('VP8L', 16_384, 16_384).toString('base64'), 0)).toEqual({
+      widthPixels: 16_384,
+      heightPixels: 16_384,
+    })
+  })
+
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['a text', Buffer.from('no image at all, just words')],
+    ['a PNG that ends early', png(1920, 1080).subarray(0, 18)],
+    ['a JPEG without a frame header', jpeg(1920, 1080).subarray(0, 60)],
+    ['a JPEG whose frame header lies too far', jpeg(1920, 1080, 65_533)],
+  ])('%s has none', (_, bytes) => {
+    expect(readMedia(imagePart(bytes), digest)).toMatchObject({ widthPixels: 0, heightPixels: 0 })
+  })
+})
+
+test('base64 is decoded as Node does, in both alphabets, with and without line breaks', () => {
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 37) % 256))
+  for (const text of [bytes.toString('base64'), bytes.toString('base64url')]) {
+    expect(Buffer.from(decodeBase64Prefix(text, 0, 1_000))).toEqual(bytes)
+    expect(Buffer.from(decodeBase64Prefix(`xx${text}`, 2, 10))).toEqual(bytes.subarray(0, 10))
+  }
+  const broken = bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
+  expect(Buffer.from(decodeBase64Prefix(broken, 0, 1_000))).toEqual(bytes)
+})
+
+describe('a part is known by kind, place and digest', () => {
+  const inlineAudio = Buffer.from('riff').toString('base64')
+  test.each([
+    [
+      { type: 'image_url', image_url: 'https://host/a.png' },
+      { kind: 'image', place: 'remote', detail: 'auto' },
+    ],
+    [
+      { type: 'image_url', image_url: { url: 'https://host/a.png', detail: 'low' } },
+      { kind: 'image', place: 'remote', detail: 'low' },
+    ],
+    [
+      { type: 'input_image', file_id: 'file-1', detail: 'high' },
+      { kind: 'image', place: 'reference', detail: 'high' },
+    ],
+    [
+      {
+        type: 'image',
+        source: { type: 'base64', media_type: 'image/png', data: png(3, 4).toString('base64') },
+      },
+      { kind: 'image', place: 'inline', widthPixels: 3, heightPixels: 4 },
+    ],
+    [
+      { type: 'input_audio', input_audio: { data: inlineAudio, format: 'wav' } },
+      { kind: 'audio', place: 'inline', dataBytes: 4 },
+    ],
+    [
+      { type: 'file', file: { file_id: 'file-1' } },
+      { kind: 'file', place: 'reference', dataBytes: 0 },
+    ],
+    [
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+      { kind: 'file', place: 'inline', dataBytes: 3 },
+    ],
+    [
+      { type: 'file', file: { file_data: 'https://host/a.pdf' } },
+      { kind: 'file', place: 'remote' },
+    ],
+    [
+      { type: 'input_file', file_url: 'https://host/a.pdf' },
+      { kind: 'file', place: 'remote' },
+    ],
+    [
+      { type: 'video_url', video_url: { url: 'https://host/a.mp4' } },
+      { kind: 'video', place: 'remote' },
+    ],
+    [
+      { type: 'image_url', image_url: { url: 'data:image/svg+xml,<svg/>' } },
+      { kind: 'image', place: 'inline', dataBytes: 6, widthPixels: 0 },
+    ],
+    [
+      { type: 'hologram', hologram: {} },
+      { kind: 'other', place: 'inline' },
+    ],
+    [
+      { type: 'constructor', constructor: {} },
+      { kind: 'other', place: 'inline' },
+    ],
+    [
+      { type: 'image_url', image_url: 5 },
+      { kind: 'other', place: 'inline' },
+    ],
+    [null, { kind: 'other', place: 'inline', dataBytes: 4 }],
+    [[7], { kind: 'other', place: 'inline', dataBytes: 3 }],
+  ])('%j', (part, expected) => {
+    expect(readMedia(part, digest)).toMatchObject(expected)
+  })
+
+  test('equal data have equal digests, whatever stands around them', () => {
+    const one = readMedia(imagePart(png(1, 1)), digest)
+    const marked = { ...imagePart(png(1, 1)), cache_control: { type: 'ephemeral' } }
+    expect(readMedia(marked, digest)?.digest).toBe(one?.digest)
+    expect(readMedia(imagePart(png(1, 2)), digest)?.digest).not.toBe(one?.digest)
+  })
+
+  test('a moved cache mark changes no part of an unknown type', () => {
+    const part = { type: 'hologram', data: 'x' }
+    const marked = { ...part, cache_control: { type: 'ephemeral' } }
+    expect(readMedia(marked, digest)).toEqual(readMedia(part, digest))
+  })
+})

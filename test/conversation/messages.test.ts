@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import { scanArray } from '../../src/conversation/json-scan.ts'
+import { readMessages } from '../../src/conversation/messages.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { digest, sourceOf } from '../support/source.ts'
+
+function read(messages: readonly unknown[]) {
+  const source = sourceOf(JSON.stringify(messages))
+  const spans = scanArray(source.latin1, 0)?.elements ?? []
+  return readMessages(spans, source, 'scope', createFactsReader(digest, { entriesMax: 100 }))
+}
+
+test('every message comes with its place and its facts', () => {
+  const messages = finish(read([{ role: 'user', content: 'a' }, { role: 'assistant' }]))
+  expect(messages?.map(({ start, end, facts }) => [start, end, facts.role])).toEqual([
+    [1, 30, 'user'],
+    [31, 51, 'assistant'],
+  ])
+})
+
+test('one unreadable message makes the conversation unreadable', () => {
+  expect(finish(read([{ role: 'user' }, 7]))).toBeNull()
+})
+
+test('large conversations are read in steps', () => {
+  const content = 'x'.repeat(200_000)
+  expect([...read(Array.from({ length: 10 }, () => ({ role: 'user', content })))].length).toBeGreaterThan(3)
+})

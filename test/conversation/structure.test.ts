@@ -1,0 +1,124 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { structureOf } from '../../src/conversation/structure.ts'
+import { arbitraryMessages } from '../support/arbitrary-messages.ts'
+import { assistant, calling, messagesOf, result, system, user } from '../support/facts.ts'
+
+function structure(...messages: readonly object[]) {
+  return structureOf(messagesOf(messages))
+}
+
+function frontiersOf(messages: readonly object[]): readonly number[] {
+  const { isFrontier, messageCount } = structure(...messages)
+  return Array.from({ length: messageCount + 1 }, (_, index) => index).filter(isFrontier)
+}
+
+describe('head, turns and request points', () => {
+  test('a usual conversation', () => {
+    const found = structure(system, user, calling('a'), result('a'), assistant, user, assistant)
+    expect(found.systemCount).toBe(1)
+    expect(found.task).toBe(1)
+    expect(found.turns).toEqual([1, 5])
+    expect(found.requestPoints).toEqual([2, 4, 6, 7])
+    expect([0, 1, 2, 5, 6, 7].map(found.latestUserBefore)).toEqual([-1, -1, 1, 1, 5, 5])
+  })
+
+  test('an empty conversation has one request point and one frontier', () => {
+    const found = structure()
+    expect(found).toMatchObject({ systemCount: 0, task: -1, turns: [], requestPoints: [0] })
+    expect(found.isFrontier(0)).toBe(true)
+    expect(found.lastUnitStart(0)).toBe(0)
+    expect(found.latestUserBefore(0)).toBe(-1)
+  })
+
+  test('only system messages, and no leading user message', () => {
+    expect(structure(system, { role: 'developer' })).toMatchObject({ systemCount: 2, task: -1, turns: [] })
+    expect(structure(assistant, system, user)).toMatchObject({ systemCount: 0, task: 2, requestPoints: [3] })
+  })
+})
+
+describe('units', () => {
+  test('a call stays with its answers', () => {
+    expect(frontiersOf([user, calling('a', 'b'), result('b'), result('a'), assistant])).toEqual([0, 1, 4, 5])
+  })
+
+  test('an orphan result belongs to what stands before it', () => {
+    expect(frontiersOf([user, result('x'), assistant, result('y'), user])).toEqual([0, 2, 4, 5])
+    expect(frontiersOf([result('x'), result('y'), user])).toEqual([0, 2, 3])
+  })
+
+  test('a call that is never answered binds nothing', () => {
+    expect(frontiersOf([calling('a'), user, assistant, user])).toEqual([0, 1, 2, 3, 4])
+  })
+
+  test('a round interrupted by the user is one unit up to its last answer', () => {
+    const messages = [calling('a', 'b'), result('a'), user, system, result('b'), result('x'), user, assistant]
+    expect(frontiersOf(messages)).toEqual([0, 6, 7, 8])
+    const found = structure(...messages)
+    expect([0, 3, 5, 6].map(found.unitStart)).toEqual([0, 0, 0, 6])
+  })
+
+  test('an id that was answered does not bind what comes after', () => {
+    expect(frontiersOf([calling('a'), result('a'), user, result('a'), user])).toEqual([0, 2, 4, 5])
+  })
+
+  test('an id means the last assistant message only: ids repeat', () => {
+    expect(frontiersOf([calling('a'), user, assistant, result('a'), user])).toEqual([0, 1, 2, 4, 5])
+    expect(frontiersOf([calling('a'), assistant, user, result('a'), user])).toEqual([0, 1, 2, 4, 5])
+    const rounds = [calling('a'), result('a'), calling('a'), result('a')]
+    expect(frontiersOf([user, ...rounds])).toEqual([0, 1, 3, 5])
+  })
+
+  test('missing ids are matched by count', () => {
+    expect(frontiersOf([calling(undefined, undefined), result(), user, result(), user])).toEqual([0, 4, 5])
+    expect(frontiersOf([calling(undefined), result(), user, result(), user])).toEqual([0, 2, 4, 5])
+  })
+
+  test('the last unit of a prefix is seen without what follows', () => {
+    const { lastUnitStart } = structure(user, calling('a', 'b'), result('a'), user, result('b'), assistant)
+    expect([0, 1, 2, 3, 4, 5, 6].map(lastUnitStart)).toEqual([0, 0, 1, 1, 3, 1, 5])
+  })
+})
+
+describe('in any conversation, broken or not', () => {
+  test('below a request point the frontiers are those of the prefix that was sent there', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const whole = frontiersOf(messages)
+        for (const point of structure(...messages).requestPoints) {
+          const prefix = frontiersOf(messages.slice(0, point))
+          expect(whole.filter((index) => index <= point)).toEqual(prefix)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('the last unit of every prefix is that of the prefix taken by itself', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const whole = structure(...messages)
+        for (let point = 1; point <= messages.length; point += 1) {
+          const prefix = structure(...messages.slice(0, point))
+          expect(whole.lastUnitStart(point)).toBe(prefix.unitStart(point - 1))
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('no frontier stands before a tool message, and units lie between frontiers', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const facts = messagesOf(messages)
+        const { unitStart, isFrontier } = structureOf(facts)
+        expect(isFrontier(0) && isFrontier(messages.length)).toBe(true)
+        for (let index = 1; index < messages.length; index += 1) {
+          expect(isFrontier(index) && facts[index]?.facts.role === 'tool').toBe(false)
+          expect(unitStart(index)).toBe(isFrontier(index) ? index : unitStart(index - 1))
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

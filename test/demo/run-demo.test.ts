@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import type { ChatClient } from '../../src/demo/chat-client.ts'
+import { openClients } from '../../src/demo/clients.ts'
+import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
+import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
+
+const count = (text: string) => Math.ceil(text.length / 4)
+
+/** A server that takes Foldgate's place: its window is never reached, so it has nothing to compact. */
+async function endless(reply?: (text: string) => string) {
+  return startStrictUpstream({
+    windowTokens: 1_000_000,
+    template: 'lenient',
+    outputReserveChecked: true,
+    count,
+    reply: ({ rawMessages }) => ({ content: reply?.(rawMessages.at(-1) ?? '') ?? 'noted' }),
+  })
+}
+
+const headers: Record<string, string> = {
+  'x-foldgate-action': 'compacted;reason=pressure',
+  'x-foldgate-passes': 'clear,fold',
+  'x-foldgate-tokens': '9876;sent=4001',
+  'x-foldgate-pressure': '1.29',
+}
+
+const compacting: ChatClient = {
+  name: 'a script',
+  send: async () => ({
+    message: { role: 'assistant', content: '' },
+    usage: { promptTokens: 4000, cachedTokens: 3000, completionTokens: 1 },
+    header: (name) => headers[name] ?? null,
+  }),
+}
+
+/** The lines of a run that stand for a request. */
+function rows(text: string): readonly string[] {
+  return text.split('\n').filter((line) => /^ {2,}\d/.test(line))
+}
+
+/** Without the line breaks that fit a text to the terminal. */
+function unwrapped(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
+}
+
+async function run(options: Partial<DemoOptions>) {
+  const written: string[] = []
+  const result = await runDemo({
+    startFoldgate: async ({ url }) => ({ url, close: async () => {} }),
+    count,
+    write: (text) => written.push(text),
+    columns: 110,
+    color: false,
+    ...options,
+  })
+  return { ...result, text: written.join('') }
+}
+
+test('counts the requests that failed on the way, and ends when nothing gets through', async () => {
+  const { failed, text } = await run({})
+  expect(failed).toBeGreaterThan(40)
+  expect(text).toMatch(/failed: 400 This model's maximum context length is 8192 tokens/)
+})
+
+test('tells at which request the conversation ended without Foldgate, and with what error', async () => {
+  const stand = await endless()
+  try {
+    const { failed, text } = await run({
+      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
+    })
+    expect(failed).toBe(0)
+    expect(text).toMatch(/Through Foldgate {2}\d+ of \d+ requests answered/)
+    expect(text).toMatch(
+      /Without Foldgate {2}The same conversation ended at request \d+ of \d+, in turn \d+:/,
+    )
+    expect(text).toContain('maximum context length is 8192 tokens')
+  } finally {
+    await stand.close()
+  }
+})
+
+test('is plain text within the width where there is no terminal', async () => {
+  for (const columns of [60, 80, 120]) {
+    const { text } = await run({ columns })
+    // oxlint-disable-next-line no-control-regex -- the absence of control characters is what is tested
+    expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/)
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(columns)
+  }
+})
+
+test('colours only where it may', async () => {
+  expect((await run({ color: true })).text).toContain('\u001B[')
+})
+
+test('holds the same conversation without the openai package', async () => {
+  const clients = await openClients(() => Promise.reject(new Error('not installed')))
+  const [small, official] = [await run({ clients }), await run({})]
+  expect(small.text).toContain('a small client of its own')
+  expect(rows(small.text)).toEqual(rows(official.text))
+})
+
+test("reads what Foldgate did from the answers' headers", async () => {
+  const { text } = await run({ clients: () => compacting })
+  expect(text).toMatch(/ 9,876 +4,000 +█+░+ +129% +75% +compacted: clear, fold/)
+})
+
+test('with a server of your own, says which facts were kept and which were lost', async () => {
+  const server = await endless((last) =>
+    /port|e-mail/.test(last) ? '47113 ines.halvorsen@ledger.example' : 'noted',
+  )
+  try {
+    const upstream = { url: server.url, model: 'mine', apiKey: 'key', windowTokens: 4000 }
+    const { failed, text } = await run({ upstream })
+    expect(failed).toBe(0)
+    expect(text).toContain('Facts kept: port, e-mail; lost: path, id.')
+    expect(unwrapped(text)).toContain('sent directly, was answered; kept: port, e-mail.')
+    expect(server.requests.length).toBeLessThanOrEqual(41)
+    expect(Math.max(...server.requests.map((request) => request.promptTokens))).toBeGreaterThan(6000)
+  } finally {
+    await server.close()
+  }
+})
+
+test('answers the tool calls of a model that makes them, and goes on when it does not stop', async () => {
+  let calls = 0
+  const server = await startStrictUpstream({
+    windowTokens: 1_000_000,
+    template: 'strict',
+    outputReserveChecked: true,
+    count,
+    reply: () => {
+      calls += 1
+      return {
+        content: null,
+        toolCalls: [{ id: `c${calls}`, name: 'search', argumentsText: '{"pattern":"x"}' }],
+      }
+    },
+  })
+  try {
+    const { failed } = await run({
+      upstream: { url: server.url, model: 'mine', apiKey: 'key', windowTokens: 4000 },
+    })
+    expect(failed).toBe(0)
+    expect(server.requests.length).toBeLessThanOrEqual(41)
+  } finally {
+    await server.close()
+  }
+})
+
+test('says why when a server of your own cannot be reached, and gives up', async () => {
+  const gone = await endless()
+  await gone.close()
+  const upstream = { url: gone.url, model: 'mine', apiKey: 'key' }
+  const { failed, text } = await run({ upstream })
+  expect(failed).toBe(3)
+  expect(text).toMatch(/failed: .*(Connection error|ECONNREFUSED)/)
+})

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import type { Source, Span } from '../../src/conversation/source.ts'
+import { readChatCompletion } from '../../src/dialects/chat-completions.ts'
+import type { ChatCompletion, NotReadReason } from '../../src/dialects/chat-completions.ts'
+import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { sourceOf } from '../support/source.ts'
+
+const messages = '[{"role":"user","content":"hi"}]'
+
+function readBody(body: string) {
+  return readChatCompletion(sourceOf(body), Buffer.byteLength(body))
+}
+
+function requestIn(body: string): ChatCompletion {
+  const result = readBody(body)
+  if (!result.read) throw new Error(result.reason)
+  return result.request
+}
+
+/** What is read of a request with these fields beside its messages. */
+function settings(fields: object): ChatCompletion {
+  return requestIn(JSON.stringify({ ...fields, messages: [{ role: 'user' }] }))
+}
+
+function textAt(body: string, span: Span | null | undefined): string | null {
+  return span ? Buffer.from(body).subarray(span.start, span.end).toString() : null
+}
+
+describe('what is read', () => {
+  test('a plain request', () => {
+    const body = `{"model":"m","messages":${messages}}`
+    const request = requestIn(body)
+    expect(request).toMatchObject({
+      model: 'm',
+      stream: false,
+      outputLimit: null,
+      choices: 1,
+      tools: null,
+      functions: null,
+      responseFormat: null,
+      hasForcedToolChoice: false,
+      includeUsage: false,
+    })
+    expect(textAt(body, request.messages)).toBe(messages)
+    expect(request.messageSpans.map((span) => textAt(body, span))).toEqual([messages.slice(1, -1)])
+  })
+
+  test('messages stand where the bytes say, behind text of any length in bytes', () => {
+    const body = ` {"user":"ä😀", "tools":[{"messages":[1]}],\n"messages" :${messages} } `
+    const request = requestIn(body)
+    expect(textAt(body, request.messages)).toBe(messages)
+    expect(textAt(body, request.tools)).toBe('[{"messages":[1]}]')
+  })
+
+  test('an escaped key is the same key', () => {
+    const body = `{"\\u006dessages":${messages},"mode\\u006c":"m"}`
+    expect(requestIn(body)).toMatchObject({ model: 'm', messageSpans: [{ start: 18 }] })
+  })
+
+  test.each<[object, object]>([
+    [
+      { stream: true, stream_options: { include_usage: true } },
+      { stream: true, includeUsage: true },
+    ],
+    [
+      { stream: 'yes', stream_options: null },
+      { stream: false, includeUsage: false },
+    ],
+    [
+      { model: 7, n: 3 },
+      { model: null, choices: 3 },
+    ],
+    [{ n: 0 }, { choices: 1 }],
+    [
+      { tools: null, functions: 7, response_format: 'x' },
+      { tools: null, functions: null, responseFormat: null },
+    ],
+    [{ functions: [] }, { functions: { start: 13, end: 15 } }],
+    [{ response_format: { type: 'text' } }, { responseFormat: { start: 19, end: 34 } }],
+  ])('%j', (fields, expected) => {
+    expect(settings(fields)).toMatchObject(expected)
+  })
+
+  test.each<[object, ChatCompletion['outputLimit']]>([
+    [{ max_tokens: 100 }, { name: 'max_tokens', tokens: 100, value: { start: 14, end: 17 } }],
+    [
+      { max_tokens: 100, max_completion_tokens: 7 },
+      { name: 'max_completion_tokens', tokens: 7, value: { start: 42, end: 43 } },
+    ],
+    [
+      { max_completion_tokens: null, max_tokens: 100 },
+      { name: 'max_tokens', tokens: 100, value: { start: 43, end: 46 } },
+    ],
+    [{ max_tokens: -1 }, null],
+    [{ max_tokens: 0 }, null],
+    [{ max_tokens: 1.5 }, null],
+    [{ max_tokens: '100' }, null],
+  ])('the output limit of %j', (fields, expected) => {
+    expect(settings(fields).outputLimit).toEqual(expected)
+  })
+
+  test.each<[object, boolean]>([
+    [{}, false],
+    [{ tool_choice: 'auto' }, false],
+    [{ tool_choice: 'none' }, false],
+    [{ tool_choice: null }, false],
+    [{ tool_choice: 'required' }, true],
+    [{ tool_choice: 'any' }, true],
+    [{ tool_choice: { type: 'function', function: { name: 'look' } } }, true],
+    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto' } } }, false],
+    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required' } } }, true],
+    [{ function_call: { name: 'look' } }, true],
+    [{ function_call: 'auto' }, false],
+  ])('whether %j forces a tool call', (fields, isForced) => {
+    expect(settings(fields).hasForcedToolChoice).toBe(isForced)
+  })
+})
+
+describe('what cannot be read with certainty is not read', () => {
+  test.each<[NotReadReason, string]>([
+    ['bom', `\ufeff{"messages":${messages}}`],
+    ['not-json-object', ''],
+    ['not-json-object', 'null'],
+    ['not-json-object', messages],
+    ['not-json-object', `{"messages":${messages}`],
+    ['not-json-object', `{"messages":${messages},}`],
+    ['not-json-object', `{"messages":${messages}} x`],
+    ['not-json-object', `{"messages":${messages}}{}`],
+    ['not-json-object', '{"messages":[{"role":"user"},]}'],
+    ['not-json-object', `{"n":\ufeff1,"messages":${messages}}`],
+    ['duplicate-key', `{"messages":${messages},"messages":${messages}}`],
+    ['duplicate-key', `{"messages":${messages},"messa\\u0067es":[]}`],
+    ['duplicate-key', `{"n":1,"messages":${messages},"n":1}`],
+    ['invalid-value', `{"tools":[1}, "messages":${messages}}`],
+    ['invalid-value', `{"n":01,"messages":${messages}}`],
+    ['not-json-object', `{"tools":[}],"messages":${messages}}`],
+    ['invalid-value', `{"user":"\t","messages":${messages}}`],
+    ['invalid-value', `{"us\\xer":1,"messages":${messages}}`],
+    ['invalid-value', `{"messages":tru}`],
+    ['no-messages', '{}'],
+    ['no-messages', '{"messages":[]}'],
+    ['no-messages', '{"messages":null}'],
+    ['no-messages', '{"messages":{}}'],
+    ['no-messages', `{"prompt":{"messages":${messages}}}`],
+  ])('%s: %s', (reason, body) => {
+    expect(readBody(body)).toEqual({ read: false, reason })
+  })
+})
+
+describe('large values', () => {
+  const tools = JSON.stringify([{ type: 'function', function: { name: 'x'.repeat(5_000) } }])
+  const body = `{"tools":${tools},"messages":${messages}}`
+
+  function readCounting(validated: ReturnType<ReturnType<typeof createValidatedValues>>) {
+    const source = sourceOf(body)
+    let largeTexts = 0
+    const text = (start: number, end: number) => {
+      if (end - start > 4_096) largeTexts += 1
+      return source.text(start, end)
+    }
+    const counting: Source = { ...source, text }
+    return { result: readChatCompletion(counting, body.length, validated), largeTexts }
+  }
+
+  test('are parsed once, and once more for another scope', () => {
+    const validatedOf = createValidatedValues({ entriesMax: 10 })
+    const first = readCounting(validatedOf('one'))
+    const second = readCounting(validatedOf('one'))
+    expect([first.largeTexts, second.largeTexts]).toEqual([1, 0])
+    expect(second.result).toEqual(first.result)
+    expect(readCounting(validatedOf('two')).largeTexts).toBe(1)
+  })
+
+  test('that are no JSON are refused every time', () => {
+    const validated = createValidatedValues({ entriesMax: 10 })('one')
+    const broken = sourceOf(body.replace('[{"type"', '[}"type"'))
+    for (const result of [1, 2].map(() => readChatCompletion(broken, body.length, validated))) {
+      expect(result.read).toBe(false)
+    }
+  })
+})

@@ -1,0 +1,203 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  watchJson,
+  watchStream,
+  type AnswerWatch,
+  type WatchDecision,
+} from '../../src/overflow/answer-watch.ts'
+
+const unknown = { knownWindowTokens: null }
+const overflowText = 'prompt is too long: 9000 tokens > 8192 maximum'
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+const delta = (fields: object, more: object = {}) =>
+  event({ choices: [{ index: 0, delta: fields, ...more }] })
+const role = delta({ role: 'assistant', content: '' })
+const done = 'data: [DONE]\n\n'
+
+const body = (value: unknown) => `\n\n${JSON.stringify(value)}`
+
+const cutOff = (content: string) =>
+  body({ choices: [{ message: { content }, finish_reason: 'model_context_window_exceeded' }] })
+
+function decideOn(watch: AnswerWatch, text: string): WatchDecision {
+  const decision = watch.feed(text)
+  return decision.state === 'undecided' ? watch.end() : decision
+}
+
+describe('a held stream is good from its first output on', () => {
+  test.each([
+    ['content', { content: 'Hi' }],
+    ['reasoning', { reasoning: 'Hm' }],
+    ['reasoning_content', { reasoning_content: 'Hm' }],
+    ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }],
+    ['tool_calls', { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }],
+    ['function_call', { function_call: { name: 'f' } }],
+    ['refusal', { refusal: 'No' }],
+    ['audio', { audio: { id: 'a' } }],
+  ])('%s', (_, fields) => {
+    const watch = watchStream(unknown)
+    expect(watch.feed(role)).toEqual({ state: 'undecided' })
+    expect(watch.feed(delta(fields))).toEqual({ state: 'good' })
+    expect(watch.feed(event({ error: { message: overflowText } }))).toEqual({ state: 'good' })
+  })
+
+  test('data that is no JSON is not held back for us', () => {
+    expect(watchStream(unknown).feed('data: hello\n\n').state).toBe('good')
+  })
+
+  test('and from a quarter of a million characters on, whatever they are', () => {
+    const watch = watchStream(unknown)
+    const states = Array.from({ length: 30 }, () => watch.feed(`: ${'.'.repeat(10_000)}\n\n`).state)
+    expect(states[0]).toBe('undecided')
+    expect(states.at(-1)).toBe('good')
+  })
+})
+
+describe('what shows nothing decides nothing', () => {
+  test.each([
+    ['comments', ': OPENROUTER PROCESSING\n\n: keep-alive\r\n\r\n'],
+    ['a role', role],
+    ['empty fields', delta({ content: '', reasoning: null, tool_calls: [] })],
+    ['Azure’s prompt filter', event({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
+    ['usage alone', event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 0 } })],
+    ['a ping', 'event: ping\ndata: {"type":"ping"}\n\n'],
+    ['an error field that is null', event({ error: null, choices: [{ delta: { role: 'assistant' } }] })],
+    ['half an event', 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n'],
+    ['nothing', ''],
+  ])('%s', (_, text) => {
+    expect(watchStream(unknown).feed(text)).toEqual({ state: 'undecided' })
+  })
+})
+
+describe('an overflow before any output is seen', () => {
+  test.each([
+    ['an error in an event', event({ error: { message: overflowText } })],
+    [
+      'beside an empty choice',
+      event({
+        error: { message: overflowText },
+        choices: [{ delta: { content: '' }, finish_reason: 'error' }],
+      }),
+    ],
+    ['within a choice', event({ choices: [{ delta: {}, error: { message: overflowText } }] })],
+    ['an error event', `event: error\ndata: {"message":"${overflowText}"}\n\n`],
+    ['an error event in plain words', `event:error\ndata:${overflowText}\n\n`],
+    ['a line whose field is error', `error: {"code":400,"message":"${overflowText}"}\n\n`],
+    [
+      'an error_message',
+      event({ error_type: 'x', error_message: JSON.stringify({ error: { message: overflowText } }) }),
+    ],
+    ['data in several lines', `data: {"error":\ndata: {"message":"${overflowText}"}}\n\n`],
+    ['no blank line at the end', `data: {"error":{"message":"${overflowText}"}}`],
+    ['bare JSON in place of a stream', `{\n "error": {\n  "message": "${overflowText}"\n }\n}`],
+  ])('%s', (_, text) => {
+    expect(decideOn(watchStream(unknown), `: wait\n\n${text}`)).toMatchObject({
+      state: 'overflow',
+      classification: { class: 'overflow', window: { tokens: 8192, kind: 'total' }, afterOutput: false },
+    })
+  })
+
+  test('a finish reason that says so', () => {
+    const text = role + delta({}, { finish_reason: 'model_context_window_exceeded' })
+    expect(watchStream(unknown).feed(text).state).toBe('overflow')
+  })
+
+  test('an empty end of a prompt that fills the window, whose usage comes in an event of its own', () => {
+    const text = role + delta({}, { finish_reason: 'length' })
+    const usage = event({ choices: [], usage: { prompt_tokens: 8190, completion_tokens: 0 } })
+    expect(decideOn(watchStream({ knownWindowTokens: 8192 }), text + usage + done).state).toBe('overflow')
+    expect(decideOn(watchStream({ knownWindowTokens: 100_000 }), text + usage + done).state).toBe('good')
+    expect(decideOn(watchStream(unknown), text + usage + done).state).toBe('good')
+    expect(decideOn(watchStream({ knownWindowTokens: 8192 }), text + done).state).toBe('good')
+  })
+
+  test('an empty end of a prompt beyond the window (LM Studio)', () => {
+    const usage = { prompt_tokens: 36_000, completion_tokens: 0 }
+    const text = role + delta({}, { finish_reason: 'stop' }) + event({ choices: [], usage }) + done
+    expect(decideOn(watchStream({ knownWindowTokens: 32_768 }), text).state).toBe('overflow')
+  })
+})
+
+describe('another refusal before any output is told apart', () => {
+  test.each([
+    ['rate', { error: { code: 429, message: 'Rate limit exceeded' } }],
+    ['order', { error: { message: 'System message must be at the beginning.' } }],
+    ['other', { error: { message: 'The model crashed' } }],
+    ['other', { choices: [{ delta: {}, finish_reason: 'error' }] }],
+  ])('%s', (answerClass, chunk) => {
+    expect(watchStream(unknown).feed(role + event(chunk))).toMatchObject({
+      state: 'refused',
+      classification: { class: answerClass },
+    })
+  })
+})
+
+test('an end without output that is no failure is passed on', () => {
+  for (const reason of ['stop', 'content_filter', 'tool_calls', 'length']) {
+    expect(decideOn(watchStream(unknown), role + delta({}, { finish_reason: reason }) + done).state).toBe(
+      'good',
+    )
+  }
+  expect(decideOn(watchStream(unknown), '').state).toBe('good')
+})
+
+test('the decision does not depend on where the stream was cut or how its lines end', () => {
+  const streams = [
+    role + delta({ content: 'Hi' }) + done,
+    `: wait\n\n${role}event: error\ndata: {"message":"${overflowText}"}\n\n`,
+    `\uFEFFdata: {"error":\ndata: {"message":"${overflowText}"}}`,
+    `error: {"message":"${overflowText}"}\n\n`,
+  ]
+  const cut = fc.record({
+    text: fc.constantFrom(...streams),
+    lineEnd: fc.constantFrom('\n', '\r\n', '\r'),
+    sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+  })
+  fc.assert(
+    fc.property(cut, ({ text, lineEnd, sizes }) => {
+      const ended = text.replaceAll('\n', lineEnd)
+      const watch = watchStream(unknown)
+      for (let start = 0, turn = 0; start < ended.length; turn++) {
+        const size = sizes[turn % sizes.length] ?? 1
+        watch.feed(ended.slice(start, start + size))
+        start += size
+      }
+      expect(watch.end()).toEqual(decideOn(watchStream(unknown), text))
+    }),
+  )
+})
+
+describe('a plain answer is judged when it is complete', () => {
+  test('an error with status 200', () => {
+    const text = body({ error: { message: overflowText, code: 400 } })
+    const watch = watchJson(unknown)
+    expect(watch.feed(text.slice(0, 20))).toEqual({ state: 'undecided' })
+    expect(watch.feed(text.slice(20))).toEqual({ state: 'undecided' })
+    expect(watch.end()).toMatchObject({ state: 'overflow', classification: { window: { tokens: 8192 } } })
+  })
+
+  test('another error', () => {
+    expect(decideOn(watchJson(unknown), body({ error: { message: 'no' } })).state).toBe('refused')
+    expect(
+      decideOn(watchJson(unknown), body({ base_resp: { status_code: 1008, status_msg: 'no' } })).state,
+    ).toBe('refused')
+  })
+
+  test('an answer', () => {
+    const choices = [{ message: { role: 'assistant', content: overflowText }, finish_reason: 'stop' }]
+    expect(decideOn(watchJson(unknown), body({ choices, error: null })).state).toBe('good')
+    expect(decideOn(watchJson(unknown), body({ choices, base_resp: { status_code: 0 } })).state).toBe('good')
+  })
+
+  test('an answer that the window cut off stands; an empty one does not', () => {
+    expect(decideOn(watchJson(unknown), cutOff('partial')).state).toBe('good')
+    expect(decideOn(watchJson(unknown), cutOff('')).state).toBe('overflow')
+  })
+
+  test('what is no JSON, or longer than any error, is passed on', () => {
+    expect(decideOn(watchJson(unknown), 'hello').state).toBe('good')
+    expect(watchJson(unknown).feed('x'.repeat(5_000_000)).state).toBe('good')
+  })
+})

@@ -1,0 +1,253 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { plainClassification, type Classification } from '../../src/overflow/classification.ts'
+import { nextAttempt, type RefusedAttempt } from '../../src/overflow/tighten.ts'
+
+const total = (tokens: number) => ({ tokens, kind: 'total' as const })
+const overflow: Classification = plainClassification('overflow', 'compact')
+
+const refused = (changes: Partial<RefusedAttempt>): RefusedAttempt => ({
+  attempt: 1,
+  attemptsMax: 3,
+  classification: overflow,
+  sentTokens: 10_000,
+  budgetTokens: 12_000,
+  keepRecent: 10,
+  minRecent: 4,
+  outputLimitTokens: null,
+  outputReserveTokens: 1000,
+  window: null,
+  clampOutput: 'when_impossible',
+  ...changes,
+})
+
+const exactly = (promptTokens: number, window: Classification['window']): Classification => ({
+  ...overflow,
+  window,
+  promptTokens: { tokens: promptTokens, exact: true },
+})
+
+describe('with exact numbers', () => {
+  test('the budget is scaled by own count over stated count, a little lower, and the recent messages stay', () => {
+    const next = nextAttempt(refused({ classification: exactly(12_500, total(9000)) }))
+    expect(next).toEqual({
+      kind: 'compact',
+      budgetTokens: Math.floor(8000 * 0.8 * 0.98),
+      keepRecent: 10,
+      smallest: false,
+      clampOutputTokens: null,
+    })
+  })
+
+  test('an input window keeps nothing free for the output', () => {
+    const next = nextAttempt(refused({ classification: exactly(10_000, { tokens: 8000, kind: 'input' }) }))
+    expect(next).toMatchObject({ budgetTokens: 7840 })
+  })
+
+  test('the request’s own limit is kept free, or the default that the server names', () => {
+    const classification = exactly(10_000, total(11_000))
+    expect(nextAttempt(refused({ classification, outputLimitTokens: 3000 }))).toMatchObject({
+      budgetTokens: 7840,
+    })
+    const named = { ...classification, completionTokens: 2000 }
+    expect(nextAttempt(refused({ classification: named }))).toMatchObject({ budgetTokens: 8820 })
+  })
+
+  test('a sum of prompt and output is as good, where the request said its limit', () => {
+    const classification = { ...overflow, window: total(8000), totalTokens: 13_000 }
+    expect(nextAttempt(refused({ classification, outputLimitTokens: 3000 }))).toMatchObject({
+      budgetTokens: 4900,
+    })
+  })
+
+  test('counts that are not about the same prompt are not followed', () => {
+    const next = nextAttempt(refused({ classification: exactly(500_000, total(9000)) }))
+    expect(next).toMatchObject({ budgetTokens: 5000, keepRecent: 5 })
+  })
+})
+
+describe('without them', () => {
+  test('half of what was sent and half of the recent messages, not below the minimum', () => {
+    expect(nextAttempt(refused({}))).toEqual({
+      kind: 'compact',
+      budgetTokens: 5000,
+      keepRecent: 5,
+      smallest: false,
+      clampOutputTokens: null,
+    })
+    expect(nextAttempt(refused({ keepRecent: 6 }))).toMatchObject({ keepRecent: 4 })
+    expect(nextAttempt(refused({ keepRecent: 2 }))).toMatchObject({ keepRecent: 2 })
+  })
+
+  test('a stated window bounds it further', () => {
+    const classification = { ...overflow, window: total(4000) }
+    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 2940, keepRecent: 5 })
+  })
+
+  test('one token over, every time: a lower bound sizes nothing', () => {
+    const classification = { ...overflow, window: total(9000), promptTokens: { tokens: 8001, exact: false } }
+    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 5000, keepRecent: 5 })
+  })
+})
+
+describe('a request made impossible by its own output limit', () => {
+  const impossible = {
+    ...exactly(6000, total(32_768)),
+    class: 'output_too_large',
+    completionTokens: 64_000,
+  } as const
+
+  test('is sent again with the limit that fits, its prompt untouched', () => {
+    expect(
+      nextAttempt(refused({ classification: impossible, outputLimitTokens: 64_000, sentTokens: 6100 })),
+    ).toEqual({
+      kind: 'clamp',
+      outputTokens: 26_768,
+    })
+  })
+
+  test('with the own count, and room for its error, where the server stopped counting', () => {
+    const classification = {
+      ...overflow,
+      window: total(65_536),
+      promptTokens: { tokens: 1537, exact: false },
+    }
+    expect(nextAttempt(refused({ classification, outputLimitTokens: 64_000 }))).toEqual({
+      kind: 'clamp',
+      outputTokens: 65_536 - 11_000,
+    })
+  })
+
+  test('both, where the prompt takes more than half of the window', () => {
+    const classification = exactly(10_000, total(16_000))
+    expect(nextAttempt(refused({ classification, outputLimitTokens: 12_000 }))).toEqual({
+      kind: 'compact',
+      budgetTokens: 7840,
+      keepRecent: 10,
+      smallest: false,
+      clampOutputTokens: 8000,
+    })
+  })
+
+  test('is not sent with a limit that was refused already', () => {
+    const again = nextAttempt(refused({ attempt: 2, classification: impossible, outputLimitTokens: 26_768 }))
+    expect(again).toEqual({ kind: 'give-up' })
+    const stillOverflow = { ...impossible, class: 'overflow' } as const
+    const tightened = nextAttempt(
+      refused({
+        attempt: 2,
+        classification: stillOverflow,
+        outputLimitTokens: 26_768,
+        sentTokens: 6100,
+        budgetTokens: 6200,
+      }),
+    )
+    expect(tightened).toMatchObject({ kind: 'compact', budgetTokens: 3050, clampOutputTokens: 16_384 })
+  })
+
+  test('keeps its limit where the operator wants that, and is given up if nothing can fit beside it', () => {
+    const clampOutput = 'never'
+    expect(
+      nextAttempt(refused({ classification: impossible, outputLimitTokens: 64_000, clampOutput })),
+    ).toEqual({
+      kind: 'give-up',
+    })
+    const tight = exactly(10_000, total(16_000))
+    expect(
+      nextAttempt(refused({ classification: tight, outputLimitTokens: 12_000, clampOutput })),
+    ).toMatchObject({
+      kind: 'compact',
+      budgetTokens: 3920,
+      clampOutputTokens: null,
+    })
+    expect(nextAttempt(refused({ classification: tight, outputLimitTokens: 16_000, clampOutput }))).toEqual({
+      kind: 'give-up',
+    })
+  })
+
+  test('a limit that the client did not set is not lowered', () => {
+    const classification = { ...exactly(1000, total(4000)), completionTokens: 3500 }
+    expect(nextAttempt(refused({ classification, sentTokens: 1000, budgetTokens: 3000 }))).toMatchObject({
+      kind: 'compact',
+      budgetTokens: 490,
+      clampOutputTokens: null,
+    })
+  })
+
+  test('a cap of the model’s own is the client’s to respect', () => {
+    const cap = plainClassification('output_too_large', 'clamp')
+    expect(nextAttempt(refused({ classification: cap, outputLimitTokens: 100_000 }))).toEqual({
+      kind: 'give-up',
+    })
+  })
+})
+
+test('the last attempt is the smallest form, and none follows it', () => {
+  expect(nextAttempt(refused({ attempt: 3 }))).toMatchObject({
+    kind: 'compact',
+    smallest: true,
+    keepRecent: 0,
+  })
+  expect(nextAttempt(refused({ attempt: 4 }))).toEqual({ kind: 'give-up' })
+  expect(nextAttempt(refused({ attempt: 1, attemptsMax: 0 }))).toEqual({ kind: 'give-up' })
+})
+
+test('limits on bytes and on the number of messages compact once', () => {
+  for (const remedy of ['compact-bytes', 'compact-count'] as const) {
+    const classification = plainClassification('payload_too_large', remedy)
+    expect(nextAttempt(refused({ classification }))).toMatchObject({ kind: 'compact', budgetTokens: 5000 })
+    expect(nextAttempt(refused({ classification, attempt: 2 }))).toEqual({ kind: 'give-up' })
+  }
+})
+
+test.each(['rate', 'order', 'denied', 'other'] as const)(
+  'an answer of class %s is not tightened',
+  (answerClass) => {
+    expect(nextAttempt(refused({ classification: plainClassification(answerClass) }))).toEqual({
+      kind: 'give-up',
+    })
+  },
+)
+
+test('whatever an upstream states, budgets and limits only ever shrink and the attempts end', () => {
+  const tokens = fc.integer({ min: 1, max: 2_000_000 })
+  const window = fc.option(fc.record({ tokens, kind: fc.constantFrom('total' as const, 'input' as const) }))
+  const answers = fc.record({
+    class: fc.constantFrom('overflow' as const, 'output_too_large' as const, 'payload_too_large' as const),
+    window,
+    promptTokens: fc.option(fc.record({ tokens, exact: fc.boolean() })),
+    completionTokens: fc.option(tokens),
+    totalTokens: fc.option(tokens),
+    remedy: fc.constant('compact' as const),
+    afterOutput: fc.constant(false),
+  })
+  const start = fc.record({
+    sentTokens: tokens,
+    budgetTokens: tokens,
+    outputLimitTokens: fc.option(tokens),
+    window,
+  })
+  fc.assert(
+    fc.property(start, fc.array(answers, { minLength: 6, maxLength: 6 }), (from, classifications) => {
+      const state = refused(from)
+      for (const [index, classification] of classifications.entries()) {
+        Object.assign(state, { attempt: index + 1, classification })
+        const next = nextAttempt(state)
+        if (next.kind === 'give-up') return
+        const limit = next.kind === 'clamp' ? next.outputTokens : next.clampOutputTokens
+        const budget = next.kind === 'compact' ? next.budgetTokens : state.budgetTokens
+        expect(limit ?? 1).toBeGreaterThanOrEqual(1)
+        expect(limit ?? 0).toBeLessThan(state.outputLimitTokens ?? 1)
+        expect(budget).toBeGreaterThanOrEqual(1)
+        expect(next.kind === 'clamp' || budget < Math.min(state.budgetTokens, state.sentTokens)).toBe(true)
+        expect(next.kind === 'clamp' || next.smallest === (index + 1 === 3)).toBe(true)
+        Object.assign(state, {
+          budgetTokens: budget,
+          sentTokens: Math.min(state.sentTokens, budget),
+          outputLimitTokens: limit ?? state.outputLimitTokens,
+        })
+      }
+      expect.unreachable('attempts must end')
+    }),
+  )
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { encodingFor, loadCounter } from '../../src/pressure/encodings.ts'
+
+const olderModels =
+  'gpt-4 gpt-4-0613 gpt-4-32k gpt-4-turbo-2024-04-09 gpt-4-1106-preview openai/gpt-4 my-gpt-4-deployment gpt-3.5-turbo ' +
+  'gpt-35-turbo-16k ft:gpt-3.5-turbo:org::id text-embedding-3-small text-embedding-ada-002'
+const otherModels =
+  'gpt-4o gpt-4o-mini chatgpt-4o-latest gpt-4.1 gpt-4.5-preview gpt-41 o1 o3-mini gpt-5.4 gpt-6 gpt-oss-120b ' +
+  'claude-sonnet-4-5 qwen3-8b a-model-nobody-knows'
+
+test.each(olderModels.split(' '))('%s is counted in cl100k_base', (model) => {
+  expect(encodingFor(model)).toBe('cl100k_base')
+})
+
+test.each(['', ...otherModels.split(' ')])('%j is counted in o200k_base', (model) => {
+  expect(encodingFor(model)).toBe('o200k_base')
+})
+
+test('a counter is loaded once and counts in its own encoding', async () => {
+  const [first, second, other] = await Promise.all([
+    loadCounter('o200k_base'),
+    loadCounter('o200k_base'),
+    loadCounter('cl100k_base'),
+  ])
+  expect(second).toBe(first)
+  expect(first.count('Привет, как дела?')).toBeLessThan(other.count('Привет, как дела?'))
+})

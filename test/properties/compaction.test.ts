@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Policy, Room } from '../../src/compaction/policy.ts'
+import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { violationsOf } from '../../src/conversation/rules.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
+
+const RUNS = 400
+
+function send(
+  messages: readonly object[],
+  policy: Policy,
+  budgetTokens: number,
+  newest: Stride | null,
+  strict = false,
+): Sent {
+  const subject = subjectOf(messages)
+  const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
+  const room: Room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const compacted = finish(
+    compact(subject, cache, { policy, newest, nominal: room, actual: room, strict, forced: false }),
+  )
+  return { texts: viewTexts(subject, compacted.view), compacted, around: 3 }
+}
+
+/** What stays whatever happens: leading system block, task, latest user message without its media. */
+function fixedTokens(messages: readonly object[], policy: Policy): number {
+  const subject = subjectOf(messages)
+  const { structure, sizes } = subject
+  const latest = structure.latestUserBefore(messages.length)
+  const indexes = new Set(Array(structure.systemCount).keys())
+  if (policy.keep.task && structure.task !== -1) indexes.add(structure.task)
+  if (latest !== -1) indexes.add(latest)
+  // System messages in the middle of the open round stand where they stand.
+  const open = structure.lastUnitStart(messages.length)
+  for (let index = open; index < messages.length; index += 1) {
+    const role = subject.messages[index]?.facts.role
+    if (role === 'system' || role === 'developer') indexes.add(index)
+  }
+  return [...indexes].reduce((sum, index) => sum + (sizes[index] ?? 0), 3)
+}
+
+const budget = fc.integer({ min: 700, max: 20_000 })
+
+describe('a view', () => {
+  test('fits the budget whenever the fixed parts do (P7)', () => {
+    fc.assert(
+      fc.property(conversation, budget, fc.boolean(), (messages, budgetTokens, strict) => {
+        const policy = policyOf()
+        fc.pre(fixedTokens(messages, policy) <= budgetTokens)
+        const { compacted, around } = send(messages, policy, budgetTokens, null, strict)
+        expect(compacted.view.tokens + around).toBeLessThanOrEqual(budgetTokens)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('obeys the message rules where the conversation does (P3)', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        const before = violationsOf(shapes(messages), 'lenient').length
+        const { texts } = send(messages, policyOf(), budgetTokens, null)
+        const after = violationsOf(shapes(texts.map(parsed)), 'lenient').length
+        expect(after).toBeLessThanOrEqual(before)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('keeps what is pinned word for word (P4)', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        const policy = policyOf()
+        const subject = subjectOf(messages)
+        const { texts, compacted } = send(messages, policy, budgetTokens, null)
+        const { structure } = subject
+        for (let index = 0; index < structure.systemCount; index += 1) {
+          expect(texts[index]).toBe(JSON.stringify(messages[index]))
+        }
+        const latest = structure.latestUserBefore(messages.length)
+        const hasMedia = (subject.messages[latest]?.facts.media.length ?? 0) > 0
+        if (latest !== -1 && !hasMedia) expect(texts).toContain(JSON.stringify(messages[latest]))
+        if (structure.task !== -1 && !compacted.view.passes.includes('clip')) {
+          expect(texts).toContain(JSON.stringify(messages[structure.task]))
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('grows only at its end between two strides (P5)', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        const policy = policyOf()
+        const subject = subjectOf(messages)
+        let newest: Stride | null = null
+        let before: readonly string[] = []
+        for (const point of subject.structure.requestPoints) {
+          const sent = send(messages.slice(0, point), policy, budgetTokens, newest)
+          const stride = sent.compacted.stride
+          if (JSON.stringify(stride) === JSON.stringify(newest)) {
+            expect(sent.texts.slice(0, before.length)).toEqual(before)
+          }
+          newest = stride
+          before = sent.texts
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('is the same without the records, derived from the conversation alone (P6)', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        const policy = policyOf()
+        const subject = subjectOf(messages)
+        let newest: Stride | null = null
+        for (const point of subject.structure.requestPoints) {
+          const prefix = messages.slice(0, point)
+          const warm = send(prefix, policy, budgetTokens, newest)
+          const cold = send(prefix, policy, budgetTokens, null)
+          expect(cold.texts).toEqual(warm.texts)
+          newest = warm.compacted.stride
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('is the conversation itself while nothing presses', () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const { texts, compacted } = send(messages, policyOf(), 10_000_000, null)
+        expect(compacted.stride).toBeNull()
+        expect(texts).toEqual(messages.map((message) => JSON.stringify(message)))
+      }),
+    )
+  })
+})
+
+describe('tightening after an overflow', () => {
+  test('never makes a view larger, and its smallest form fits what it can', () => {
+    fc.assert(
+      fc.property(conversation, budget, fc.boolean(), (messages, budgetTokens, smallest) => {
+        const policy = policyOf()
+        const subject = subjectOf(messages)
+        const system = subject.sizes
+          .slice(0, subject.structure.systemCount)
+          .reduce((sum, size) => sum + size, 0)
+        const room: Room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+        const cache = createMadeCache({ charsMax: 10_000_000 })
+        const refused = finish(
+          compact(subject, cache, {
+            policy,
+            newest: null,
+            nominal: { ...room, budgetTokens: 1_000_000 },
+            actual: { ...room, budgetTokens: 1_000_000 },
+            strict: false,
+            forced: false,
+          }),
+        )
+        const tightened = finish(
+          tighten(subject, cache, {
+            policy,
+            previous: refused.stride,
+            room,
+            keepRecent: 4,
+            smallest,
+            strict: false,
+          }),
+        )
+        if (tightened === null) return
+        expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
+        if (fixedTokens(messages, policy) <= budgetTokens) {
+          expect(tightened.view.tokens + 3).toBeLessThanOrEqual(budgetTokens)
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+describe('a stride record', () => {
+  test('survives the store, and a system message more or less in front', () => {
+    fc.assert(
+      fc.property(conversation, budget, fc.integer({ min: 0, max: 3 }), (messages, budgetTokens, more) => {
+        const { compacted } = send(messages, policyOf(), budgetTokens, null)
+        const { stride } = compacted
+        fc.pre(stride !== null)
+        const { systemCount } = subjectOf(messages).structure
+        const text = writeStride(stride, systemCount)
+        expect(readStride(text, systemCount)).toEqual(stride)
+        const moved = readStride(text, systemCount + more)
+        expect(moved?.point).toBe(stride.point + more)
+        expect(moved?.latestUser).toBe(stride.latestUser === -1 ? -1 : stride.latestUser + more)
+      }),
+    )
+  })
+})
+
+function parsed(text: string): object {
+  const value: unknown = JSON.parse(text)
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+function shapes(messages: readonly object[]) {
+  return subjectOf(messages).messages.map((message) => message.facts)
+}

@@ -1,0 +1,143 @@
+import * as fc from 'fast-check'
+import { Tiktoken } from 'js-tiktoken/lite'
+import cl100k from 'js-tiktoken/ranks/cl100k_base'
+import o200k from 'js-tiktoken/ranks/o200k_base'
+import { describe, expect, test } from 'vitest'
+import { finish } from '../../src/conversation/source.ts'
+import { mergeBytes } from '../../src/pressure/byte-pairs.ts'
+import { createTokenCounter } from '../../src/pressure/bpe-counter.ts'
+import { longPieceTokens } from '../../src/pressure/long-piece.ts'
+import { grammarOf } from '../../src/pressure/piece-grammar.ts'
+import { scanPieces } from '../../src/pressure/piece-scanner.ts'
+import { readRanks } from '../../src/pressure/rank-table.ts'
+
+// Runs stay under 60 characters: the encoder that is held against ours is quadratic in them.
+const runCharacters = 60
+
+// What the split patterns tell apart, beside what only looks like it.
+const ofEveryClass = [
+  Array.from('aBßÉǅʰ中あ1²Ⅷ٣/!€=-😀𝐀𝟙𐐨ſ'),
+  [
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\v',
+    '\0',
+    "'",
+    '\u0301',
+    '\u20dd',
+    '\u00a0',
+    '\u3000',
+    '\ufeff',
+    '\u0085',
+    '\u200b',
+    '\u{e0100}',
+  ],
+  ['👩‍👧', "'s", "'LL"],
+].flat()
+
+const phrases = [
+  "don't|WE'LL|'RE|it'Sx|'ſ|'l|''d|naïve|HTTPServer|camelCaseName|snake_case_name|1234567|3.14159|0xDEADBEEF".split(
+    '|',
+  ),
+  'Привет, мир|こんにちは世界|안녕하세요|مرحبا بالعالم|नमस्ते दुनिया|ไทยภาษา|https://example.org/a/b?c=d#e'.split(
+    '|',
+  ),
+  [
+    '<|endoftext|>',
+    '<|endofprompt|>',
+    '<|fim_prefix|>',
+    '<|im_start|>',
+    '{"a":[1,2.5e-3,null],"b":"\\u00e9\\n"}',
+  ],
+  ['function f(x) {\n    return x + 1\n}\n', '| --- | :-: |\r\n', '  - item\n\n\n'],
+].flat()
+
+const fragment = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.string({ maxLength: 40 }),
+  // Lone surrogates, and pairs in the wrong order.
+  fc
+    .array(fc.integer({ min: 0xd700, max: 0xe100 }), { maxLength: 6 })
+    .map((units) => String.fromCharCode(...units)),
+  fc.array(fc.constantFrom(...ofEveryClass), { maxLength: 24 }).map((characters) => characters.join('')),
+  fc
+    .tuple(fc.constantFrom(...ofEveryClass, ' \n', '\r\n', '  \n '), fc.nat(runCharacters))
+    .map(([character, length]) => character.repeat(length)),
+  fc.constantFrom(...phrases),
+  fc.base64String({ maxLength: 60 }),
+)
+const text = fc.array(fragment, { maxLength: 12 }).map((fragments) => fragments.join(''))
+
+describe.each([
+  { name: 'o200k_base', file: o200k },
+  { name: 'cl100k_base', file: cl100k },
+])('$name', ({ file }) => {
+  const counter = createTokenCounter(file)
+  const encoder = new Tiktoken(file)
+
+  test('any text is cut where the encoding’s own pattern cuts it', () => {
+    const grammar = grammarOf(file.pat_str)
+    if (grammar === null) throw new Error('the pattern is not known')
+    const pattern = new RegExp(file.pat_str, 'gu')
+    fc.assert(
+      fc.property(text, (sample) => {
+        const cut: string[] = []
+        const pieces = scanPieces(sample, grammar)
+        while (pieces.step() === 'piece') cut.push(sample.slice(pieces.start, pieces.end))
+        expect(cut).toEqual(sample.match(pattern) ?? [])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('any text has exactly the count of js-tiktoken’s own encoder', () => {
+    fc.assert(
+      fc.property(text, (sample) => {
+        expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('the count is the same however it is paused, and never more than the UTF-8 bytes', () => {
+    fc.assert(
+      fc.property(text, (sample) => {
+        const count = counter.count(sample)
+        expect(finish(counter.countSteps(sample))).toBe(count)
+        expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('a long piece merged in blocks', () => {
+  // A vocabulary made up at random, in which blocks depend on each other more than in a real one.
+  const vocabulary = fc
+    .array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 6 }), { maxLength: 40 })
+    .map((tokens) =>
+      readRanks({
+        pat_str: '',
+        bpe_ranks: `! 0 ${['a', 'b', 'c', ...tokens].map((token) => btoa(token)).join(' ')}`,
+      }),
+    )
+
+  test('has the count of the whole merged at once, whatever the ranks and wherever the seams fall', () => {
+    fc.assert(
+      fc.property(
+        vocabulary,
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 400 }),
+        fc.integer({ min: 4, max: 64 }),
+        (ranks, piece, blockBytes) => {
+          expect(finish(longPieceTokens(piece, 0, piece.length, ranks, blockBytes))).toBe(
+            mergeBytes(piece, ranks).length,
+          )
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+})

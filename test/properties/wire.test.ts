@@ -1,0 +1,331 @@
+import { isUtf8 } from 'node:buffer'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import type { Message } from '../../src/conversation/message.ts'
+import { readMessages } from '../../src/conversation/messages.ts'
+import { parseMessage } from '../../src/conversation/parse.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { readChatCompletion } from '../../src/dialects/chat-completions.ts'
+import type { ChatCompletion } from '../../src/dialects/chat-completions.ts'
+import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { digest, sourceOf } from '../support/source.ts'
+
+/** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
+function readWhole(body: Buffer): { request: ChatCompletion; messages: readonly Message[] } | null {
+  const source = sourceOf(body)
+  const validated = createValidatedValues({ entriesMax: 100 })('scope')
+  const result = readChatCompletion(source, body.length, validated)
+  if (!result.read) return null
+  const reader = createFactsReader(digest, { entriesMax: 100 })
+  const messages = finish(readMessages(result.request.messageSpans, source, 'scope', reader))
+  if (messages === null) return null
+  for (const message of messages) parseMessage(source, message)
+  return { request: result.request, messages }
+}
+
+type AnyMessage = {
+  content?: unknown
+  role?: unknown
+  tool_call_id?: unknown
+  tool_calls?: { id?: unknown }[]
+}
+
+function bytesAt(body: Buffer, { start, end }: { start: number; end: number }): unknown {
+  return JSON.parse(body.subarray(start, end).toString())
+}
+
+/** Whatever was read agrees with JSON.parse of the whole; returns whether it was read. */
+function agreesWithJsonParse(body: Buffer): boolean {
+  const read = readWhole(body)
+  // A body that is no UTF-8 never gets here: the rim relays it.
+  if (read === null || !isUtf8(body)) return false
+  const whole: { messages: AnyMessage[]; model?: unknown; tools?: unknown } = JSON.parse(body.toString())
+  const { request, messages } = read
+  expect(bytesAt(body, request.messages)).toEqual(whole.messages)
+  expect(messages.map((message) => bytesAt(body, message))).toEqual(whole.messages)
+  expect(request.model).toBe(typeof whole.model === 'string' ? whole.model : null)
+  expect(request.tools === null ? null : bytesAt(body, request.tools)).toEqual(
+    Array.isArray(whole.tools) ? whole.tools : null,
+  )
+  const known = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
+  for (const [index, { facts, start }] of messages.entries()) {
+    const message = whole.messages[index] ?? {}
+    const role = message.role === 'function' ? 'tool' : message.role
+    expect(facts.role).toBe(known.has(String(role)) ? role : 'other')
+    expect(facts.answersId ?? undefined).toBe(
+      role === 'tool' ? idOf(message.tool_call_id, undefined) : undefined,
+    )
+    const ids = Array.isArray(message.tool_calls) ? message.tool_calls.map((call) => idOf(call?.id, '')) : []
+    expect(facts.callIds).toEqual(role === 'assistant' ? ids : [])
+    const { content: span } = facts
+    const spanned =
+      span === null ? undefined : bytesAt(body, { start: start + span.start, end: start + span.end })
+    expect(spanned).toEqual(message.content)
+  }
+  return true
+}
+
+function idOf<Otherwise>(id: unknown, otherwise: Otherwise): string | Otherwise {
+  return typeof id === 'string' ? id : otherwise
+}
+
+// --- bodies ---
+
+/** JSON that keeps how it is written: a text is taken as it is, the rest is written with chosen spaces and escapes. */
+type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | { raw: string }
+  | readonly Json[]
+  | { entries: readonly [Json, Json][] }
+
+function write(value: Json, next: () => number): string {
+  const space = () => [' ', '\n', '\t', '\r\n', '', '', '', ''][next() % 8] ?? ''
+  if (typeof value === 'string') return writeString(value, next)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if ('raw' in value) return value.raw
+  if (isList(value))
+    return `[${value.map((inner) => space() + write(inner, next) + space()).join(',') || space()}]`
+  const entries = value.entries.map(
+    ([key, inner]) => `${space()}${write(key, next)}${space()}:${space()}${write(inner, next)}${space()}`,
+  )
+  return `{${entries.join(',') || space()}}`
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+function writeString(text: string, next: () => number): string {
+  const units = Array.from({ length: text.length }, (_, index) => text.charAt(index))
+  // A lone surrogate can only be sent escaped: UTF-8 has no bytes for it.
+  const mustEscape = !text.isWellFormed()
+  const written = units.map((unit) => {
+    const isSurrogate = /[\ud800-\udfff]/.test(unit)
+    if ((isSurrogate && mustEscape) || (!isSurrogate && next() % 6 === 0)) {
+      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0')
+      return `\\u${next() % 2 === 0 ? digits : digits.toUpperCase()}`
+    }
+    return isSurrogate ? unit : JSON.stringify(unit).slice(1, -1)
+  })
+  return `"${written.join('')}"`
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.string({
+    unit: fc.constantFrom('"', '\\', '/', '\n', '{', ']', ',', ':', 'ä', '\ud83d', '\ude00'),
+    maxLength: 8,
+  }),
+)
+
+const raw = fc
+  .constantFrom(
+    '1e400',
+    '-0',
+    '12345678901234567890',
+    '1E-7',
+    '0.10',
+    '[[[]]]',
+    '{"messages":[{"role":"user"}]}',
+  )
+  .map((value) => ({ raw: value }))
+
+const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    text,
+    fc.constantFrom(null, true, false, 7),
+    raw,
+    fc.array(tie('json'), { maxLength: 3 }),
+    fc.array(fc.tuple(text, tie('json')), { maxLength: 3 }).map((entries) => ({ entries })),
+  ),
+})).json
+
+const id = fc.constantFrom<Json>('call_1', 'call_2', '', null, 7)
+
+const call = fc.record({ id, arguments: text }).map((made): Json => ({
+  entries: [
+    ['id', made.id],
+    ['function', { entries: [['arguments', made.arguments]] }],
+  ],
+}))
+
+const role = fc.constantFrom(
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+  'function',
+  'critic',
+  '__proto__',
+)
+
+const part: fc.Arbitrary<Json> = fc.oneof(
+  anyJson,
+  text.map((value): Json => ({
+    entries: [
+      ['type', 'text'],
+      ['text', value],
+    ],
+  })),
+  text.map((value): Json => ({
+    entries: [
+      ['type', 'image_url'],
+      ['image_url', { entries: [['url', value]] }],
+    ],
+  })),
+)
+
+const message: fc.Arbitrary<Json> = fc
+  .tuple(
+    role,
+    fc.oneof(text, fc.array(part, { maxLength: 3 }), anyJson),
+    fc.array(call, { maxLength: 2 }),
+    id,
+    anyJson,
+  )
+  .chain(([name, content, calls, answers, extra]) =>
+    fc
+      .shuffledSubarray<[Json, Json]>(
+        [
+          ['content', content],
+          ['tool_calls', calls],
+          ['tool_call_id', answers],
+          ['__proto__', extra],
+          ['name', answers],
+        ],
+        { minLength: 1 },
+      )
+      .map((entries): Json => ({ entries: [['role', name], ...entries] })),
+  )
+
+const bodyOf = (messages: fc.Arbitrary<Json>) =>
+  fc
+    .tuple(
+      messages,
+      fc.array(fc.tuple(text, anyJson), { maxLength: 3 }),
+      anyJson,
+      fc.infiniteStream(fc.nat(23)),
+      fc.nat(4),
+    )
+    .map(([list, others, tools, numbers, place]) => {
+      const entries: [Json, Json][] = [['model', 'm'], ['tools', tools], ...others]
+      entries.splice(place, 0, ['messages', list])
+      const next = () => numbers.next().value ?? 0
+      return Buffer.from(write({ entries }, next))
+    })
+
+const usualBody = bodyOf(fc.array(message, { minLength: 1, maxLength: 4 }))
+const oddBody = bodyOf(fc.oneof(fc.array(fc.oneof(message, anyJson), { maxLength: 4 }), anyJson))
+
+// --- properties ---
+
+/** Compares `count` bodies with JSON.parse; tells of each whether it was read. */
+function collectRead(bodies: fc.Arbitrary<Buffer>, count: number): readonly boolean[] {
+  const read: boolean[] = []
+  fc.assert(
+    fc.property(bodies, (body) => void read.push(agreesWithJsonParse(body))),
+    { numRuns: count },
+  )
+  return read
+}
+
+test('whatever is read of a body is what JSON.parse reads', () => {
+  const read = collectRead(usualBody, 400)
+  expect(read.filter(Boolean).length).toBeGreaterThan(200)
+})
+
+test('the same holds where messages are anything at all', () => {
+  expect(collectRead(oddBody, 400)).toContain(false)
+})
+
+test('a body that ends early is not read, wherever it ends', () => {
+  fc.assert(
+    fc.property(usualBody, (body) => {
+      for (let length = 0; length < body.length; length += 1) {
+        const isWhole = body.subarray(length).toString().trim() === ''
+        expect(isWhole || readWhole(body.subarray(0, length)) === null).toBe(true)
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('bytes that were changed at random are read as JSON.parse reads them, or not at all', () => {
+  const interesting = fc.oneof(
+    fc.constantFrom(...Array.from('{}[]",:\\ \n\t0-.eEtfnu\0\x0b', (character) => character.charCodeAt(0))),
+    fc.nat(255),
+  )
+  const change = fc.tuple(fc.nat(), interesting, fc.constantFrom('replace', 'insert', 'remove', 'repeat'))
+  const changedBody = fc
+    .tuple(usualBody, fc.array(change, { minLength: 1, maxLength: 3 }))
+    .map(([body, changes]) => {
+      const bytes = [...body]
+      for (const [where, byte, how] of changes) {
+        const index = where % bytes.length
+        if (how === 'replace') bytes[index] = byte
+        else if (how === 'insert') bytes.splice(index, 0, byte)
+        else if (how === 'remove') bytes.splice(index, 1)
+        else bytes.splice(index, 0, ...bytes.slice(index, index + (byte % 40)))
+      }
+      return Buffer.from(bytes)
+    })
+  expect(new Set(collectRead(changedBody, 1_500)).size).toBe(2)
+})
+
+test('a body with a key twice is not read, however the key is spelt', () => {
+  const keys = fc.constantFrom('messages', 'model', 'tools', 'user')
+  const spelling = fc.infiniteStream(fc.nat(6))
+  fc.assert(
+    fc.property(keys, spelling, spelling, (key, one, other) => {
+      const written = [one, other].map((numbers) => writeString(key, () => numbers.next().value ?? 0))
+      const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
+      const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
+      const body = Buffer.from(`{${fields}${rest}}`)
+      expect(readChatCompletion(sourceOf(body), body.length)).toEqual({
+        read: false,
+        reason: 'duplicate-key',
+      })
+    }),
+  )
+})
+
+test('messages behind four megabytes of tools are found', () => {
+  const tool = { type: 'function', function: { name: 'x', description: '"messages":[{]'.repeat(100) } }
+  const tools = JSON.stringify(Array.from({ length: 2_500 }, () => tool))
+  expect(tools.length).toBeGreaterThan(4_000_000)
+  const body = Buffer.from(`{"tools":${tools},"messages":[{"role":"user","content":"hi"}]}`)
+  expect(readWhole(body)?.messages).toHaveLength(1)
+})
+
+const deep = 100_000
+
+test.each([
+  ['in a field', `{"x":${'['.repeat(deep)}${']'.repeat(deep)},"messages":[{"role":"user","content":"hi"}]}`],
+  ['in a message', `{"messages":[{"role":"user","content":${'['.repeat(deep)}${']'.repeat(deep)}}]}`],
+  [
+    'in an unknown field of a message',
+    `{"messages":[{"role":"user","x":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}]}`,
+  ],
+  ['as messages', `{"messages":${'['.repeat(deep)}${']'.repeat(deep)}}`],
+  ['unclosed', `{"messages":[{"role":"user","content":${'['.repeat(deep)}`],
+  ['closed wrongly', `{"messages":[{"role":"user","content":${'['.repeat(deep)}${'}'.repeat(deep)}}]}`],
+])('nesting of any depth is no danger: %s', (_, body) => {
+  const read = readWhole(Buffer.from(body))
+  const isJson = parses(body)
+  expect(read === null || isJson).toBe(true)
+})
+
+function parses(body: string): boolean {
+  try {
+    JSON.parse(body)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,56 @@
+import { connect, type Socket } from 'node:net'
+
+export type RawAnswer = {
+  readonly statusLine: string
+  /** Header lines as they came, without the status line. */
+  readonly headers: readonly string[]
+  /** The bytes behind the headers, chunk framing included. */
+  readonly body: Buffer
+}
+
+/** Opens a connection and writes these bytes. Errors of the socket are not thrown. */
+export async function openRaw(port: number, bytes: string | Buffer = ''): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  socket.on('error', () => {
+    // A reset is one of the things that these tests look at.
+  })
+  if (bytes.length > 0) socket.write(bytes)
+  return socket
+}
+
+/** Sends bytes as they are and returns what came until the connection closed. */
+export async function rawExchange(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+  const socket = await openRaw(port, bytes)
+  const pieces: Buffer[] = []
+  socket.on('data', (piece) => pieces.push(piece))
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve())
+  })
+  return parseRaw(Buffer.concat(pieces))
+}
+
+/** Takes an answer apart. */
+export function parseRaw(all: Buffer): RawAnswer {
+  const end = all.indexOf('\r\n\r\n')
+  const head = all.subarray(0, Math.max(0, end)).toString('latin1').split('\r\n')
+  return { statusLine: head[0] ?? '', headers: head.slice(1), body: all.subarray(end + 4) }
+}
+
+/** Reads from a socket until the text shows up. */
+export function readUntil(socket: Socket, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let all = ''
+    const take = (piece: Buffer) => {
+      all += piece.toString('latin1')
+      if (!all.includes(text)) return
+      socket.off('data', take)
+      resolve(all)
+    }
+    socket.on('data', take)
+    socket.once('close', () => reject(new Error(`The connection closed after: ${all}`)))
+  })
+}

@@ -1,0 +1,77 @@
+import type { FoldgateError } from '../../src/errors.ts'
+import { createLifecycle, type Lifecycle } from '../../src/proxy/drain.ts'
+import type { Exchange } from '../../src/proxy/exchange.ts'
+import { listen } from '../../src/proxy/listen.ts'
+import { createRelay } from '../../src/proxy/relay.ts'
+import { createServer, type ServerOptions } from '../../src/proxy/server.ts'
+import {
+  createUpstreams,
+  type Upstreams,
+  type UpstreamSettings,
+  type UpstreamTimeouts,
+} from '../../src/upstream/upstreams.ts'
+
+export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>> & {
+  readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
+  readonly timeouts?: Partial<UpstreamTimeouts>
+  readonly limits?: Partial<ServerOptions['limits']>
+  readonly handleChat?: (exchange: Exchange, upstreams: Upstreams) => Promise<unknown>
+}
+
+export type TestProxy = {
+  readonly origin: string
+  readonly port: number
+  readonly lifecycle: Lifecycle
+  readonly failures: FoldgateError[]
+  readonly server: ReturnType<typeof createServer>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A server of the true parts on a free port; without `handleChat`, chat completions are relayed too. */
+export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
+  const failures: FoldgateError[] = []
+  const lifecycle = createLifecycle()
+  const settings: Record<string, UpstreamSettings> = {}
+  for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
+    settings[name] = { key: null, headers: {}, concurrency: null, forwardClientKey: false, ...given }
+  }
+  const upstreams = createUpstreams({
+    upstreams: settings,
+    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
+    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
+  })
+  const relay = createRelay({ upstreams, onFailure: (error) => failures.push(error) })
+  const { handleChat } = options
+  const server = createServer({
+    corsOrigins: [],
+    hosts: [],
+    clientKeys: [],
+    holdsKey: upstreams.holdsKey,
+    hasUpstream: upstreams.has,
+    lifecycle,
+    relay,
+    onFailure: (error) => failures.push(error),
+    ...options,
+    limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },
+    handleChat: handleChat === undefined ? relay : (exchange) => handleChat(exchange, upstreams),
+  })
+  const { port } = await listen(server, {
+    host: '127.0.0.1',
+    port: 0,
+    portFlag: '--port',
+    portVariable: 'FOLDGATE_PORT',
+    hostFlag: '--host',
+  })
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    lifecycle,
+    failures,
+    server,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await upstreams.destroy()
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest'
+import { clientCredential, heldKeyHeader } from '../../src/upstream/credential.ts'
+import { asRecord, printable, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
+
+/** A flat header list from lines. */
+function raw(...lines: string[]): string[] {
+  return lines.flatMap((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])
+}
+
+const plain = { forwardCredential: true, configured: [], bodyBytes: null } as const
+
+describe('request headers', () => {
+  test('keep order, spelling and repetition', () => {
+    const rawHeaders = [
+      'X-B',
+      '2',
+      'x-a',
+      '1',
+      'X-B',
+      '3',
+      'OpenAI-Organization',
+      'org',
+      'Idempotency-Key',
+      'k',
+    ]
+    expect(requestHeaders({ ...plain, rawHeaders })).toEqual(rawHeaders)
+  })
+
+  test('lose what belongs to the connection, and what the connection header names', () => {
+    const rawHeaders = raw(
+      'Host: foldgate:3653',
+      'Connection: keep-alive, X-Private',
+      'Keep-Alive: timeout=5',
+      'X-Private: 1',
+      'TE: trailers',
+      'Trailer: x',
+      'Transfer-Encoding: chunked',
+      'Upgrade: h2c',
+      'HTTP2-Settings: x',
+      'Proxy-Authorization: secret',
+      'Proxy-Connection: x',
+      'Expect: 100-continue',
+      'Content-Length: 7',
+      'Accept: */*',
+    )
+    expect(requestHeaders({ ...plain, rawHeaders })).toEqual(['Accept', '*/*'])
+  })
+
+  test("lose Foldgate's own, in any case", () => {
+    const rawHeaders = ['X-Foldgate-Bypass', '1', 'x-foldgate-anything', '2', 'x-fold', '3']
+    expect(requestHeaders({ ...plain, rawHeaders })).toEqual(['x-fold', '3'])
+  })
+
+  test('state the length of the body that is sent', () => {
+    const headers = requestHeaders({ ...plain, rawHeaders: ['Content-Length', '99'], bodyBytes: 5 })
+    expect(headers).toEqual(['content-length', '5'])
+  })
+
+  test('configured headers replace the client’s of the same name', () => {
+    const headers = requestHeaders({
+      ...plain,
+      rawHeaders: ['Authorization', 'Bearer client', 'X-Team', 'a', 'accept', '*/*'],
+      configured: [
+        ['authorization', 'Bearer held'],
+        ['x-team', 'b'],
+      ],
+    })
+    expect(headers).toEqual(['accept', '*/*', 'authorization', 'Bearer held', 'x-team', 'b'])
+  })
+
+  test("the client's credential stays behind where the upstream may not see it", () => {
+    const rawHeaders = [
+      'authorization',
+      'a',
+      'Api-Key',
+      'b',
+      'x-api-key',
+      'c',
+      'X-Goog-Api-Key',
+      'd',
+      'cookie',
+      'e',
+    ]
+    expect(requestHeaders({ ...plain, rawHeaders, forwardCredential: false })).toEqual([])
+    expect(requestHeaders({ ...plain, rawHeaders })).toEqual(rawHeaders)
+  })
+
+  test('overrides replace and drop', () => {
+    const headers = requestHeaders({
+      ...plain,
+      rawHeaders: ['Content-Encoding', 'gzip', 'Idempotency-Key', 'old', 'a', 'b'],
+      overrides: { 'content-encoding': null, 'idempotency-key': 'new' },
+    })
+    expect(headers).toEqual(['a', 'b', 'idempotency-key', 'new'])
+  })
+
+  // A configured value with a line break would let its author write further headers, or a second request.
+  test('a value with a line break is not sent', () => {
+    const configured = [
+      ['x-ok', 'fine'],
+      ['x-bad', 'a\r\nx-injected: 1'],
+      ['x bad', 'a'],
+    ] as const
+    expect(requestHeaders({ ...plain, rawHeaders: [], configured })).toEqual(['x-ok', 'fine'])
+  })
+})
+
+describe('response headers', () => {
+  test("pass on, without the connection's and the upstream's own x-foldgate-*", () => {
+    const rawHeaders = raw(
+      'Date: now',
+      'X-Request-Id: r',
+      'Set-Cookie: a',
+      'Set-Cookie: b',
+      'Connection: close',
+      'x-foldgate-action: forged',
+      'Retry-After: 7',
+      'x-ratelimit-remaining-tokens: 9',
+    )
+    expect(responseHeaders({ rawHeaders, own: { 'x-foldgate-action': 'relayed' } })).toEqual(
+      raw(
+        'Date: now',
+        'X-Request-Id: r',
+        'Set-Cookie: a',
+        'Set-Cookie: b',
+        'Retry-After: 7',
+        'x-ratelimit-remaining-tokens: 9',
+        'x-foldgate-action: relayed',
+      ),
+    )
+  })
+
+  test('a length beside a transfer coding is void', () => {
+    const rawHeaders = ['Transfer-Encoding', 'chunked', 'Content-Length', '5']
+    expect(responseHeaders({ rawHeaders, own: {} })).toEqual([])
+  })
+
+  test('vary is added to, others of ours replace', () => {
+    const rawHeaders = ['Vary', 'accept', 'Access-Control-Allow-Origin', '*']
+    const own = { vary: 'origin', 'access-control-allow-origin': 'http://a' }
+    expect(responseHeaders({ rawHeaders, own })).toEqual(
+      raw('Vary: accept', 'vary: origin', 'access-control-allow-origin: http://a'),
+    )
+  })
+
+  // A conversation's label comes from the client and goes into a header of the answer.
+  test('a value of ours cannot end its header', () => {
+    expect(printable('a\r\nset-cookie: x')).toBe('a%0D%0Aset-cookie: x')
+    expect(printable('é😀')).toBe('%C3%A9%F0%9F%98%80')
+  })
+})
+
+describe('credentials', () => {
+  test('are found where clients put them', () => {
+    expect(clientCredential(['Authorization', 'Bearer k'], '')).toEqual({
+      place: 'authorization',
+      value: 'k',
+    })
+    expect(clientCredential(['Api-Key', 'k'], '')).toEqual({ place: 'api-key', value: 'k' })
+    expect(clientCredential([], '?a=1&key=k%20')).toEqual({ place: 'query', value: 'k ' })
+    expect(clientCredential(['accept', '*/*'], '?a')).toBeNull()
+  })
+
+  test('a held key goes where the client’s went, to Azure as api-key', () => {
+    expect(heldKeyHeader('k', 'x-api-key', 'https://h')).toEqual(['x-api-key', 'k'])
+    expect(heldKeyHeader('k', 'authorization', 'https://h')).toEqual(['authorization', 'Bearer k'])
+    expect(heldKeyHeader('k', null, 'https://r.openai.azure.com')).toEqual(['api-key', 'k'])
+    expect(heldKeyHeader('k', null, 'https://azure.com.evil.example')).toEqual(['authorization', 'Bearer k'])
+  })
+})
+
+test('as a record, repeated names become a list under their first spelling', () => {
+  expect({ ...asRecord(['A', '1', 'b', '2', 'a', '3', 'a', '4']) }).toEqual({ A: ['1', '3', '4'], b: '2' })
+})

@@ -1,0 +1,187 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { FoldgateError } from '../../src/errors.ts'
+import { parseUpstreamAddress } from '../../src/upstream/address.ts'
+import {
+  azureDeployment,
+  isChatCompletions,
+  parseTarget,
+  pathAtUpstream,
+  queryWithoutKey,
+  uncompactedGenerationPath,
+} from '../../src/upstream/target.ts'
+
+function joined(url: string, requestTarget: string): string {
+  return pathAtUpstream(parseUpstreamAddress(url), parseTarget(requestTarget))
+}
+
+/** The joined path; null where the target is refused. Any other error is thrown. */
+function joinedOrRefused(url: string, requestTarget: string): string | null {
+  try {
+    return joined(url, requestTarget)
+  } catch (error) {
+    if (error instanceof FoldgateError) return null
+    throw error
+  }
+}
+
+describe('a path is joined to the upstream as bytes', () => {
+  test.each([
+    ['https://h/api/v1', '/v1/x', '/api/v1/x'],
+    ['https://h/api/v1/', '/v1/x', '/api/v1/x'],
+    ['https://h/api/v1', '/v1', '/api/v1'],
+    ['https://h/api/v1', '/v1/', '/api/v1/'],
+    ['https://h/api/v1', '/chat/completions', '/api/v1/chat/completions'],
+    ['https://h/api/v1', '/v12/x', '/api/v1/v12/x'],
+    ['https://h', '/v1/models', '/models'],
+    ['https://h', '/v1', '/'],
+    [
+      'https://h',
+      '/openai/deployments/d/chat/completions?api-version=2024-10-21',
+      '/openai/deployments/d/chat/completions?api-version=2024-10-21',
+    ],
+    [
+      'https://h/v1',
+      '/v1/models/meta-llama%2FLlama-3.1%20x?a=%2e%2e/..&b=//',
+      '/v1/models/meta-llama%2FLlama-3.1%20x?a=%2e%2e/..&b=//',
+    ],
+    ['https://h/v1', '/v1/files/...hidden/a..b/.env', '/v1/files/...hidden/a..b/.env'],
+    ['https://h/v1', '/u/cheap/v1/x?y', '/v1/x?y'],
+    ['https://h/v1?api-version=1', '/v1/x', '/v1/x?api-version=1'],
+    ['https://h/v1?api-version=1', '/v1/x?y=2', '/v1/x?api-version=1&y=2'],
+    ['https://h/v1', '/v1/x?', '/v1/x?'],
+  ])('upstream %s, request %s: %s', (url, requestTarget, expected) => {
+    expect(joined(url, requestTarget)).toBe(expected)
+  })
+
+  test('a named upstream is chosen by /u/NAME', () => {
+    expect(parseTarget('/u/cheap/v1/x')).toEqual({ upstreamName: 'cheap', path: '/v1/x', query: '' })
+    expect(parseTarget('/u/cheap')).toEqual({ upstreamName: 'cheap', path: '/', query: '' })
+    expect(parseTarget('/v1/u/cheap').upstreamName).toBeNull()
+  })
+
+  test('user info and query are not shown', () => {
+    const address = parseUpstreamAddress('https://user:secret@h:8443/v1?key=secret')
+    expect(address.display).toBe('https://h:8443/v1')
+    expect(address.authorization).toBe(`Basic ${Buffer.from('user:secret').toString('base64')}`)
+  })
+})
+
+// A proxy that resolves what the client sends can be made to call other hosts, or other paths of the same
+// host than the operator published. Each of these is a way in that some server somewhere understands.
+describe('a path that could lead elsewhere is refused', () => {
+  test.each([
+    'http://evil.example/v1/x',
+    'https://evil.example/',
+    '//evil.example/v1/x',
+    '/u/cheap//evil.example/x',
+    '*',
+    '',
+    'v1/x',
+    '/v1/../admin',
+    '/v1/..',
+    '/v1/.',
+    '/v1/./x',
+    '/v1/%2e%2e/admin',
+    '/v1/%2E%2e/admin',
+    '/v1/.%2E/admin',
+    '/v1/%252e%252e/admin',
+    '/v1/%25252e./admin',
+    '/v1/%2%65%2%65/admin',
+    '/v1/..%2fadmin',
+    '/v1/x%2f..%2fadmin',
+    '/v1/x%2F%2e%2e%2Fadmin',
+    '/v1/..%5cadmin',
+    '/v1\\..\\admin',
+    '/v1/..;/admin',
+    '/v1/..;a=b/admin',
+    '/u/../x',
+    '/v1/x#/../y',
+    '/v1/a b',
+    '/v1/a\u0000b',
+  ])('%j', (requestTarget) => {
+    expect(() => parseTarget(requestTarget)).toThrow(
+      expect.objectContaining({ name: 'FoldgateError', code: 'path_not_allowed' }),
+    )
+  })
+
+  test('two slashes behind /v1 do not become a host', () => {
+    expect(() => joined('https://h', '/v1//evil.example/x')).toThrow(FoldgateError)
+  })
+
+  test('whatever is let through keeps host and path when a server resolves it', () => {
+    const piece = fc.constantFrom(
+      '/',
+      '.',
+      '..',
+      '%2e',
+      '%2F',
+      '\\',
+      '%5C',
+      ';',
+      'a',
+      'v1',
+      'u',
+      '%25',
+      '2e',
+      '?',
+      '@',
+      ':',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const requestTarget = `/${pieces.join('')}`
+        const path = joinedOrRefused('https://upstream.example/base', requestTarget)
+        if (path === null) return
+        const resolved = new URL(path, 'https://upstream.example')
+        expect(resolved.host).toBe('upstream.example')
+        expect(resolved.pathname + (path.includes('?') ? `?${path.split('?').slice(1).join('?')}` : '')).toBe(
+          path,
+        )
+        expect(resolved.pathname.startsWith('/base')).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what a path asks for', () => {
+  test.each([
+    ['POST', '/v1/chat/completions', true],
+    ['POST', '/chat/completions', true],
+    ['POST', '/openai/v1/chat/completions/', true],
+    ['POST', '/openai/deployments/d/chat/completions?api-version=1', true],
+    ['GET', '/v1/chat/completions', false],
+    ['POST', '/v1/chat/completions/chatcmpl-1', false],
+    ['POST', '/v1/completions', false],
+    ['POST', '/v1/embeddings?x=/chat/completions', false],
+  ])('%s %s is a chat completion: %s', (method, path, expected) => {
+    expect(isChatCompletions(method, path)).toBe(expected)
+  })
+
+  test.each([
+    ['POST', '/v1/responses', '/responses'],
+    ['POST', '/v1/messages?beta=true', '/messages'],
+    ['POST', '/v1/completions', '/completions'],
+    ['POST', '/api/chat', '/api/chat'],
+    ['POST', '/v1/chat/completions', null],
+    ['GET', '/v1/responses', null],
+    ['POST', '/v1/threads/thread_1/messages', null],
+    ['POST', '/v1/embeddings', null],
+  ])('%s %s is generation that is not compacted: %s', (method, path, expected) => {
+    expect(uncompactedGenerationPath(method, path)).toBe(expected)
+  })
+
+  test('an Azure path names its deployment', () => {
+    expect(azureDeployment('/openai/deployments/my%20gpt/chat/completions?api-version=1')).toBe('my gpt')
+    expect(azureDeployment('/openai/deployments/%zz/chat/completions')).toBe('%zz')
+    expect(azureDeployment('/v1/chat/completions')).toBeNull()
+  })
+
+  test('a key in the query can be taken out without touching the rest', () => {
+    expect(queryWithoutKey('?a=%20&key=secret&b=+')).toBe('?a=%20&b=+')
+    expect(queryWithoutKey('?key=secret')).toBe('')
+    expect(queryWithoutKey('?%6Bey=secret&a')).toBe('?a')
+    expect(queryWithoutKey('?monkey=1')).toBe('?monkey=1')
+    expect(queryWithoutKey('')).toBe('')
+  })
+})

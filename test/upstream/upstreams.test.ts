@@ -1,0 +1,262 @@
+import { createServer as createTcpServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { Readable } from 'node:stream'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { parseTarget } from '../../src/upstream/target.ts'
+import {
+  createUpstreams,
+  type Answer,
+  type UpstreamRequest,
+  type Upstreams,
+  type UpstreamSettings,
+  type UpstreamTimeouts,
+} from '../../src/upstream/upstreams.ts'
+import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
+
+const opened: Upstreams[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((upstreams) => upstreams.destroy()))
+})
+
+function open(
+  settings: Record<string, Partial<UpstreamSettings> & { url: string }>,
+  timeouts: Partial<UpstreamTimeouts> = {},
+  httpProxy = '',
+): Upstreams {
+  const upstreams = createUpstreams({
+    upstreams: Object.fromEntries(
+      Object.entries(settings).map(([name, given]) => [
+        name,
+        { key: null, headers: {}, concurrency: null, forwardClientKey: false, ...given },
+      ]),
+    ),
+    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...timeouts },
+    proxies: { httpProxy, httpsProxy: '', noProxy: '' },
+  })
+  opened.push(upstreams)
+  return upstreams
+}
+
+function request(given: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  return {
+    upstream: null,
+    method: 'POST',
+    target: parseTarget('/v1/chat/completions'),
+    rawHeaders: [],
+    withholdCredential: false,
+    body: null,
+    signal: null,
+    ...given,
+  }
+}
+
+async function text(answer: Answer): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of answer.body) pieces.push(piece)
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+describe('what the upstream receives', () => {
+  test('path, headers and body as they were given', async () => {
+    await using upstream = await fakeUpstream(json({ ok: true }, 201, { 'X-Answer': 'é' }))
+    const upstreams = open({ default: { url: upstream.url } })
+    const answer = await upstreams.send(
+      request({
+        target: parseTarget('/v1/chat/completions?a=%20b'),
+        rawHeaders: ['X-Twice', '1', 'x-twice', '2', 'Content-Type', 'application/json'],
+        body: [Buffer.from('{"a":'), Buffer.from('1}')],
+      }),
+    )
+    expect(answer.status).toBe(201)
+    expect(answer.statusText).toBe('Created')
+    expect(await text(answer)).toBe('{"ok":true}')
+    expect(answer.rawHeaders).toContain('X-Answer')
+    const [received] = upstream.requests
+    expect(received?.url).toBe('/v1/chat/completions?a=%20b')
+    expect(received?.body.toString()).toBe('{"a":1}')
+    expect(received?.rawHeaders.join('|')).toContain('X-Twice|1|x-twice|2|Content-Type|application/json')
+    expect(received?.headers['content-length']).toBe('7')
+  })
+
+  test('a stream is sent with its length where it has one, else in chunks', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({ default: { url: upstream.url } })
+    await text(await upstreams.send(request({ body: Readable.from([Buffer.from('abc')]), bodyBytes: 3 })))
+    await text(await upstreams.send(request({ body: Readable.from([Buffer.from('abc')]) })))
+    expect(upstream.requests[0]?.headers['content-length']).toBe('3')
+    expect(upstream.requests[1]?.headers['transfer-encoding']).toBe('chunked')
+    expect(upstream.requests.map(({ body }) => body.toString())).toEqual(['abc', 'abc'])
+  })
+
+  test('connections are kept and used again', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({ default: { url: upstream.url }, other: { url: `${upstream.origin}/x` } })
+    for (const name of [null, 'other', null, 'other', null, 'other']) {
+      await text(await upstreams.send(request({ upstream: name })))
+    }
+    // A connection is free a moment after its answer has ended, so a second one may have been opened.
+    expect(upstream.connections()).toBeLessThanOrEqual(2)
+  })
+})
+
+describe("the client's credential", () => {
+  const rawHeaders = ['Authorization', 'Bearer client']
+  const target = parseTarget('/v1/x?key=client&a=1')
+
+  test('goes to the default upstream, and to one that is marked for it', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({
+      default: { url: upstream.url },
+      marked: { url: upstream.url, forwardClientKey: true },
+      other: { url: upstream.url },
+    })
+    for (const name of [null, 'marked', 'other']) {
+      await text(await upstreams.send(request({ upstream: name, rawHeaders, target })))
+    }
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer client',
+      'Bearer client',
+      undefined,
+    ])
+    expect(upstream.requests.map(({ url }) => url)).toEqual([
+      '/v1/x?key=client&a=1',
+      '/v1/x?key=client&a=1',
+      '/v1/x?a=1',
+    ])
+  })
+
+  test("is replaced by a held key, and withheld where it is a key of Foldgate's own", async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({ default: { url: upstream.url }, held: { url: upstream.url, key: 'secret' } })
+    await text(await upstreams.send(request({ upstream: 'held', rawHeaders, target })))
+    await text(await upstreams.send(request({ rawHeaders, target, withholdCredential: true })))
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer secret',
+      undefined,
+    ])
+    expect(upstreams.holdsKey).toBe(true)
+  })
+})
+
+describe('what goes wrong is said with an address and without secrets', () => {
+  test('nobody listens', async () => {
+    const upstream = await fakeUpstream(silence)
+    await upstream.close()
+    const upstreams = open({
+      default: { url: `http://user:secret@127.0.0.1:${upstream.port}/v1?key=secret` },
+    })
+    const failure = await upstreams.send(request()).catch((error: unknown) => error)
+    expect(failure).toMatchObject({
+      code: 'upstream_unreachable',
+      message: expect.stringContaining(`http://127.0.0.1:${upstream.port}/v1`),
+      cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
+    })
+    expect(String(failure)).not.toContain('secret')
+  })
+
+  test('no answer in time', async () => {
+    await using upstream = await fakeUpstream(silence)
+    const upstreams = open({ default: { url: upstream.url } }, { firstByteMs: 100 })
+    await expect(upstreams.send(request())).rejects.toMatchObject({
+      code: 'upstream_timeout',
+      message: expect.stringContaining('limits.first_byte_s'),
+    })
+  })
+
+  test('silence in the middle of an answer', async () => {
+    await using upstream = await fakeUpstream(events(['data: 1\n\n'], 'never'))
+    const upstreams = open({ default: { url: upstream.url } }, { idleMs: 100 })
+    const answer = await upstreams.send(request())
+    const error = await text(answer).catch((thrown: unknown) => thrown)
+    expect(answer.failure(error)).toMatchObject({
+      code: 'upstream_timeout',
+      message: expect.stringContaining('limits.idle_s'),
+    })
+  })
+
+  test('a connection that closes without an answer, and one that speaks no HTTP', async () => {
+    for (const bye of ['', 'SSH-2.0-x\r\n']) {
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => socket.destroy())
+        socket.once('data', () => socket.end(bye))
+      })
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve)
+      })
+      const address = server.address()
+      const port = typeof address === 'object' ? address?.port : 0
+      const upstreams = open({ default: { url: `http://127.0.0.1:${port}` } })
+      await expect(upstreams.send(request())).rejects.toMatchObject({ code: 'upstream_broken' })
+      server.close()
+    }
+  })
+
+  test('an upstream that is not in the settings', async () => {
+    const upstreams = open({ default: { url: 'http://127.0.0.1:9' } })
+    await expect(upstreams.send(request({ upstream: 'nobody' }))).rejects.toMatchObject({
+      code: 'unknown_upstream',
+    })
+  })
+})
+
+describe('cancelling', () => {
+  test('closes the upstream’s connection before its answer', async () => {
+    await using upstream = await fakeUpstream(silence)
+    const upstreams = open({ default: { url: upstream.url } })
+    const controller = new AbortController()
+    const sent = upstreams.send(request({ signal: controller.signal }))
+    const outcome = sent.catch((error: unknown) => error)
+    await vi.waitFor(() => expect(upstream.requests.length).toBe(1))
+    controller.abort(new Error('gone'))
+    expect(await outcome).toMatchObject({ message: 'gone' })
+    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    expect(upstreams.busy(null)).toBe(0)
+  })
+
+  test('closes it in the middle of its answer', async () => {
+    await using upstream = await fakeUpstream(events(['data: 1\n\n'], 'never'))
+    const upstreams = open({ default: { url: upstream.url } })
+    const controller = new AbortController()
+    await upstreams.send(request({ signal: controller.signal }))
+    controller.abort(new Error('gone'))
+    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    expect(upstreams.busy(null)).toBe(0)
+  })
+})
+
+test('an upstream with concurrency 1 sees one request at a time, until the answer has ended', async () => {
+  await using upstream = await fakeUpstream(json({}))
+  const upstreams = open({ default: { url: upstream.url, concurrency: 1 } })
+  const first = await upstreams.send(request())
+  const second = upstreams.send(request())
+  expect(upstreams.busy(null)).toBe(2)
+  await text(first)
+  await text(await second)
+  await vi.waitFor(() => expect(upstreams.busy(null)).toBe(0))
+})
+
+test('an HTTP proxy of the environment is used, with repeated headers kept, but not for this machine', async () => {
+  const seen: { url: string; rawHeaders: string[] }[] = []
+  const proxy = createHttpServer((incoming, outgoing) => {
+    seen.push({ url: incoming.url ?? '', rawHeaders: incoming.rawHeaders })
+    outgoing.end('through the proxy')
+  })
+  await new Promise<void>((resolve) => {
+    proxy.listen(0, '127.0.0.1', resolve)
+  })
+  const address = proxy.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  await using local = await fakeUpstream(bytes('direct'))
+  const upstreams = open(
+    { default: { url: 'http://upstream.example/v1' }, local: { url: local.url } },
+    {},
+    `http://127.0.0.1:${port}`,
+  )
+  const rawHeaders = ['X-Twice', '1', 'X-Twice', '2']
+  expect(await text(await upstreams.send(request({ rawHeaders })))).toBe('through the proxy')
+  expect(await text(await upstreams.send(request({ upstream: 'local' })))).toBe('direct')
+  expect(seen.map(({ url }) => url)).toEqual(['http://upstream.example/v1/chat/completions'])
+  expect(seen[0]?.rawHeaders.filter((name) => name === 'X-Twice').length).toBe(2)
+  proxy.close()
+  proxy.closeAllConnections()
+})
