@@ -156,7 +156,7 @@ const SAVINGS_MIN_SHARE = 0.1
 const SMALLEST_RECAP_TOKENS = 128
 
 /** A recap never takes more than this share of the room under the target. */
-const RECAP_SHARE = 0.25
+const RECAP_SHARE = 0.3
 
 function recapCapTokens(policy: Policy, roomTokens: number): number {
   return Math.max(0, Math.min(policy.recap.max_tokens, Math.floor(roomTokens * RECAP_SHARE)))
@@ -240,8 +240,8 @@ function* chooseFrontier(subject: Subject, ledger: Ledger, choice: FrontierChoic
 }
 
 /**
- * The fold at any frontier: a recap of what lies before the latest user message takes half of the cap where
- * there is one behind it too, and quoted system messages come on top.
+ * The fold at any frontier: a recap of what lies before the latest user message takes its share of the cap
+ * where there is one behind it too, and quoted system messages come on top.
  */
 function folding(
   subject: Subject,
@@ -261,15 +261,18 @@ function folding(
     const passesLatest =
       pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
     const split = passesLatest ? pins.latestUser : frontier
-    const half = passesLatest ? Math.floor(capTokens / 2) : capTokens
+    const beforeTokens = passesLatest ? Math.floor(capTokens * BEFORE_SHARE) : capTokens
     return {
       frontier,
-      beforeTokensMax: half + quoted(systemCount, split),
-      afterTokensMax: passesLatest ? capTokens - half + quoted(split, frontier) : 0,
+      beforeTokensMax: beforeTokens + quoted(systemCount, split),
+      afterTokensMax: passesLatest ? capTokens - beforeTokens + quoted(split, frontier) : 0,
       systemTokensMax,
     }
   }
 }
+
+/** Of two recaps the one of all that lies before the latest user message takes the larger part. */
+const BEFORE_SHARE = 0.6
 
 /** Folded system messages are quoted within this share of the target. */
 const QUOTED_SYSTEM_SHARE = 0.25

@@ -41,7 +41,7 @@ export function* buildView(
   cache: MadeCache,
   options: ViewOptions,
 ): Steps<View> {
-  const stride = options.stride ?? { ...UNTOUCHED }
+  const stride = options.stride ?? { ...UNTOUCHED, point: 0 }
   const { systemCount } = subject.structure
   const layout = layoutOf(stride, systemCount)
   const clips = clipsByIndex(stride.clips)
@@ -50,9 +50,13 @@ export function* buildView(
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
   if (layout.task !== null) messages.push(yield* treated(layout.task))
-  yield* addRecap(layout.before)
+  const pinned = [layout.task, layout.latestUser].filter((index) => index !== null)
+  const tail = range(layout.tail, stride.point)
+  // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
+  // provider's cache, while further strides of the same turn move the tail.
+  yield* addRecap(layout.before, layout.latestUser === null ? [...pinned, ...tail] : pinned)
   if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
-  yield* addRecap(layout.after)
+  yield* addRecap(layout.after, [...pinned, ...tail])
   for (let index = layout.tail; index < subject.messages.length; index += 1)
     messages.push(yield* treated(index))
 
@@ -73,10 +77,10 @@ export function* buildView(
     return { item: { kind: 'made', json: made.json }, tokens: made.tokens, index, role }
   }
 
-  function* addRecap(run: FoldedRun | null): Steps<void> {
+  function* addRecap(run: FoldedRun | null, visible: readonly number[]): Steps<void> {
     if (run === null) return
     passes.add('fold')
-    const recap = yield* recapOf(subject, run, cache)
+    const recap = yield* recapOf(subject, run, visible, cache)
     if (recap.json === null) return
     const json = JSON.stringify({ role: 'user', content: recap.json })
     messages.push({
@@ -89,6 +93,10 @@ export function* buildView(
 }
 
 // --- internal ---
+
+function range(start: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, end - start) }, (_, offset) => start + offset)
+}
 
 const passOf = {
   rendered: 'render',

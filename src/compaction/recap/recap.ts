@@ -2,6 +2,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
+import { renderTerminal } from '../passes/render.ts'
 import { FOLD_VERSION } from '../stride.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { rankThings, type RankedThing } from './rank.ts'
@@ -12,12 +13,17 @@ export const RECAP_CLOSE = '</conversation-recap>'
 
 /**
  * The recap of folded messages, made without a model: the system messages among them, what was done last,
- * and the specific things they name with the words around them, as far as the cap allows. It depends on
- * the folded messages only. `json` is the recap's text; null where the cap is too small even for the tags.
+ * and the specific things they name with the words around them, as far as the cap allows; what the
+ * `visible` messages name too is left out. It depends on these messages only. `json` is the recap's text; null where the cap is too small even for the tags.
  */
-export function* recapOf(subject: Subject, folded: FoldedRun, cache: MadeCache): Steps<Made> {
+export function* recapOf(
+  subject: Subject,
+  folded: FoldedRun,
+  visible: readonly number[],
+  cache: MadeCache,
+): Steps<Made> {
   const indexes = foldedIndexes(folded)
-  const key = recapKey(subject, indexes, folded)
+  const key = recapKey(subject, indexes, visible, folded)
   const known = cache.get(key)
   if (known !== undefined) return known
 
@@ -29,8 +35,9 @@ export function* recapOf(subject: Subject, folded: FoldedRun, cache: MadeCache):
     return none
   }
   writeSystem(subject, indexes, folded, writer)
+  writeUsers(subject, indexes, folded, writer)
   writeActivity(subject, indexes, folded, writer)
-  const ranked = yield* rankThings(subject, indexes)
+  const ranked = yield* rankThings(subject, indexes, visible)
   writeThings(ranked, folded.tokensMax, writer)
   const text = writer.close()
   const made: Made = { json: text, tokens: subject.count(text) }
@@ -43,7 +50,18 @@ export function* recapOf(subject: Subject, folded: FoldedRun, cache: MadeCache):
 /** The share of a recap that the list of what was done last takes. */
 const ACTIVITY_SHARE = 0.25
 const ACTIVITY_LINES_MAX = 12
-const ACTIVITY_CHARS_MAX = 160
+
+/** The share of a recap that the user's own words take. */
+const USERS_SHARE = 0.4
+const USER_CHARS_MAX = 1200
+
+/** Characters of English text a token has at the least; only sizes excerpts, which are counted after. */
+const CHARS_PER_TOKEN = 3
+/** The dash and the break of a line. */
+const LINE_TOKENS = 2
+
+/** An excerpt is a line that says what a message was about. */
+const EXCERPT_CHARS = 160
 
 type Writer = {
   readonly open: (opening: string, closing: string) => boolean
@@ -91,8 +109,15 @@ function foldedIndexes(folded: FoldedRun): number[] {
   return indexes
 }
 
-function recapKey(subject: Subject, indexes: readonly number[], folded: FoldedRun): string {
-  const hashes = indexes.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
+function recapKey(
+  subject: Subject,
+  indexes: readonly number[],
+  visible: readonly number[],
+  folded: FoldedRun,
+): string {
+  const hashesOf = (some: readonly number[]): string =>
+    some.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
+  const hashes = `${hashesOf(indexes)}\n${hashesOf(visible)}`
   return `recap:${FOLD_VERSION}:${subject.countedAs}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
 
@@ -110,6 +135,28 @@ function writeSystem(subject: Subject, indexes: readonly number[], folded: Folde
     if (writer.spent() - before + (subject.sizes[index] ?? 0) > folded.systemTokensMax || !writer.line(line))
       return
   }
+}
+
+/** What the user said: nothing else in a conversation is as hard to find again. The newest go first where not all fit. */
+function writeUsers(subject: Subject, indexes: readonly number[], folded: FoldedRun, writer: Writer): void {
+  const users = indexes.filter((index) => subject.messages[index]?.facts.role === 'user')
+  const shareTokens = folded.tokensMax * USERS_SHARE
+  const charsEach = Math.min(
+    USER_CHARS_MAX,
+    Math.max(EXCERPT_CHARS, Math.floor((shareTokens * CHARS_PER_TOKEN) / users.length)),
+  )
+  const chosen: string[] = []
+  let tokens = 0
+  for (const index of users.toReversed()) {
+    const message = subject.messages[index]
+    if (message === undefined) continue
+    const said = excerpt(parseMessage(subject.source, message).text, charsEach)
+    tokens += subject.count(said) + LINE_TOKENS
+    if (tokens > shareTokens) break
+    if (said !== '') chosen.push(`- ${said}`)
+  }
+  if (chosen.length === 0 || !writer.line('The user said:')) return
+  for (const line of chosen.toReversed()) if (!writer.line(line)) return
 }
 
 function writeActivity(
@@ -136,15 +183,14 @@ function activityLine(subject: Subject, index: number): string {
   if (message === undefined) return ''
   const { text, calls } = parseMessage(subject.source, message)
   switch (message.facts.role) {
-    case 'user':
-      return `- user: ${excerpt(text)}`
     case 'assistant': {
       const called = calls.map((call) => `${call.name}(${excerpt(call.argumentsText)})`).join(', ')
       if (called !== '') return `- assistant called ${called}`
       return text === '' ? '' : `- assistant: ${excerpt(text)}`
     }
     case 'tool':
-      return `- ${toolNameOf(subject, index) || 'tool'} returned: ${excerpt(text)}`
+      return `- ${toolNameOf(subject, index) || 'tool'} returned: ${excerpt(renderTerminal(text))}`
+    case 'user':
     case 'system':
     case 'developer':
     case 'other':
@@ -156,7 +202,7 @@ function activityLine(subject: Subject, index: number): string {
 function writeThings(ranked: readonly RankedThing[], tokensMax: number, writer: Writer): void {
   if (ranked.length === 0 || !writer.line('Named there, the most recent and most used first:')) return
   const wordsUntil = writer.spent() + (tokensMax - writer.spent()) * WORDS_SHARE
-  let written = ''
+  let written = writer.close()
   let misses = 0
   for (const thing of ranked) {
     if (misses >= MISSES_MAX) return
@@ -173,10 +219,12 @@ const WORDS_SHARE = 0.5
 /** A line that does not fit is passed over, since a shorter one may; after so many the recap is full. */
 const MISSES_MAX = 20
 
-/** One line of a text's beginning. */
-function excerpt(text: string): string {
-  const line = withoutTags(text).replace(/\s+/g, ' ').trim()
-  return line.length > ACTIVITY_CHARS_MAX ? `${line.slice(0, ACTIVITY_CHARS_MAX)}…` : line
+/** A text's beginning, in one line. */
+function excerpt(text: string, charsMax: number = EXCERPT_CHARS): string {
+  const line = withoutTags(text.slice(0, charsMax * 2))
+    .replace(/\s+/g, ' ')
+    .trim()
+  return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line
 }
 
 /** Text from the conversation cannot end the tag it stands in. */
