@@ -7,6 +7,7 @@ import { loadConfiguration, profileFilesOptions } from './config/configuration.t
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
+import { withoutEffect } from './config/without-effect.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
@@ -71,6 +72,11 @@ async function serve(flagValues: FlagValues): Promise<number> {
   const configuration = await loadConfiguration(where)
   if (!configuration.ok) return complain(configuration.problems.map(formatProblem))
   const { settings } = configuration
+  if (settings.store.required && settings.store.url !== 'memory:') {
+    return complain([
+      'store.required: this version keeps records in memory only; set store.url to memory: or drop it',
+    ])
+  }
   const log = createLog({
     level: settings.log_level,
     write: (line) => process.stdout.write(line),
@@ -105,6 +111,8 @@ async function serve(flagValues: FlagValues): Promise<number> {
   try {
     const { host, port } = await app.listen()
     log.info(await startLine(settings, host, port))
+    const idle = withoutEffect(settings, profiles)
+    if (idle.length > 0) log.warn('set, but without effect in this version', { keys: idle.join(', ') })
   } catch (error) {
     watch.close()
     await app.close()

@@ -81,7 +81,7 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
 }
 
 /** The reach of a stride that treats nothing. */
-export const NOWHERE: Reach = { render: 0, preview: 0, clear: 0 }
+const NOWHERE: Reach = { render: 0, preview: 0, clear: 0 }
 
 // --- internal ---
 

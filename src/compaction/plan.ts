@@ -1,9 +1,12 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
-import { planClips } from './plan-clips.ts'
-import { layoutOf, plannedTokens, recapTokens, clipsByIndex, UNTOUCHED } from './layout.ts'
+import { chooseFrontier, folding, QUOTED_SYSTEM_SHARE } from './frontier.ts'
+import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
+import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
+import { planClips } from './plan-clips.ts'
 import type { Policy, Room } from './policy.ts'
+import { passEnd, reachFor, treatingPasses } from './reach.ts'
 import { FOLD_VERSION, type Fold, type Reach, type Stride, type StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -35,21 +38,24 @@ export function* planStride(
   const systemCount = structure.systemCount
   const pins = pinsAt(subject, policy, point)
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pins)
-  const targetTokens = options.smallest ? 0 : thresholdTokens(policy.target, room.budgetTokens, fixedTokens)
   const before = previous ?? UNTOUCHED
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
+  const targetTokens = targetOf(policy, options, beforeTokens, fixedTokens)
   const mustFit = beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
-  const protectedFrom = protectedStart(subject, ledger, pins, options, targetTokens - fixedTokens)
+  const protectedFrom = protectedStart(subject, ledger, pins, {
+    point,
+    keepRecent: options.keepRecent,
+    tokensMax: (targetTokens - fixedTokens) / 2,
+  })
 
   if (!demanded) {
     const freedMost = beforeTokens - fixedTokens - ledger.originalTokens(protectedFrom, point)
     if (freedMost < savingsMinTokens(room)) return null
   }
-  const runs = (at: number | null): boolean =>
-    demanded ||
-    (at === null && policy.trigger === 'off') ||
-    beforeTokens >= thresholdTokens(at ?? ratioOrTokens(policy), room.budgetTokens, fixedTokens)
+  const thresholdOf = (at: number | null): number =>
+    thresholdTokens(at ?? ratioOrTokens(policy), room.budgetTokens, fixedTokens)
+  const runs = (at: number | null): boolean => demanded || beforeTokens >= thresholdOf(at)
 
   let reach: Reach = before.reach
   let fold: Fold | null = before.fold
@@ -63,17 +69,23 @@ export function* planStride(
   // Pins may have moved since the stride before, so the sum under today's pins is where this one starts.
   let tokens = yield* weigh()
 
-  if (policy.render.enabled && runs(policy.render.at) && tokens > targetTokens) {
-    reach = { ...reach, render: Math.max(reach.render, protectedFrom) }
-    tokens = yield* weigh()
-  }
-  if (runs(policy.preview.at) && tokens > targetTokens) {
-    reach = { ...reach, preview: Math.max(reach.preview, protectedFrom) }
-    tokens = yield* weigh()
-  }
-  if (policy.clear.enabled && runs(policy.clear.at) && tokens > targetTokens) {
-    const keep = options.smallest ? 0 : policy.clear.keep_results
-    reach = { ...reach, clear: Math.max(reach.clear, clearEnd(subject, point, protectedFrom, keep)) }
+  for (const pass of treatingPasses) {
+    const settings = policy[pass]
+    if (('enabled' in settings && !settings.enabled) || !runs(settings.at)) continue
+    // A pass that begins below the target has nothing to aim at but its whole reach.
+    const isAhead = settings.at !== null && thresholdOf(settings.at) <= targetTokens
+    const goalTokens = isAhead ? 0 : targetTokens
+    if (tokens <= goalTokens) continue
+    const keepResults = pass === 'clear' && !options.smallest ? policy.clear.keep_results : 0
+    const end = passEnd(subject, point, protectedFrom, keepResults)
+    reach = yield* reachFor(ledger, pass, {
+      reach,
+      clips: carried,
+      start: fold?.frontier ?? systemCount,
+      end,
+      tokens,
+      goalTokens,
+    })
     tokens = yield* weigh()
   }
   if (runs(policy.fold.at) && tokens > targetTokens) {
@@ -123,31 +135,21 @@ export function* planStride(
   return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }
 }
 
-/** The messages that a stride at this point pins by what they are. */
-export function pinsAt(subject: Subject, policy: Policy, point: number): Pins {
-  const task = subject.structure.task
-  return {
-    task: policy.keep.task && task !== -1 && task < point ? task : -1,
-    latestUser: subject.structure.latestUserBefore(point),
-  }
-}
-
-export type Pins = Pick<Stride, 'task' | 'latestUser'>
-
-/** Tokens of the pinned messages, a message that is both counted once. */
-export function pinnedTokens(subject: Subject, pins: Pins): number {
-  const task = pins.task === -1 ? 0 : (subject.sizes[pins.task] ?? 0)
-  const latest =
-    pins.latestUser === -1 || pins.latestUser === pins.task ? 0 : (subject.sizes[pins.latestUser] ?? 0)
-  return task + latest
-}
-
 /** A stride that would free less waits until the budget forces it. */
-export function savingsMinTokens(room: Room): number {
+function savingsMinTokens(room: Room): number {
   return Math.max(SAVINGS_MIN_TOKENS, Math.floor(room.budgetTokens * SAVINGS_MIN_SHARE))
 }
 
 // --- internal ---
+
+/** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
+function targetOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
+  if (options.smallest) return 0
+  const target = thresholdTokens(policy.target, options.room.budgetTokens, fixedTokens)
+  if (options.reason !== 'forced') return target
+  const share = policy.target > 1 ? policy.target / options.room.budgetTokens : policy.target
+  return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
+}
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
@@ -166,116 +168,3 @@ function recapCapTokens(policy: Policy, roomTokens: number): number {
 function ratioOrTokens(policy: Policy): number {
   return policy.trigger === 'off' ? 1 : policy.trigger
 }
-
-/**
- * Where the protected tail begins: the open round, and before it the newest messages in whole units, as
- * far as they take no more than half of the room under the target.
- */
-function protectedStart(
-  subject: Subject,
-  ledger: Ledger,
-  pins: Pins,
-  options: PlanOptions,
-  roomTokens: number,
-): number {
-  const { structure } = subject
-  const openFrom = structure.lastUnitStart(options.point)
-  const recentTokensMax = roomTokens / 2
-  let start = openFrom
-  let tokens = 0
-  while (start > structure.systemCount && options.point - start < options.keepRecent) {
-    const unit = structure.unitStart(start - 1)
-    for (let index = unit; index < start; index += 1) {
-      if (index !== pins.task && index !== pins.latestUser) tokens += ledger.originalTokens(index, index + 1)
-    }
-    if (tokens > recentTokensMax) break
-    start = unit
-  }
-  return Math.max(start, structure.systemCount)
-}
-
-function clearEnd(subject: Subject, point: number, protectedFrom: number, keepResults: number): number {
-  let left = keepResults
-  let end = point
-  while (end > 0 && left > 0) {
-    end -= 1
-    if (subject.messages[end]?.facts.role === 'tool') left -= 1
-  }
-  return Math.min(end, protectedFrom)
-}
-
-type FrontierChoice = {
-  readonly pins: Pins
-  readonly reach: Reach
-  readonly clips: Stride['clips']
-  readonly foldAt: (frontier: number) => Fold
-  readonly targetTokens: number
-  readonly point: number
-  readonly protectedFrom: number
-  readonly after: number
-  readonly strict: boolean
-}
-
-/** The first frontier at which the view comes down to the target, else the last one before the protected tail. */
-function* chooseFrontier(subject: Subject, ledger: Ledger, choice: FrontierChoice): Steps<number | null> {
-  const { structure } = subject
-  const clips = clipsByIndex(choice.clips)
-  let tailTokens = yield* ledger.treatedTokens(choice.after, choice.point, choice.reach, clips)
-  let chosen: number | null = null
-  for (let index = choice.after + 1; index <= choice.protectedFrom; index += 1) {
-    tailTokens -= yield* ledger.treatedTokens(index - 1, index, choice.reach, clips)
-    if (!structure.isFrontier(index)) continue
-    const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
-    if (layout.before === null && layout.after === null) continue
-    const isAgreeable = !choice.strict || subject.messages[index]?.facts.role === 'assistant'
-    if (isAgreeable || chosen === null || index === choice.protectedFrom)
-      chosen = isAgreeable || chosen === null ? index : chosen
-    const pinned =
-      (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
-      (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
-    const tokens = pinned + recapTokens(layout.before) + recapTokens(layout.after) + tailTokens
-    if (tokens <= choice.targetTokens && isAgreeable) return index
-  }
-  return chosen
-}
-
-/**
- * The fold at any frontier: a recap of what lies before the latest user message takes its share of the cap
- * where there is one behind it too, and quoted system messages come on top.
- */
-function folding(
-  subject: Subject,
-  pins: Pins,
-  capTokens: number,
-  systemTokensMax: number,
-): (frontier: number) => Fold {
-  const { systemCount } = subject.structure
-  const systemSums = [0]
-  for (const [index, { facts }] of subject.messages.entries()) {
-    const isSystem = index >= systemCount && (facts.role === 'system' || facts.role === 'developer')
-    systemSums.push((systemSums[index] ?? 0) + (isSystem ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
-  }
-  const quoted = (start: number, end: number): number =>
-    Math.min(systemTokensMax, (systemSums[end] ?? 0) - (systemSums[start] ?? 0))
-  return (frontier) => {
-    const passesLatest =
-      pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
-    const split = passesLatest ? pins.latestUser : frontier
-    const beforeTokens = passesLatest ? Math.floor(capTokens * BEFORE_SHARE) : capTokens
-    return {
-      frontier,
-      beforeTokensMax: beforeTokens + quoted(systemCount, split),
-      afterTokensMax: passesLatest ? capTokens - beforeTokens + quoted(split, frontier) : 0,
-      systemTokensMax,
-    }
-  }
-}
-
-/** Of two recaps the one of all that lies before the latest user message takes the larger part. */
-const BEFORE_SHARE = 0.6
-
-/** Folded system messages are quoted within this share of the target. */
-const QUOTED_SYSTEM_SHARE = 0.25
-
-/** The words around a quoted system message. */
-const QUOTE_TOKENS = 4

@@ -29,6 +29,8 @@ const charactersPerEntry = 1_024
 /**
  * The facts of the message at `span`. Null where it cannot be read with certainty: it is no JSON object, a
  * key stands in it twice, its role is no string, or it is nested too deep. Never throws.
+ *
+ * @internal exported for tests
  */
 export function readFacts(source: Source, span: Span, digest: Digest): MessageFacts | null {
   return readHashedFacts(source, span, digest, source.hash(span.start, span.end))

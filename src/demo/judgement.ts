@@ -9,6 +9,8 @@ export type JudgeOptions = {
   /** Tokens of prompt and output together. */
   readonly windowTokens: number
   readonly template: Template
+  /** Default `enforced`; `unchecked` accepts broken sequences too, for recordings that are broken themselves. */
+  readonly rules?: 'enforced' | 'unchecked'
   /** Whether the output that a request asks for has to fit beside its prompt, as at OpenAI. */
   readonly outputReserveChecked: boolean
   readonly count: (text: string) => number
@@ -63,7 +65,7 @@ export function openJudge(options: JudgeOptions): Judge {
     const raw = cutRawRequest(bodyText)
     const sent: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : []
     const messages: readonly WireMessage[] = sent.filter(isObject)
-    const broken = ruleBreaks(sent, options.template)[0]
+    const broken = options.rules === 'unchecked' ? undefined : ruleBreaks(sent, options.template)[0]
     const read = { ...unread, body, messages, rawMessages: raw.messages, outputTokens: outputTokensOf(body) }
     if (broken !== undefined) return { ...read, rejection: { ...broken, reason: broken.rule } }
 

@@ -53,7 +53,11 @@ export function sampleTestRun(dice: Dice, suite: string, tests: number): string 
   return out.join('\n')
 }
 
-/** The listing of a folder. */
+/**
+ * The listing of a folder.
+ *
+ * @internal exported for tests
+ */
 export function sampleListing(dice: Dice, files: number): string {
   return Array.from(
     { length: files },
@@ -62,7 +66,11 @@ export function sampleListing(dice: Dice, files: number): string {
   ).join('\n')
 }
 
-/** A path that no other sample is likely to name. */
+/**
+ * A path that no other sample is likely to name.
+ *
+ * @internal exported for tests
+ */
 export function samplePath(dice: Dice): string {
   return `src/${dice.pick(nouns).toLowerCase()}/${dice.pick(verbs)}-${dice.pick(nouns).toLowerCase()}-${dice.below(40)}.ts`
 }

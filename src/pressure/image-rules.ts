@@ -72,7 +72,11 @@ const largeCap: PatchCaps = { high: 2500, auto: 2500, original: 10_000 }
 // From gpt-5.6 on, an image without a `detail` is not shrunk; above 30,000 patches it is refused.
 const uncapped: PatchCaps = { high: 2500, auto: 30_000, original: 30_000 }
 
-/** Most specific first. OpenAI's page on images as of November 2026, and each vendor's own. */
+/**
+ * Most specific first. OpenAI's page on images as of November 2026, and each vendor's own.
+ *
+ * @internal exported for tests
+ */
 export const imageRules: readonly ImageRule[] = [
   { family: 'gpt-4o-mini', pattern: /\bgpt-4o-mini/, sample: 'gpt-4o-mini-2024-07-18', ...tiles(2833, 5667) },
   { family: 'computer-use', pattern: /\bcomputer-use/, sample: 'computer-use-preview', ...tiles(65, 129) },

@@ -12,6 +12,8 @@ export function startingRatio(model: string): number {
 /**
  * Most specific first. Measured ranges against o200k_base in November 2026, and the upper end of each: too early a stride is
  * cheaper than an overflow. For OpenAI's own models the counter is exact.
+ *
+ * @internal exported for tests
  */
 export const startingRatios: readonly {
   readonly family: string

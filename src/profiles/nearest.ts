@@ -22,7 +22,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best ?? all.find((candidate) => candidate.split('_').includes(word.toLowerCase())) ?? null
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+ *
+ * @internal exported for tests
+ */
 export function editDistance(from: string, to: string): number {
   let beforePrevious: readonly number[] = []
   let previous: readonly number[] = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -74,7 +74,11 @@ export function responseHeaders(options: ResponseHeaderOptions): string[] {
   return headers
 }
 
-/** A text as a header value: whatever could end the header or upset a reader is percent-encoded. */
+/**
+ * A text as a header value: whatever could end the header or upset a reader is percent-encoded.
+ *
+ * @internal exported for tests
+ */
 export function printable(text: string): string {
   return text.replace(/[^\u0020-\u007e]/gu, (character) =>
     [...Buffer.from(character, 'utf8')]

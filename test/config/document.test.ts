@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configurationPage, profileJsonSchema, settingsJsonSchema } from '../../src/config/document.ts'
+import { configurationPage, profileJsonSchema, settingsJsonSchema } from '../support/document.ts'
 
 test('profile.schema.json is what the schema says', async () => {
   await expect(profileJsonSchema()).toMatchFileSnapshot('../../profiles/profile.schema.json')

@@ -83,9 +83,9 @@ function scoreOf(name: string, mention: Mention, messageCount: number): number {
 /** How unlikely it is that a name could be guessed again, from 0 to 1. */
 function peculiarity(name: string): number {
   if (name.includes('@') || name.includes('://') || /^\/.+\//.test(name)) return 1
-  if (/^[\d./]+$/.test(name)) return name.includes('/') ? 0.1 : Math.min(0.7, 0.3 + name.length * 0.05)
-  if (/\d[^\d]*\d[^\d]*\d/.test(name) && /[a-z]/i.test(name)) return 0.8
-  return name.includes('/') ? 0.7 : 0.3
+  if (/^[\d./]+$/.test(name)) return name.includes('/') ? 0.1 : Math.min(0.5, 0.2 + name.length * 0.03)
+  if (/\d[^\d]*\d[^\d]*\d/.test(name) && /[a-z]/i.test(name)) return 0.5
+  return name.includes('/') ? 0.5 : 0.2
 }
 
 /** The line in which something stands, cut to a few words on either side. */

@@ -8,8 +8,8 @@ import { toolNameOf, type Subject } from '../subject.ts'
 import { rankThings, type RankedThing } from './rank.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
-export const RECAP_OPEN = '<conversation-recap>'
-export const RECAP_CLOSE = '</conversation-recap>'
+const RECAP_OPEN = '<conversation-recap>'
+const RECAP_CLOSE = '</conversation-recap>'
 
 /**
  * The recap of folded messages, made without a model: the system messages among them, what was done last,

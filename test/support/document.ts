@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { profileSchema } from '../profiles/schema.ts'
-import { type Flag, flags } from './flags.ts'
-import { settingsSchema } from './settings-schema.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { type Flag, flags } from '../../src/config/flags.ts'
+import { settingsSchema } from '../../src/config/settings-schema.ts'
 
 /** The editor's schema of a profile, as checked in at profiles/profile.schema.json. */
 export function profileJsonSchema(): string {

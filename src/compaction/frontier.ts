@@ -1,0 +1,93 @@
+import type { Steps } from '../conversation/source.ts'
+import { clipsByIndex, layoutOf, recapTokens } from './layout.ts'
+import type { Ledger } from './ledger.ts'
+import type { Pins } from './pins.ts'
+import type { Fold, Reach, Stride } from './stride.ts'
+import type { Subject } from './subject.ts'
+
+export type FrontierChoice = {
+  readonly pins: Pins
+  readonly reach: Reach
+  readonly clips: Stride['clips']
+  readonly foldAt: (frontier: number) => Fold
+  readonly targetTokens: number
+  readonly point: number
+  readonly protectedFrom: number
+  readonly after: number
+  readonly strict: boolean
+}
+
+/**
+ * The first frontier at which the view comes down to the target, else the last one before the protected
+ * tail. Under strict placement those before an assistant message go first.
+ */
+export function* chooseFrontier(
+  subject: Subject,
+  ledger: Ledger,
+  choice: FrontierChoice,
+): Steps<number | null> {
+  const { structure } = subject
+  const clips = clipsByIndex(choice.clips)
+  let tailTokens = yield* ledger.treatedTokens(choice.after, choice.point, choice.reach, clips)
+  let firstToReach: number | null = null
+  let lastAgreeable: number | null = null
+  let last: number | null = null
+  for (let index = choice.after + 1; index <= choice.protectedFrom; index += 1) {
+    tailTokens -= yield* ledger.treatedTokens(index - 1, index, choice.reach, clips)
+    if (!structure.isFrontier(index)) continue
+    const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
+    if (layout.before === null && layout.after === null) continue
+    const isAgreeable = !choice.strict || subject.messages[index]?.facts.role === 'assistant'
+    const pinned =
+      (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
+      (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
+    const tokens = pinned + recapTokens(layout.before) + recapTokens(layout.after) + tailTokens
+    const reaches = tokens <= choice.targetTokens
+    if (reaches && isAgreeable) return index
+    if (reaches) firstToReach ??= index
+    if (isAgreeable) lastAgreeable = index
+    last = index
+  }
+  return firstToReach ?? lastAgreeable ?? last
+}
+
+/**
+ * The fold at any frontier: a recap of what lies before the latest user message takes its share of the cap
+ * where there is one behind it too, and quoted system messages come on top.
+ */
+export function folding(
+  subject: Subject,
+  pins: Pins,
+  capTokens: number,
+  systemTokensMax: number,
+): (frontier: number) => Fold {
+  const { systemCount } = subject.structure
+  const systemSums = [0]
+  for (const [index, { facts }] of subject.messages.entries()) {
+    const isSystem = index >= systemCount && (facts.role === 'system' || facts.role === 'developer')
+    systemSums.push((systemSums[index] ?? 0) + (isSystem ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
+  }
+  const quoted = (start: number, end: number): number =>
+    Math.min(systemTokensMax, (systemSums[end] ?? 0) - (systemSums[start] ?? 0))
+  return (frontier) => {
+    const passesLatest =
+      pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
+    const split = passesLatest ? pins.latestUser : frontier
+    const beforeTokens = passesLatest ? Math.floor(capTokens * BEFORE_SHARE) : capTokens
+    return {
+      frontier,
+      beforeTokensMax: beforeTokens + quoted(systemCount, split),
+      afterTokensMax: passesLatest ? capTokens - beforeTokens + quoted(split, frontier) : 0,
+      systemTokensMax,
+    }
+  }
+}
+
+/** Of two recaps the one of all that lies before the latest user message takes the larger part. */
+const BEFORE_SHARE = 0.6
+
+/** Folded system messages are quoted within this share of the target. */
+export const QUOTED_SYSTEM_SHARE = 0.25
+
+/** The words around a quoted system message. */
+const QUOTE_TOKENS = 4

@@ -1,0 +1,40 @@
+/**
+ * The library: what Foldgate does to a conversation, without the proxy around it. Nothing here touches a
+ * file, a socket or a clock; what is needed of the outside comes in as an argument.
+ */
+export { createFactsReader, type FactsReader } from './conversation/facts.ts'
+export { meaningKeys } from './conversation/keys.ts'
+export type { Media, Message, MessageFacts, ParsedMessage, Role } from './conversation/message.ts'
+export { readMessages } from './conversation/messages.ts'
+export { parseMessage } from './conversation/parse.ts'
+export { violationsOf, type MessageShape, type Template, type Violation } from './conversation/rules.ts'
+export { finish, type Digest, type Source, type Span, type Steps } from './conversation/source.ts'
+export { spliceMessages, type BodyPiece, type ViewItem } from './conversation/splice.ts'
+export { structureOf, type Structure } from './conversation/structure.ts'
+export { readChatCompletion, type ChatCompletion, type NotReadReason } from './dialects/chat-completions.ts'
+export { matchProfile, type MatchRequest, type ProfileMatch } from './profiles/match.ts'
+export { resolveProfiles } from './profiles/resolve.ts'
+export { profileSchema, type Profile } from './profiles/schema.ts'
+export { encodingFor, loadCounter, type EncodingName } from './pressure/encodings.ts'
+export { messageTokens } from './pressure/message-tokens.ts'
+export { budgetOf, pressureOf, reserveFor, thresholdTokens } from './pressure/pressure.ts'
+export { startingRatio } from './pressure/ratio.ts'
+export { schemaTokens, toolsTokens } from './pressure/tools-tokens.ts'
+export { resolveWindow, type ResolvedWindow } from './pressure/window.ts'
+export {
+  compact,
+  tighten,
+  type Compacted,
+  type CompactOptions,
+  type TightenOptions,
+} from './compaction/compact.ts'
+export { createMadeCache, type MadeCache } from './compaction/made-cache.ts'
+export type { Policy, Room } from './compaction/policy.ts'
+export { FOLD_VERSION, readStride, writeStride, type Stride } from './compaction/stride.ts'
+export type { Subject } from './compaction/subject.ts'
+export type { View, ViewMessage } from './compaction/view.ts'
+export { watchJson, watchStream, type AnswerWatch, type WatchDecision } from './overflow/answer-watch.ts'
+export { classifyAnswer } from './overflow/classify.ts'
+export type { Classification } from './overflow/classification.ts'
+export { createWindowLearner, type WindowLearner } from './overflow/learning.ts'
+export { nextAttempt, type NextAttempt } from './overflow/tighten.ts'

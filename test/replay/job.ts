@@ -1,0 +1,64 @@
+import type { Template } from '../../src/demo/message-rules.ts'
+import type { Tally } from './tally.ts'
+
+export type JobKind =
+  /** Every request point of every conversation, plain and streamed. */
+  | 'replay'
+  /** Single request points of a sample, without records: compared with what `replay` sent there. */
+  | 'cold'
+  /** A sample whose tools and output limit change half-way. */
+  | 'changed'
+  /** A sample whose system prompt changes at every request. */
+  | 'clock'
+
+/** One configuration, replayed in a process of its own. */
+export type Job = {
+  readonly kind: JobKind
+  readonly windowTokens: number
+  /** Foldgate's profile. */
+  readonly profileTemplate: Template | 'auto'
+  /** What the upstream asks for. */
+  readonly upstreamTemplate: Template
+  /** Whether Foldgate is told the window; where it is not, refusals have to teach it. */
+  readonly isWindowKnown: boolean
+  /** For `cold`: what was received in the warm run, by sample key. */
+  readonly expected: Readonly<Record<string, Received>>
+}
+
+/** The digests of the messages that the upstream received. */
+export type Received = readonly string[]
+
+export type Failure = {
+  readonly job: string
+  readonly file: string
+  readonly conversation: string
+  readonly variant: string
+  readonly mode: string
+  /** How many messages the request carried. */
+  readonly point: number
+  readonly check: string
+  readonly detail: string
+}
+
+export type JobReport = {
+  readonly job: string
+  readonly kind: JobKind
+  /** By file and variant. */
+  readonly tallies: Readonly<Record<string, Tally>>
+  readonly failures: readonly Failure[]
+  /** What `cold` compares with. */
+  readonly sample: Readonly<Record<string, Received>>
+  /** For the comparing kinds: how many were compared, and how many of them were equal. */
+  readonly compared: number
+  readonly equal: number
+  readonly elapsedMs: number
+}
+
+export function nameOf(job: Job): string {
+  const window = job.isWindowKnown ? String(job.windowTokens) : `${job.windowTokens}, to be learnt`
+  const template =
+    job.profileTemplate === job.upstreamTemplate
+      ? job.profileTemplate
+      : `${job.profileTemplate} against ${job.upstreamTemplate}`
+  return `${job.kind === 'replay' ? '' : `${job.kind}: `}window ${window}, template ${template}`
+}

@@ -1,0 +1,90 @@
+import { Pool } from 'undici'
+import { readTreatment } from '../../src/demo/foldgate-headers.ts'
+import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { startFoldgate } from '../support/foldgate.ts'
+import type { Job } from './job.ts'
+
+/** A request as the upstream recorded it. */
+export type ReceivedRequest = StrictUpstream['requests'][number]
+
+/** What became of one request. */
+export type Exchange = {
+  readonly status: number
+  readonly action: string
+  readonly passes: readonly string[]
+  /** What reached the upstream, one for each attempt. */
+  readonly received: readonly ReceivedRequest[]
+  /** Whether the client got the upstream's whole reply. */
+  readonly isReply: boolean
+  readonly answer: string
+}
+
+/** A Foldgate between a client and the strict upstream, all over sockets. One request at a time. */
+export type Stage = {
+  readonly ask: (body: Buffer, authorization: string) => Promise<Exchange>
+  /** The lines by which Foldgate said that a part of it failed. */
+  readonly failures: () => readonly string[]
+  readonly close: () => Promise<void>
+}
+
+export type StageOptions = {
+  readonly job: Job
+  /** Whether the upstream refuses broken sequences. */
+  readonly rules: 'enforced' | 'unchecked'
+  readonly count: (text: string) => number
+}
+
+export async function openStage({ job, rules, count }: StageOptions): Promise<Stage> {
+  const upstream = await startStrictUpstream({
+    windowTokens: job.windowTokens,
+    template: job.upstreamTemplate,
+    rules,
+    outputReserveChecked: true,
+    count,
+    reply: () => ({ content: REPLY }),
+  })
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile: {
+      template: job.profileTemplate,
+      ...(job.isWindowKnown && { window: { tokens: job.windowTokens } }),
+    },
+  })
+  const { origin, pathname } = new URL(foldgate.url)
+  const pool = new Pool(origin, { connections: 1 })
+
+  return {
+    ask: async (body, authorization) => {
+      upstream.forget()
+      const answer = await pool.request({
+        path: `${pathname}/chat/completions`,
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body,
+      })
+      const text = await answer.body.text()
+      const treatment = readTreatment((name) => {
+        const value = answer.headers[name]
+        return typeof value === 'string' ? value : null
+      })
+      return {
+        status: answer.statusCode,
+        action: treatment.action ?? '',
+        passes: treatment.passes,
+        received: [...upstream.requests],
+        isReply: answer.statusCode === 200 && text.includes(REPLY) && !text.includes('"error"'),
+        answer: text,
+      }
+    },
+    failures: () => foldgate.log.filter((line) => line.includes('"error"')),
+    close: async () => {
+      await pool.close()
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+// --- internal ---
+
+const REPLY = 'Replayed.'

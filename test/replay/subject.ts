@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto'
+import { ruleBreaks, type RuleBreak, type Template } from '../../src/demo/message-rules.ts'
+import type { PromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
+import { mediaCount } from '../../src/demo/wire-message.ts'
+import type { RawMessage, Recording } from './recordings.ts'
+
+/** A conversation as it is replayed, with what the checks want to know of it, worked out once. */
+export type Subject = {
+  readonly recording: Recording
+  readonly variant: Variant
+  readonly messages: readonly RawMessage[]
+  readonly points: readonly number[]
+  /** The indexes at which a message of these bytes stands. */
+  readonly indexesOf: ReadonlyMap<string, readonly number[]>
+  readonly systemCount: number
+  /** The first user message; -1 where there is none. */
+  readonly task: number
+  /** Tokens of the request that carried so many messages, by the judge's count. */
+  readonly promptTokens: (point: number) => number
+  /** Of these, what Foldgate may not take away: system messages, tools, task, the latest user message's text. */
+  readonly fixedTokens: (point: number) => number
+  readonly breaks: (point: number, template: Template) => readonly RuleBreak[]
+  readonly body: (point: number, isStreamed: boolean) => RequestBody
+}
+
+/** `recorded` obeys the rules; what does not is replayed twice, `repaired` and `broken`. */
+export type Variant = 'recorded' | 'repaired' | 'broken'
+
+/** A request's bytes, and those of them around its messages. */
+export type RequestBody = { readonly bytes: Buffer; readonly before: Buffer; readonly after: Buffer }
+
+export type SubjectOptions = {
+  readonly recording: Recording
+  readonly variant: Variant
+  readonly messages: readonly RawMessage[]
+  readonly points: readonly number[]
+  readonly counter: PromptCounter
+}
+
+export function createSubject({ recording, variant, messages, points, counter }: SubjectOptions): Subject {
+  const indexesOf = new Map<string, number[]>()
+  const sums = [0]
+  const joined = Buffer.from(messages.map(({ text }) => text).join(','))
+  const ends = [0]
+  for (const [index, { text, message }] of messages.entries()) {
+    const known = indexesOf.get(text)
+    if (known === undefined) indexesOf.set(text, [index])
+    else known.push(index)
+    sums.push((sums[index] ?? 0) + counter.message(hash('sha1', text), message))
+    ends.push((ends[index] ?? 0) + Buffer.byteLength(text) + (index === 0 ? 0 : 1))
+  }
+  const tools: unknown = recording.tools === '' ? undefined : JSON.parse(recording.tools)
+  const aroundTokens = REPLY_TOKENS + counter.tools(hash('sha1', recording.tools), tools)
+  const role = (index: number) => messages[index]?.message['role']
+  const isSystem = (index: number) => role(index) === 'system' || role(index) === 'developer'
+  const firstOther = messages.findIndex((_, index) => !isSystem(index))
+  const systemCount = firstOther === -1 ? messages.length : firstOther
+  const task = messages.findIndex((_, index) => role(index) === 'user')
+  const sizeOf = (index: number) => (index < 0 ? 0 : (sums[index + 1] ?? 0) - (sums[index] ?? 0))
+  const after = Buffer.from(`],${recording.after}}`)
+  const befores = [false, true].map((isStreamed) =>
+    Buffer.from(`{${recording.before},"stream":${isStreamed},"messages":[`),
+  )
+  const known = new Map<string, readonly RuleBreak[]>()
+
+  return {
+    recording,
+    variant,
+    messages,
+    points,
+    indexesOf,
+    systemCount,
+    task,
+    promptTokens: (point) => aroundTokens + (sums[point] ?? 0),
+    fixedTokens: (point) => {
+      const latest = latestUser(messages, point)
+      const media = latest === -1 ? 0 : MEDIA_TOKENS * mediaCount(messages[latest]?.message['content'])
+      const pinned = task !== -1 && task < point && task !== latest ? sizeOf(task) : 0
+      return aroundTokens + (sums[Math.min(systemCount, point)] ?? 0) + pinned + sizeOf(latest) - media
+    },
+    breaks: (point, template) => {
+      const key = `${point} ${template}`
+      const breaks =
+        known.get(key) ??
+        ruleBreaks(
+          messages.slice(0, point).map(({ message }) => message),
+          template,
+        )
+      known.set(key, breaks)
+      return breaks
+    },
+    body: (point, isStreamed) => {
+      const before = befores[isStreamed ? 1 : 0] ?? Buffer.alloc(0)
+      return { bytes: Buffer.concat([before, joined.subarray(0, ends[point]), after]), before, after }
+    },
+  }
+}
+
+/** The last user message of a request; -1 where there is none. */
+export function latestUser(messages: readonly RawMessage[], point: number): number {
+  for (let index = point - 1; index >= 0; index -= 1) {
+    if (messages[index]?.message['role'] === 'user') return index
+  }
+  return -1
+}
+
+// --- internal ---
+
+// As the judge counts them.
+const MEDIA_TOKENS = 765
