@@ -70,10 +70,10 @@ export function createApp(options: AppOptions): App {
   })
 
   const memory = createUpstreamMemory()
-  const records = createRecords(store)
   const failures = createFailures((part, error) =>
     log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
   )
+  const records = createRecords(store, failures)
   const lifecycle = createLifecycle()
   const relay = createRelay({
     upstreams,

@@ -27,7 +27,7 @@ export type Compacted = { readonly stride: Stride | null; readonly view: View }
 /** The compaction of a conversation for one request: the sentence of this folder. */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
   const { policy } = options
-  const treatments = createTreatments(policy, cache)
+  const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
   const stride = yield* advance(subject, ledger, policy, options)
   const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
@@ -51,7 +51,7 @@ export function* tighten(
   options: TightenOptions,
 ): Steps<Compacted | null> {
   const { policy } = options
-  const treatments = createTreatments(policy, cache)
+  const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
   const stride = yield* planStride(subject, ledger, policy, {
     point: subject.messages.length,

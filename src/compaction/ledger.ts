@@ -65,9 +65,7 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
     for (let index = start; index < treatedEnd; index += 1) {
       const how = treatment(index, reach, clips)
       tokens +=
-        how.kind === 'kept'
-          ? (subject.sizes[index] ?? 0)
-          : (yield* treatments.make(subject, index, how)).tokens
+        how.kind === 'kept' ? (subject.sizes[index] ?? 0) : (yield* treatments.make(index, how)).tokens
     }
     return tokens
   }

@@ -16,8 +16,8 @@ export type Subject = {
   readonly mediaTokens: (index: number) => number
   readonly count: CountTokens
   readonly digest: Digest
-  /** Names the encoding and the model family's media rules: what was counted under one is not used under another. */
-  readonly countedAs: string
+  /** Scope, encoding and model: what is remembered of a message under one is not used under another. */
+  readonly memorySpace: string
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */

@@ -18,13 +18,16 @@ export type Treatment =
   | { readonly kind: 'cleared' }
   | { readonly kind: 'clipped'; readonly tokensMax: number; readonly of: 'kept' | 'rendered' | 'previewed' }
 
-/** Makes treated messages and remembers them. What it makes depends on the message and the policy only. */
+/**
+ * Makes the treated messages of one subject and remembers them. What it makes depends on the message and the
+ * policy only.
+ */
 export type Treatments = {
   /** The message under this treatment; `json` null where the treatment changes nothing. */
-  readonly make: (subject: Subject, index: number, treatment: Treatment) => Steps<Made>
+  readonly make: (index: number, treatment: Treatment) => Steps<Made>
 }
 
-export function createTreatments(policy: Policy, cache: MadeCache): Treatments {
+export function createTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
   const settings = [
     policy.render.enabled,
     policy.preview.threshold_tokens,
@@ -32,20 +35,28 @@ export function createTreatments(policy: Policy, cache: MadeCache): Treatments {
     policy.preview.max_lines,
   ].join(',')
 
+  const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
+
   return {
-    make: function* makeTreated(subject, index, treatment) {
+    make: function* makeTreated(index, treatment) {
       const message = subject.messages[index]
       const size = subject.sizes[index] ?? 0
       if (message === undefined || treatment.kind === 'kept') return { json: null, tokens: size }
-      const bound = treatment.kind === 'clipped' ? `${treatment.of}${treatment.tokensMax}` : ''
+      const how =
+        treatment.kind === 'clipped' ? `clipped ${treatment.of} ${treatment.tokensMax}` : treatment.kind
+      // Plans weigh a message many times before its view is built.
+      const latest = latestMade[index]
+      if (latest?.how === how) return latest.made
       // A cleared result names its tool, which stands in another message.
       const tool = treatment.kind === 'cleared' ? toolNameOf(subject, index) : ''
-      const key = `${message.facts.hash}:${subject.countedAs}:${treatment.kind}${bound}:${tool}:${settings}`
-      const known = cache.get(key)
-      if (known !== undefined) return known
-      const made = smallerOf(size, makeOne(policy, subject, index, treatment))
-      cache.set(key, made)
-      yield
+      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${settings}`
+      let made = cache.get(key)
+      if (made === undefined) {
+        made = smallerOf(size, makeOne(policy, subject, index, treatment))
+        cache.set(key, made)
+        yield
+      }
+      latestMade[index] = { how, made }
       return made
     },
   }

@@ -70,7 +70,7 @@ export function* buildView(
   function* treated(index: number): Steps<ViewMessage> {
     const treatment = ledger.treatment(index, stride.reach, clips)
     if (treatment.kind === 'kept') return original(subject, index)
-    const made = yield* treatments.make(subject, index, treatment)
+    const made = yield* treatments.make(index, treatment)
     if (made.json === null) return original(subject, index)
     passes.add(passOf[treatment.kind])
     const role = subject.messages[index]?.facts.role ?? 'other'

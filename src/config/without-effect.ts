@@ -1,5 +1,5 @@
-import type { Profile } from '../profiles/schema.ts'
-import { profileSchema } from '../profiles/schema.ts'
+import { profileSchema, type Profile } from '../profiles/schema.ts'
+import { settingsSchema } from './settings-schema.ts'
 import type { Settings } from './settings.ts'
 
 /**
@@ -13,6 +13,9 @@ export function withoutEffect(settings: Settings, profiles: ReadonlyMap<string, 
   if (settings.archive.dir !== null) names.push('archive.dir')
   if (settings.usage.in_streams !== 'rewritten') names.push('usage.in_streams')
   if (Object.keys(settings.prices).length > 0) names.push('prices')
+  for (const [key, value] of Object.entries(adminDefaults)) {
+    if (valueAt(settings.admin, key) !== value) names.push(`admin.${key}`)
+  }
   for (const profile of profiles.values()) {
     names.push(...waitingKeys.filter((key) => isSet(profile, key)).map((key) => `${profile.name}: ${key}`))
   }
@@ -21,24 +24,28 @@ export function withoutEffect(settings: Settings, profiles: ReadonlyMap<string, 
 
 // --- internal ---
 
-const waitingKeys = [
-  'limit.turns',
-  'limit.messages',
+const defaults = profileSchema.parse({})
+
+/** Whole groups of a profile that wait for their time, and single keys. */
+const waitingKeys: readonly string[] = [
   'strategy',
   'repair',
-  'summary.upstream',
-  'summary.model',
-  'summary.mode',
-  'recall.enabled',
-  'continuation.max',
-] as const
+  ...(['limit', 'summary', 'recall', 'continuation'] as const).flatMap((group) =>
+    Object.keys(defaults[group]).map((key) => `${group}.${key}`),
+  ),
+]
 
-const defaults: unknown = profileSchema.parse({})
+/** The admin listener is not there yet; its settings in their defaults say nothing. */
+const adminDefaults = settingsSchema.parse({}).admin
 
 function isSet(profile: Profile, key: string): boolean {
   // Without summaries every strategy but one does the same.
   if (key === 'strategy') return profile.strategy === 'summarize'
-  return valueAt(profile, key) !== valueAt(defaults, key)
+  return !isEqual(valueAt(profile, key), valueAt(defaults, key))
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 function valueAt(object: unknown, path: string): unknown {

@@ -27,7 +27,7 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
     const bound = measure.counted === null ? '<' : ''
     headers['x-foldgate-window'] = `${window.tokens};source=${window.source}`
     headers['x-foldgate-tokens'] = `${bound}${measure.incomingTokens};sent=${bound}${prepared.sentTokens}`
-    headers['x-foldgate-pressure'] = `${bound}${measure.pressure.toFixed(2)}`
+    headers['x-foldgate-pressure'] = bound + shownPressure(measure)
   }
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
@@ -37,11 +37,22 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
 
 // --- internal ---
 
+/** Two digits; a bound is rounded up, or it would be none. */
+function shownPressure(measure: Measure): string {
+  const hundredths = measure.pressure * 100
+  return ((measure.counted === null ? Math.ceil(hundredths) : Math.round(hundredths)) / 100).toFixed(2)
+}
+
 function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
-  if (outcome.remedy === 'recovered') return 'recovered'
+  if (outcome.remedy === 'recovered' && isAnswered(outcome)) return 'recovered'
   if (outcome.remedy === 'restored')
     return `restored;reason=${outcome.prepared.strict ? 'strict' : 'original'}`
   if (failedOpen !== null) return `failed-open;reason=${failedOpen}`
   if (outcome.prepared.isRewritten) return 'compacted'
   return relayedReason === null ? 'relayed' : `relayed;reason=${relayedReason}`
+}
+
+/** Sending again helped: an upstream's last refusal is no recovery. */
+function isAnswered({ verdict, answer }: Outcome): boolean {
+  return verdict === 'good' && answer.status < 400
 }

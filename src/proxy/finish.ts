@@ -1,6 +1,7 @@
 import { answerHeaders } from './answer-headers.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { deliver, type Delivery } from './deliver.ts'
+import { knownWindow } from './measure.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
 import type { Outcome } from './send.ts'
@@ -13,7 +14,7 @@ export async function finish(
   parts: Preparation & { readonly stallMs: number },
 ): Promise<Delivery> {
   const { answer, prepared } = outcome
-  const observer = observeAnswer(answer, ready.measure?.window.tokens ?? null)
+  const observer = observeAnswer(answer, knownWindow(ready.measure)?.tokens ?? null)
   const delivery = await deliver(request.exchange, answer, {
     headers: answerHeaders({
       conversation: ready.remembered.conversation,

@@ -34,6 +34,12 @@ export type Measure = {
   readonly pressure: number
 }
 
+/** The window of a measured request; null where it is a guess, by which no answer may be judged. */
+export function knownWindow(measure: Measure | null): StatedWindow | null {
+  if (measure === null || measure.window.source === 'default') return null
+  return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
 export type Counted = { readonly subject: Subject; readonly nominal: Room; readonly actual: Room }
 
 export type MeasureRequest = {
@@ -41,6 +47,8 @@ export type MeasureRequest = {
   readonly profile: Profile
   readonly model: string
   readonly learnt: StatedWindow | null
+  /** Whose conversation it is. */
+  readonly scope: string
   /** Counted whatever the size: a stride stands, or one is asked for. */
   readonly mustCount: boolean
 }
@@ -80,10 +88,12 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
 
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counter = await loadCounter(encoding)
-    const subject = await drive(subjectOf(chat, counter, encoding, model, sizes))
+    const subject = await drive(subjectOf(request, counter, encoding, sizes))
     const system = sum(subject.sizes, 0, chat.structure.systemCount)
     const aroundTokens =
-      system + PRIMING_TOKENS + (await drive(toolsAndSchema(chat, counter, encoding, aroundSizes)))
+      system +
+      PRIMING_TOKENS +
+      (await drive(toolsAndSchema(chat, counter, `${request.scope} ${encoding}`, aroundSizes)))
     const actual: Room = { budgetTokens, aroundTokens, slackTokens: 0 }
     const nominal = nominalRoom(resolveWindow({ ...configured, learnt: null }), reserve, ratio, aroundTokens)
     const incomingTokens = aroundTokens + sum(subject.sizes, chat.structure.systemCount, subject.sizes.length)
@@ -139,10 +149,9 @@ function isSmall(chat: Chat, profile: Profile, budgetTokens: number): boolean {
 }
 
 function* subjectOf(
-  chat: Chat,
+  { chat, model, scope }: MeasureRequest,
   counter: TokenCounter,
   encoding: string,
-  model: string,
   known: WeakMap<MessageFacts, Map<string, number>>,
 ): Steps<Subject> {
   const sizes: number[] = []
@@ -172,14 +181,14 @@ function* subjectOf(
       ),
     count: counter.count,
     digest,
-    countedAs: `${encoding} ${model}`,
+    memorySpace: `${scope} ${encoding} ${model}`,
   }
 }
 
 function* toolsAndSchema(
   chat: Chat,
   counter: TokenCounter,
-  encoding: string,
+  memorySpace: string,
   known: LRUCache<string, number>,
 ): Steps<number> {
   const { tools, functions, responseFormat } = chat.completion
@@ -189,7 +198,7 @@ function* toolsAndSchema(
     [functions, toolsTokens],
     [responseFormat, schemaTokens],
   ] as const) {
-    if (span !== null) tokens += yield* weighed(chat, span, weigh, counter, encoding, known)
+    if (span !== null) tokens += yield* weighed(chat, span, weigh, counter, memorySpace, known)
   }
   return tokens
 }
@@ -199,10 +208,10 @@ function* weighed(
   span: Span,
   weigh: (value: unknown, counter: TokenCounter) => Steps<number>,
   counter: TokenCounter,
-  encoding: string,
+  memorySpace: string,
   known: LRUCache<string, number>,
 ): Steps<number> {
-  const key = `${encoding} ${chat.source.hash(span.start, span.end)}`
+  const key = `${memorySpace} ${chat.source.hash(span.start, span.end)}`
   const size = known.get(key)
   if (size !== undefined) return size
   const counted = yield* weigh(JSON.parse(chat.source.text(span.start, span.end)), counter)

@@ -10,10 +10,20 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
   )
 }
 
-/** The pieces with the original bytes of `span` replaced by a text. The span lies within one run of original bytes. */
+/**
+ * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text.
+ * The span lies within one run of original bytes.
+ */
 export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
-  return pieces.flatMap((piece): BodyPiece[] => {
-    if (typeof piece === 'string' || span.start < piece.start || span.end > piece.end) return [piece]
+  return pieces.flatMap((piece, index): BodyPiece[] => {
+    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
+    if (span.start < piece.start || span.end > piece.end) return [piece]
     return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
   })
+}
+
+// --- internal ---
+
+function endOf(piece: BodyPiece | undefined): number | null {
+  return piece === undefined || typeof piece === 'string' ? null : piece.end
 }

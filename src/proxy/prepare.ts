@@ -34,9 +34,7 @@ export type Preparation = {
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
   const { chat, place } = request
   const { failures } = parts
-  const remembered = await failures.around('store', { conversation: '', stride: null }, () =>
-    parts.records.find(chat, place),
-  )
+  const remembered = await parts.records.find(chat, place)
   const forced = request.wishes.compact === 'force'
   const untouched = asItCame(chat, chat.bytes.length)
 
@@ -88,6 +86,7 @@ async function measureOf(
     chat: request.chat,
     profile: request.profile,
     model: request.model,
+    scope: request.place.scope,
     learnt: parts.memory.windows.lookup(request.modelKey, remembered.conversation, parts.nowMs()),
     mustCount: forced || remembered.stride !== null,
   })

@@ -1,5 +1,7 @@
 import { readStride, writeStride, type Stride } from '../compaction/stride.ts'
 import type { Store } from '../stores/store.ts'
+import { digest } from './body-source.ts'
+import type { Failures } from './failures.ts'
 import type { Chat } from './read-chat.ts'
 
 /** What is on record of a conversation. */
@@ -27,7 +29,25 @@ export type Records = {
 
 export type RecordPlace = { readonly scope: string; readonly profile: string }
 
-export function createRecords(store: Store): Records {
+/** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
+export function createRecords(store: Store, failures: Failures): Records {
+  const records = recordsIn(store)
+  return {
+    find: (chat, place) => {
+      const unknown = { conversation: conversationId(chat, place), stride: null }
+      return failures.around('store', unknown, () => records.find(chat, place))
+    },
+    keep: (chat, place, stride) => failures.around('store', stride, () => records.keep(chat, place, stride)),
+    replace: (chat, place, stride) =>
+      failures.around('store', undefined, () => records.replace(chat, place, stride)),
+    see: (chat, place, remembered) =>
+      failures.around('store', undefined, () => records.see(chat, place, remembered)),
+  }
+}
+
+// --- internal ---
+
+function recordsIn(store: Store): Records {
   return {
     find: async (chat, place) => {
       const { systemCount, requestPoints } = chat.structure
@@ -50,9 +70,9 @@ export function createRecords(store: Store): Records {
       for (let start = 0; start < points.length; start += POINTS_PER_LOOKUP) {
         const found = await store.getFirst(keysOf('stride', points.slice(start, start + POINTS_PER_LOOKUP)))
         const stride = found === null ? null : valid(readStride(found.value, systemCount), chat)
-        if (stride !== null) return { conversation: conversationId(chat), stride }
+        if (stride !== null) return { conversation: conversationId(chat, place), stride }
       }
-      return { conversation: conversationId(chat), stride: null }
+      return { conversation: conversationId(chat, place), stride: null }
     },
 
     keep: async (chat, place, stride) => {
@@ -76,8 +96,6 @@ export function createRecords(store: Store): Records {
   }
 }
 
-// --- internal ---
-
 type Sight = { readonly conversation: string; readonly stride: string | null }
 
 /** How far back a sight is looked for before every request point is tried. */
@@ -86,11 +104,12 @@ const RECENT_POINTS = 16
 /** How many keys are asked for at once. */
 const POINTS_PER_LOOKUP = 256
 
-/** Enough of a meaning key to tell a scope's conversations apart. */
+/** Enough of a digest to tell a scope's conversations apart. */
 const ID_CHARS = 16
 
-function conversationId(chat: Chat): string {
-  return (chat.keys[chat.messages.length] ?? '').slice(0, ID_CHARS)
+/** The conversation's meaning key at first sight, within its scope: ids of different scopes never meet. */
+function conversationId(chat: Chat, place: RecordPlace): string {
+  return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, ID_CHARS)
 }
 
 function recordKey(kind: string, place: RecordPlace, key: string): string {

@@ -2,7 +2,7 @@ import type { Classification, StatedWindow } from '../overflow/classification.ts
 import { nextAttempt } from '../overflow/tighten.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { Prepared } from './rewrite.ts'
-import { discard, type Outcome, type Send } from './send.ts'
+import { sendAgain, type Outcome, type Send } from './send.ts'
 
 export type RecoverOptions = {
   readonly profile: Profile
@@ -38,7 +38,7 @@ export const recoverFromOverflow =
       let outcome = await send(prepared)
       let { budgetTokens } = options
       let keepRecent = options.profile.keep.recent_messages
-      let outputLimitTokens = options.outputLimitTokens
+      let clampedTokens: number | null = null
       for (let attempt = 1; isRecoverable(outcome); attempt += 1) {
         const sentTokens = await options.countSent(outcome.prepared)
         options.onRefused(outcome.classification, sentTokens)
@@ -50,7 +50,7 @@ export const recoverFromOverflow =
           budgetTokens,
           keepRecent,
           minRecent: overflow.min_recent,
-          outputLimitTokens,
+          outputLimitTokens: clampedTokens ?? options.outputLimitTokens,
           outputReserveTokens: window.output_reserve,
           window: options.window,
           clampOutput: overflow.clamp_output,
@@ -59,12 +59,14 @@ export const recoverFromOverflow =
         let smaller: Prepared | null
         if (next.kind === 'clamp') {
           smaller = options.clamp(outcome.prepared, next.outputTokens)
-          outputLimitTokens = next.outputTokens
+          clampedTokens = next.outputTokens
         } else {
           smaller = await options.tighten(outcome.prepared, next)
-          if (smaller !== null && next.clampOutputTokens !== null) {
-            smaller = options.clamp(smaller, next.clampOutputTokens)
-            outputLimitTokens = next.clampOutputTokens
+          // A limit that was lowered once stays so: with its own value every further view would be refused.
+          const outputTokens: number | null = next.clampOutputTokens ?? clampedTokens
+          if (smaller !== null && outputTokens !== null) {
+            smaller = options.clamp(smaller, outputTokens)
+            clampedTokens = outputTokens
           }
           budgetTokens = next.budgetTokens
           keepRecent = next.keepRecent
@@ -72,8 +74,11 @@ export const recoverFromOverflow =
           if (smaller === null && !next.smallest) continue
         }
         if (smaller === null) return outcome
-        discard(outcome.answer)
-        outcome = { ...(await send(smaller)), remedy: 'recovered' }
+        const refused: Outcome = outcome
+        const form = smaller
+        const again: Outcome = await sendAgain(refused, () => send(form))
+        if (again === refused) return refused
+        outcome = { ...again, remedy: 'recovered' }
       }
       return outcome
     }

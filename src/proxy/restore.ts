@@ -1,4 +1,4 @@
-import { discard, type Outcome, type Send } from './send.ts'
+import { sendAgain, type Outcome, type Send } from './send.ts'
 import type { Prepared } from './rewrite.ts'
 
 export type RestoreOptions = {
@@ -23,17 +23,14 @@ export const restoreOnRefusal =
       if (!prepared.isRewritten || !isOurDoing(first)) return first
       const joined =
         first.classification?.class === 'order' ? await options.underStrictPlacement(prepared) : null
+      let refused = first
       if (joined !== null) {
-        discard(first.answer)
-        const second = await send(joined)
-        if (second.verdict === 'good') {
-          options.onWorked('strict', first.answer.status)
-          return { ...second, remedy: 'restored' }
-        }
-        if (!isOurDoing(second)) return second
-        discard(second.answer)
-      } else discard(first.answer)
-      const last = await send(options.asItCame())
+        const second = await sendAgain(first, () => send(joined))
+        if (second.verdict === 'good') options.onWorked('strict', first.answer.status)
+        if (second === first || !isOurDoing(second)) return { ...second, remedy: 'restored' }
+        refused = second
+      }
+      const last = await sendAgain(refused, () => send(options.asItCame()))
       if (last.verdict === 'good') options.onWorked('original', first.answer.status)
       return { ...last, remedy: 'restored' }
     }

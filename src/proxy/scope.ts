@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { clientCredential, headerValue } from '../upstream/credential.ts'
 import type { Exchange } from './exchange.ts'
@@ -18,10 +18,12 @@ export function createScopes(options: {
   const digests = new LRUCache<string, string>({ max: DIGESTS_MAX })
   const digestOf = (kind: string, value: string): string => {
     const text = `${kind}\n${value}`
-    const known = digests.get(text)
+    // Credentials are not kept, not even as keys of a cache.
+    const name = hash('sha256', text, 'base64url')
+    const known = digests.get(name)
     if (known !== undefined) return known
     const made = createHmac('sha256', options.secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
-    digests.set(text, made)
+    digests.set(name, made)
     return made
   }
   const header = options.header?.toLowerCase() ?? null

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { FoldgateError } from '../errors.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
 import type { Exchange } from './exchange.ts'
@@ -58,13 +59,29 @@ export function sendOnce(options: SendOptions): Send {
   }
 }
 
-/** Ends an answer that nobody will read. */
-export function discard(answer: Answer): void {
-  answer.body.destroy()
+/**
+ * Sends again after a refusal that may be cured. Where that fails on the wire, the refusal stands: the
+ * client gets the upstream's own error rather than one of ours, if it was read whole.
+ */
+export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>): Promise<Outcome> {
+  const isWhole = refused.answer.body.readableEnded
+  // An answer that is left open keeps its connection, and its place where an upstream takes few at a time.
+  if (!isWhole) discard(refused.answer)
+  try {
+    return await send()
+  } catch (error) {
+    if (isWhole && error instanceof FoldgateError) return refused
+    throw error
+  }
 }
 
 // --- internal ---
 
 function hasIdempotencyKey(exchange: Exchange): boolean {
   return headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null
+}
+
+/** Ends an answer that nobody will read. */
+function discard(answer: Answer): void {
+  answer.body.destroy()
 }

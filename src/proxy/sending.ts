@@ -1,6 +1,6 @@
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { ChatRequest } from './chat-request.ts'
-import type { Measure } from './measure.ts'
+import { knownWindow, type Measure } from './measure.ts'
 import { withReplaced } from './outgoing-body.ts'
 import { rewriteRequest, type Preparation, type Ready } from './prepare.ts'
 import type { RequestBody } from './read-body.ts'
@@ -34,6 +34,7 @@ export function sendingOf(
       chat,
       profile,
       model: request.model,
+      scope: request.place.scope,
       learnt: memory.windows.lookup(request.modelKey, ready.remembered.conversation, parts.nowMs()),
       mustCount: true,
     })
@@ -50,7 +51,7 @@ export function sendingOf(
       judging: (prepared) => ({
         mayOverflow: !observes && mayOverflow(ready.measure, prepared),
         holdMs: profile.overflow.hold_ms,
-        knownWindowTokens: ready.measure?.window.tokens ?? null,
+        knownWindowTokens: knownWindow(ready.measure)?.tokens ?? null,
       }),
     },
 
@@ -110,11 +111,6 @@ const HOLD_SHARE = 0.5
 function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
   if (measure === null || measure.window.source === 'default') return true
   return prepared.sentTokens * measure.ratio > measure.window.tokens * HOLD_SHARE
-}
-
-function knownWindow(measure: Measure | null): RecoverOptions['window'] {
-  if (measure === null || measure.window.source === 'default') return null
-  return { tokens: measure.window.tokens, kind: measure.window.kind }
 }
 
 function clamped(request: ChatRequest, prepared: Prepared, outputTokens: number): Prepared {

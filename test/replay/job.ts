@@ -1,4 +1,6 @@
 import type { Template } from '../../src/demo/message-rules.ts'
+import type { Stage } from './stage.ts'
+import type { Subject } from './subject.ts'
 import type { Tally } from './tally.ts'
 
 export type JobKind =
@@ -6,6 +8,8 @@ export type JobKind =
   | 'replay'
   /** Single request points of a sample, without records: compared with what `replay` sent there. */
   | 'cold'
+  /** The same with other tools and another output limit. */
+  | 'cold-changed'
   /** A sample whose tools and output limit change half-way. */
   | 'changed'
   /** A sample whose system prompt changes at every request. */
@@ -40,8 +44,23 @@ export type Failure = {
   readonly detail: string
 }
 
+/** What a job works on. */
+export type JobContext = {
+  readonly job: Job
+  readonly subjects: readonly Subject[]
+  readonly stageOf: (subject: Subject) => Stage
+}
+
+/** How many requests were compared, and which were not alike. */
+export type Comparison = {
+  readonly differences: { readonly subject: Subject; readonly point: number; readonly detail: string }[]
+  compared: number
+  equal: number
+}
+
 export type JobReport = {
   readonly job: string
+  readonly configuration: Job
   readonly kind: JobKind
   /** By file and variant. */
   readonly tallies: Readonly<Record<string, Tally>>
@@ -52,6 +71,11 @@ export type JobReport = {
   readonly compared: number
   readonly equal: number
   readonly elapsedMs: number
+}
+
+/** Whether differences of this kind are told, and no failures: today's numbers may rightly lead to others. */
+export function isInformative(kind: JobKind): boolean {
+  return kind === 'cold-changed'
 }
 
 export function nameOf(job: Job): string {

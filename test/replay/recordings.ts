@@ -96,5 +96,7 @@ function rawMessage(text: string): RawMessage {
 
 /** Before every assistant message; the end of a recording was no request. */
 export function requestPoints(messages: readonly RawMessage[]): readonly number[] {
-  return messages.flatMap(({ message }, index) => (message['role'] === 'assistant' && index > 0 ? [index] : []))
+  return messages.flatMap(({ message }, index) =>
+    message['role'] === 'assistant' && index > 0 ? [index] : [],
+  )
 }

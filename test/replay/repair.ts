@@ -48,7 +48,9 @@ function withAnsweredCalls(messages: readonly RawMessage[]): RawMessage[] {
     index += 1
     if (raw === undefined) continue
     if (isResult(raw)) {
-      sound.push(made({ role: 'user', content: `A tool returned: ${textsOf(raw.message['content']).join('\n')}` }))
+      sound.push(
+        made({ role: 'user', content: `A tool returned: ${textsOf(raw.message['content']).join('\n')}` }),
+      )
       continue
     }
     sound.push(raw)
@@ -59,7 +61,9 @@ function withAnsweredCalls(messages: readonly RawMessage[]): RawMessage[] {
       if (answers(open, textOf(result.message['tool_call_id']))) sound.push(result)
     }
     for (const { id } of open) {
-      sound.push(made({ role: 'tool', ...(id !== null && { tool_call_id: id }), content: 'No result was recorded.' }))
+      sound.push(
+        made({ role: 'tool', ...(id !== null && { tool_call_id: id }), content: 'No result was recorded.' }),
+      )
     }
   }
   return sound
@@ -76,9 +80,11 @@ function answers(open: WireCall[], id: string): boolean {
 function withLeadingSystem(messages: readonly RawMessage[]): RawMessage[] {
   const first = messages.findIndex((raw) => !isSystem(raw))
   const leading = messages.slice(0, first === -1 ? messages.length : first)
-  const rest = messages.slice(leading.length).map((raw) =>
-    isSystem(raw) ? made({ role: 'user', content: textsOf(raw.message['content']).join('\n') }) : raw,
-  )
+  const rest = messages
+    .slice(leading.length)
+    .map((raw) =>
+      isSystem(raw) ? made({ role: 'user', content: textsOf(raw.message['content']).join('\n') }) : raw,
+    )
   if (leading.length < 2) return [...leading, ...rest]
   const text = leading.flatMap((raw) => textsOf(raw.message['content'])).join('\n\n')
   return [made({ role: 'system', content: text }), ...rest]
@@ -112,9 +118,11 @@ function alternating(messages: readonly RawMessage[]): RawMessage[] {
 }
 
 function joined(one: RawMessage, other: RawMessage): RawMessage {
-  const parts = (content: unknown): readonly unknown[] =>
-    Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }]
   const contents = [one.message['content'], other.message['content']]
   const isText = contents.every((content) => typeof content === 'string')
-  return made({ ...one.message, content: isText ? contents.join('\n\n') : contents.flatMap(parts) })
+  return made({ ...one.message, content: isText ? contents.join('\n\n') : contents.flatMap(partsOf) })
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  return Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }]
 }

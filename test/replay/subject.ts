@@ -3,12 +3,14 @@ import { ruleBreaks, type RuleBreak, type Template } from '../../src/demo/messag
 import type { PromptCounter } from '../../src/demo/prompt-tokens.ts'
 import { REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
 import { mediaCount } from '../../src/demo/wire-message.ts'
-import type { RawMessage, Recording } from './recordings.ts'
+import { membersAfter, type RawMessage, type Recording } from './recordings.ts'
 
 /** A conversation as it is replayed, with what the checks want to know of it, worked out once. */
 export type Subject = {
   readonly recording: Recording
   readonly variant: Variant
+  /** Names it in an authorization header. */
+  readonly owner: string
   readonly messages: readonly RawMessage[]
   readonly points: readonly number[]
   /** The indexes at which a message of these bytes stands. */
@@ -67,6 +69,7 @@ export function createSubject({ recording, variant, messages, points, counter }:
   return {
     recording,
     variant,
+    owner: encodeURIComponent(`${recording.file}/${recording.id}/${variant}`),
     messages,
     points,
     indexesOf,
@@ -95,6 +98,16 @@ export function createSubject({ recording, variant, messages, points, counter }:
       return { bytes: Buffer.concat([before, joined.subarray(0, ends[point]), after]), before, after }
     },
   }
+}
+
+/** A plain request of these messages, with tools and an output limit that need not be the recording's. */
+export function bodyOf(
+  recording: Recording,
+  texts: readonly string[],
+  around: { readonly tools: string; readonly outputTokens: number },
+): Buffer {
+  const after = membersAfter(around.tools, around.outputTokens)
+  return Buffer.from(`{${recording.before},"stream":false,"messages":[${texts.join(',')}],${after}}`)
 }
 
 /** The last user message of a request; -1 where there is none. */

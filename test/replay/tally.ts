@@ -1,22 +1,25 @@
+/** The figures of a table's row. */
+const figures = [
+  'requests',
+  'rewritten',
+  'tokensIn',
+  'tokensSent',
+  'tokensCached',
+  'strides',
+  'recovered',
+  'restored',
+  'failedOpen',
+  // Refusals by the upstream of a sequence that was sent last.
+  'rejected',
+  // Answers that reached the client without being a reply.
+  'errors',
+  // Requests whose fixed parts alone exceed the budget.
+  'fixedTooLarge',
+  'failures',
+] as const
+
 /** The sums of a table's row. */
-export type Tally = {
-  requests: number
-  rewritten: number
-  tokensIn: number
-  tokensSent: number
-  tokensCached: number
-  strides: number
-  recovered: number
-  restored: number
-  failedOpen: number
-  /** Refusals by the upstream of a sequence that was sent last. */
-  rejected: number
-  /** Answers that reached the client without being a reply. */
-  errors: number
-  /** Requests whose fixed parts alone exceed the budget. */
-  fixedTooLarge: number
-  failures: number
-}
+export type Tally = Record<(typeof figures)[number], number>
 
 export function openTally(): Tally {
   return {
@@ -37,5 +40,5 @@ export function openTally(): Tally {
 }
 
 export function addTally(sum: Tally, other: Tally): void {
-  for (const key of Object.keys(sum) as (keyof Tally)[]) sum[key] += other[key]
+  for (const figure of figures) sum[figure] += other[figure]
 }

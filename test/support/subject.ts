@@ -38,7 +38,7 @@ export function subjectOf(messages: readonly object[]): Subject {
     mediaTokens,
     count: countThirds,
     digest,
-    countedAs: 'thirds',
+    memorySpace: "thirds",
   }
 }
 

@@ -118,7 +118,7 @@ function recapKey(
   const hashesOf = (some: readonly number[]): string =>
     some.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
   const hashes = `${hashesOf(indexes)}\n${hashesOf(visible)}`
-  return `recap:${FOLD_VERSION}:${subject.countedAs}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
+  return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { configuredWindow } from '../../src/app.ts'
+import { checkConfiguration } from '../../src/config/check.ts'
+import { loadConfiguration } from '../../src/config/configuration.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { fencedBlocks, root } from './pages.ts'
+
+const builtInDirectory = join(root, 'profiles')
+const examples = join(root, 'examples')
+
+test('the example of settings and its profile are valid, as the start reads them', async () => {
+  const options = { flags: {}, env: {}, cwd: examples, builtInDirectory }
+  const configuration = await loadConfiguration(options)
+  expect(configuration.ok ? [] : configuration.problems).toEqual([])
+  const { text } = await checkConfiguration({
+    ...options,
+    model: 'qwen3:8b',
+    resolveWindow: configuredWindow,
+  })
+  expect(text).toContain('profile  small-qwen')
+  expect(text).toContain('16384 tokens')
+})
+
+test('every profile of the README is valid', async () => {
+  const blocks = fencedBlocks(await readFile(join(root, 'README.md'), 'utf8'), 'yaml')
+  expect(blocks.length).toBeGreaterThan(0)
+  const files = blocks.map((text, index) => [`profiles/example-${index}.yaml`, text] as const)
+  const cwd = await temporaryFolder(Object.fromEntries(files))
+  const configuration = await loadConfiguration({ flags: {}, env: {}, cwd, builtInDirectory })
+  expect(configuration.ok ? [] : configuration.problems).toEqual([])
+})
+
+test('the compose file builds this repository and mounts what Foldgate is told to read', async () => {
+  const compose: unknown = parse(await readFile(join(examples, 'compose.yaml'), 'utf8'))
+  expect(compose).toMatchObject({
+    services: {
+      application: { environment: { OPENAI_BASE_URL: 'http://foldgate:3653/v1' } },
+      foldgate: {
+        build: '..',
+        environment: { FOLDGATE_CONFIG: '/etc/foldgate/foldgate.yaml' },
+        volumes: ['.:/etc/foldgate:ro'],
+        read_only: true,
+      },
+    },
+  })
+})

@@ -1,0 +1,39 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+/** The repository's root. */
+export const root = join(import.meta.dirname, '../..')
+
+/** A page of the documentation: its path from the root, and its text. */
+export type Page = { readonly path: string; readonly text: string }
+
+/** Every Markdown page of the repository. */
+export async function allPages(): Promise<readonly Page[]> {
+  const names = [...(await markdownIn('.', false)), ...(await markdownIn('docs', true))]
+  return Promise.all(names.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
+}
+
+/** The text of every source file, joined. */
+export async function sources(): Promise<string> {
+  const names = await readdir(join(root, 'src'), { recursive: true })
+  const files = names.filter((name) => name.endsWith('.ts'))
+  const texts = await Promise.all(files.map((name) => readFile(join(root, 'src', name), 'utf8')))
+  return texts.join('\n')
+}
+
+/** The bodies of a page's fenced blocks in one language. */
+export function fencedBlocks(text: string, language: string): readonly string[] {
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2] ?? '')
+}
+
+// --- internal ---
+
+async function markdownIn(folder: string, recursive: boolean): Promise<readonly string[]> {
+  const names = await readdir(join(root, folder), { recursive })
+  return names
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => relative(root, join(root, folder, name)))
+    .sort()
+}

@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished, vi } from 'vitest'
+
+export type Program = {
+  readonly child: ChildProcess
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Exit code or the signal that ended it. */
+  readonly ended: Promise<number | string>
+  /** Waits until the program has written something like this. */
+  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
+}
+
+export type ProgramOptions = {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Default: this Node and `src/main.ts`. */
+  readonly command?: readonly [string, string]
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** Runs the real program, with nothing of this environment but what the test gives it. */
+export function runProgram(args: readonly string[], options: ProgramOptions): Program {
+  const [node, script] = options.command ?? [process.execPath, main]
+  const child = spawn(node, [script, ...args], { cwd: options.cwd, env: { ...options.env }, stdio: 'pipe' })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal ?? ''))
+  })
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    said: (pattern) =>
+      vi.waitFor(
+        () => {
+          const found = pattern.exec(`${stdout}\n${stderr}`)
+          if (found === null) throw new Error(`Not said so far: ${pattern}\n${stdout}\n${stderr}`)
+          return found
+        },
+        { timeout: 10_000, interval: 10 },
+      ),
+  }
+}
+
+/** Runs it to its end. */
+export async function output(args: readonly string[], options: ProgramOptions) {
+  const program = runProgram(args, options)
+  const code = await program.ended
+  return { code, stdout: program.stdout(), stderr: program.stderr() }
+}
+
+/** A Foldgate that serves, on a port of its choice. */
+export async function serve(args: readonly string[], options: ProgramOptions) {
+  const program = runProgram(['--port', '0', ...args], options)
+  const [, url = '', port = ''] = await program.said(/listens on (http:\/\/127\.0\.0\.1:(\d+)\/v1)/)
+  return { ...program, url, port, origin: url.slice(0, -'/v1'.length) }
+}

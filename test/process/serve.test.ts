@@ -1,0 +1,204 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { postChat } from '../proxy/post-chat.ts'
+import { longRun } from '../support/conversations.ts'
+import { completion, fakeUpstream, overflow, type Script } from '../support/fake-upstream.ts'
+import { output, serve } from './program.ts'
+
+const drainSoon = 'drain: {delay_s: 0, timeout_s: 5}\n'
+const small = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+
+/** Answers with half of a stream, and the rest when it is told to. */
+function halves() {
+  let begun: () => void = () => {}
+  let release: () => void = () => {}
+  const hasBegun = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const delta = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+  const script: Script = async (_received, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.write(delta('first half'), () => begun())
+    await released
+    outgoing.end(`${delta('second half')}data: [DONE]\n\n`)
+  }
+  return { script, hasBegun, release: () => release(), whole: `${delta('first half')}${delta('second half')}data: [DONE]\n\n` }
+}
+
+describe('a Foldgate that serves', () => {
+  test('says once where it listens, where it forwards to and who pays for summaries; then relays', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({})
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    expect(await (await fetch(`${foldgate.origin}/healthz`)).text()).not.toBe('')
+    expect((await fetch(`${foldgate.origin}/readyz`)).status).toBe(200)
+    const reply = await postChat(foldgate.url, small)
+    expect(reply.status).toBe(200)
+    const lines = foldgate.stdout().trim().split('\n')
+    const starts = lines.filter((line) => line.includes('listens on'))
+    expect(starts).toHaveLength(1)
+    expect(starts[0]).toContain(`forwards to ${upstream.url}`)
+    expect(starts[0]).toMatch(/summaries are off/)
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: expect.any(String) })
+    expect(foldgate.stderr()).toBe('')
+  })
+
+  test('hides user info and query of the upstream in what it says', async () => {
+    const cwd = await temporaryFolder({})
+    const foldgate = await serve(['--upstream', 'http://user:PLANTED@127.0.0.1:9/v1?key=PLANTED'], { cwd })
+    await postChat(foldgate.url, small)
+    expect(foldgate.stdout() + foldgate.stderr()).not.toContain('PLANTED')
+  })
+
+  test('SIGTERM lets a running stream finish, takes nothing new, and ends with 0', async () => {
+    const { script, hasBegun, release, whole } = halves()
+    await using upstream = await fakeUpstream(script)
+    const cwd = await temporaryFolder({ 'foldgate.yaml': drainSoon })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    const answer = await fetch(`${foldgate.url}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...small, stream: true }),
+    })
+    await hasBegun
+    foldgate.child.kill('SIGTERM')
+    await foldgate.said(/shutting down/)
+    release()
+    expect(await answer.text()).toBe(whole)
+    expect(await foldgate.ended).toBe(0)
+    expect(foldgate.stdout()).not.toContain('cut off')
+  })
+
+  test('while it waits for load balancers it is not ready, but still serves', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 3, timeout_s: 5}\n' })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    foldgate.child.kill('SIGTERM')
+    await foldgate.said(/shutting down/)
+    expect((await fetch(`${foldgate.origin}/readyz`)).status).toBe(503)
+    expect((await fetch(`${foldgate.origin}/healthz`)).status).toBe(200)
+    expect((await postChat(foldgate.url, small)).status).toBe(200)
+    foldgate.child.kill('SIGTERM')
+    await foldgate.ended
+  })
+
+  test('a request that outlives drain.timeout_s is cut off, which is told', async () => {
+    const { script, hasBegun } = halves()
+    await using upstream = await fakeUpstream(script)
+    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 0, timeout_s: 0}\n' })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    const answer = await fetch(`${foldgate.url}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...small, stream: true }),
+    })
+    await hasBegun
+    foldgate.child.kill('SIGTERM')
+    await expect(answer.text()).rejects.toThrow()
+    expect(await foldgate.ended).toBe(0)
+    expect(foldgate.stdout()).toContain('drain.timeout_s')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('a second %s ends it at once', async (signal) => {
+    const { script, hasBegun } = halves()
+    await using upstream = await fakeUpstream(script)
+    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 60, timeout_s: 60}\n' })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    const answer = fetch(`${foldgate.url}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...small, stream: true }),
+    }).then((begun) => begun.text())
+    const broken = expect(answer).rejects.toThrow()
+    await hasBegun
+    foldgate.child.kill(signal)
+    await foldgate.said(/shutting down/)
+    foldgate.child.kill(signal)
+    expect(await foldgate.ended).toBe(1)
+    await broken
+  })
+
+  test('a taken port names the flag that sets it', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => {
+      taken.listen(0, '127.0.0.1', resolve)
+    })
+    onTestFinished(() => void taken.close())
+    const address = taken.address()
+    const port = typeof address === 'object' ? String(address?.port) : ''
+    const { code, stdout, stderr } = await output(['--port', port], { cwd: await temporaryFolder({}) })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^Port ${port} .* --port \\(FOLDGATE_PORT\\)\\.\\n$`))
+    expect(stdout).toBe('')
+  })
+
+  test('logs neither keys nor content, whatever happens', async () => {
+    const key = 'PLANTED-KEY'
+    const planted = { role: 'user', content: 'PLANTED-CONTENT' }
+    const tool = { type: 'function', function: { name: 'PLANTED_TOOL', parameters: {} } }
+    const failing: Script = (_received, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+      outgoing.write('data: {"choices":[{"delta":{"content":"PLANTED-ANSWER"}}]}\n\n', () => outgoing.destroy())
+    }
+    const echo: Script = (received, outgoing) => {
+      outgoing.writeHead(400, { 'content-type': 'application/json' })
+      outgoing.end(`{"error":{"message":${JSON.stringify(received.body.toString().slice(0, 5_000))}}}`)
+    }
+    await using upstream = await fakeUpstream([overflow(8_192), completion('PLANTED-ANSWER'), echo, echo, failing, completion('')])
+    const cwd = await temporaryFolder({})
+    const foldgate = await serve(['--upstream', upstream.url, '--log-level', 'debug'], { cwd })
+    const headers = { authorization: `Bearer ${key}`, 'x-api-key': key }
+    const long = { model: 'm', tools: [tool], messages: [...longRun(20, 1), planted] }
+    await postChat(foldgate.url, long, headers)
+    await postChat(foldgate.url, long, headers)
+    await postChat(foldgate.url, { ...long, stream: true }, headers).catch(() => {})
+    await postChat(foldgate.url, `{"messages":[${JSON.stringify(planted)}`, headers)
+    await postChat(foldgate.url, { ...long, model: 'PLANTED' }, { ...headers, 'x-foldgate-compact': 'PLANTED' })
+    await fetch(`${foldgate.origin}/v1/files/x?key=${key}`, { headers, method: 'POST', body: 'PLANTED' })
+    await upstream.close()
+    await postChat(foldgate.url, long, headers)
+    foldgate.child.kill('SIGTERM')
+    await foldgate.said(/shutting down/)
+    foldgate.child.kill('SIGTERM')
+    await foldgate.ended
+    expect(foldgate.stdout()).toContain('"level"')
+    expect(foldgate.stdout() + foldgate.stderr()).not.toContain('PLANTED')
+    expect(foldgate.stdout() + foldgate.stderr()).not.toContain('nightly run')
+  })
+})
+
+describe('profiles that change while it runs', () => {
+  const profileOf = (tokens: number) => `models: ["*"]\nwindow: {tokens: ${tokens}}\n`
+
+  test('a bad one is logged and the old ones stay; a good one is taken over', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'profiles/mine.yaml': profileOf(9_000) })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    const windowNow = async () => (await postChat(foldgate.url, small)).header('x-foldgate-window')
+    expect(await windowNow()).toBe('9000;source=config')
+
+    await writeFile(join(cwd, 'profiles/mine.yaml'), 'window: {tokens: many}\nobsreve: true\n')
+    await foldgate.said(/the old ones stay/)
+    const told = foldgate.stdout()
+    expect(told).toContain('mine.yaml:1')
+    expect(told).toContain('mine.yaml:2')
+    expect(told).toContain('did you mean \\"observe\\"?')
+    expect(await windowNow()).toBe('9000;source=config')
+
+    await writeFile(join(cwd, 'profiles/mine.yaml'), profileOf(7_000))
+    await foldgate.said(/profiles reloaded/)
+    expect(await windowNow()).toBe('7000;source=config')
+  })
+
+  test('SIGHUP reads them again', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'profiles/mine.yaml': profileOf(9_000) })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    foldgate.child.kill('SIGHUP')
+    await foldgate.said(/profiles reloaded/)
+    expect((await postChat(foldgate.url, small)).status).toBe(200)
+  })
+})

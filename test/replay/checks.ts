@@ -1,0 +1,142 @@
+import { ruleBreaks, type Template } from '../../src/demo/message-rules.ts'
+import { alignment, madeTexts, type Origin } from './alignment.ts'
+import type { Job } from './job.ts'
+import { missingPins } from './pins.ts'
+import type { Exchange, ReceivedRequest } from './stage.ts'
+import type { RequestBody, Subject } from './subject.ts'
+
+/** A promise that was not kept. */
+export type Problem = { readonly check: string; readonly detail: string }
+
+export type CheckInput = {
+  readonly job: Job
+  readonly subject: Subject
+  readonly point: number
+  readonly body: RequestBody
+  readonly exchange: Exchange
+  /** What was received for the request before; null at a conversation's first. */
+  readonly previous: Seen | null
+}
+
+/** A request as the next one is compared with it. */
+export type Seen = {
+  readonly rawMessages: readonly string[]
+  readonly passes: string
+  readonly made: string
+}
+
+export type Checked = {
+  readonly problems: readonly Problem[]
+  /** Whether what was sent before is no beginning of what was sent now. */
+  readonly isStride: boolean
+  readonly isFixedTooLarge: boolean
+  readonly seen: Seen | null
+}
+
+/** Holds the promises against the bytes that the upstream received. */
+export function checkExchange(input: CheckInput): Checked {
+  const { job, subject, point, exchange, previous } = input
+  const { received } = exchange
+  const last = received.at(-1)
+  const problems: Problem[] = []
+  const add = (check: string, detail: string) => problems.push({ check, detail })
+
+  const isFixedTooLarge = subject.fixedTokens(point) + outputTokensOf(last) > job.windowTokens
+  if (exchange.action.startsWith('failed-open')) add('P2 failed open', exchange.action)
+  if (!exchange.isReply && !isFixedTooLarge)
+    add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
+  if (last === undefined) return { problems, isStride: false, isFixedTooLarge, seen: previous }
+  if (!isFixedTooLarge) problems.push(...overWindow(job, received))
+
+  const isUntouched = /^(?:relayed|failed-open|restored;reason=original)/.test(exchange.action)
+  if (isUntouched) {
+    if (!last.body.equals(input.body.bytes)) add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
+  }
+  const origins = alignment(subject, point, last)
+  if (!isUntouched) problems.push(...byteProblems(input, last, origins))
+  problems.push(...ruleProblems(input, last))
+  if (!isUntouched)
+    problems.push(
+      ...missingPins(subject, point, last, exchange.passes).map((detail) => ({ check: 'P4 pinned', detail })),
+    )
+
+  const seen = {
+    rawMessages: last.rawMessages,
+    passes: exchange.passes.join(),
+    made: madeTexts(last, origins),
+  }
+  const isStride = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
+  if (isStride && seen.passes === previous.passes && seen.made === previous.made) {
+    const at = previous.rawMessages.findIndex((text, index) => text !== seen.rawMessages[index])
+    add('P5 stable', `nothing new was made, yet received message ${at} of the request before changed`)
+  }
+  return { problems, isStride, isFixedTooLarge, seen }
+}
+
+// --- internal ---
+
+function outputTokensOf(received: ReceivedRequest | undefined): number {
+  const limit = /"max_(?:completion_)?tokens":(\d+)/.exec(
+    received?.body.toString('latin1').slice(-4096) ?? '',
+  )
+  return Number(limit?.[1] ?? 0)
+}
+
+/** Where the window has to be learnt, only what was sent last has to fit. */
+function overWindow(job: Job, received: readonly ReceivedRequest[]): readonly Problem[] {
+  const judged = job.isWindowKnown ? received : received.slice(-1)
+  return judged.flatMap((request, attempt) => {
+    const tokens = request.promptTokens + outputTokensOf(request)
+    if (tokens <= job.windowTokens) return []
+    return [
+      { check: 'P7 fits', detail: `attempt ${attempt + 1} of ${received.length} took ${tokens} tokens` },
+    ]
+  })
+}
+
+function byteProblems(
+  { subject, body }: CheckInput,
+  received: ReceivedRequest,
+  origins: readonly Origin[],
+): readonly Problem[] {
+  const problems: Problem[] = []
+  const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
+  const bytes = received.body
+  if (!bytes.subarray(0, body.before.length).equals(body.before))
+    add('what stands before the messages differs')
+  if (!bytes.subarray(-body.after.length).equals(body.after)) add('what stands after the messages differs')
+  const between = bytes.subarray(body.before.length, bytes.length - body.after.length).toString('utf8')
+  if (between.replaceAll(/\s*,\s*/g, ',') !== received.rawMessages.join(',').replaceAll(/\s*,\s*/g, ','))
+    add('between the messages stands something else')
+  origins.forEach((origin, position) => {
+    const text = received.rawMessages[position] ?? ''
+    if (origin.kind === 'stray') add(`received message ${position} is nobody's: ${text.slice(0, 200)}`)
+    if (origin.kind !== 'derived') return
+    const original = subject.messages[origin.index]
+    if (JSON.stringify(received.messages[position]) === JSON.stringify(original?.message))
+      add(`message ${origin.index} was kept, but not its bytes`)
+  })
+  return problems
+}
+
+/** What is sent never breaks a rule more often than what came in. */
+function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedRequest): readonly Problem[] {
+  const templates: readonly Template[] =
+    job.upstreamTemplate === 'strict' ? ['lenient', 'strict'] : ['lenient']
+  return templates.flatMap((template) => {
+    const sent = ruleBreaks(received.messages, template)
+    const came = subject.breaks(point, template)
+    if (sent.length <= came.length) return []
+    const words = sent.map(({ rule, index }) => `${rule} at ${index}`).join(', ')
+    return [
+      {
+        check: 'P3 valid',
+        detail: `${sent.length} broken rules (${template}) instead of ${came.length}: ${words}`,
+      },
+    ]
+  })
+}
+
+function isBeginning(start: readonly string[], whole: readonly string[]): boolean {
+  return start.every((text, index) => text === whole[index])
+}

@@ -1,0 +1,57 @@
+import type { Job, JobReport } from './job.ts'
+
+/** What the command line leaves of the configurations; null: all of them. */
+export type Filter = { readonly window: string | null; readonly template: string | null }
+
+/** The replays of every request. */
+export function jobsOf(filter: Filter): readonly Job[] {
+  const all: Job[] = WINDOWS.toReversed().flatMap((windowTokens) =>
+    TEMPLATES.map((template) => job({ windowTokens, profileTemplate: template, upstreamTemplate: template })),
+  )
+  const special = [
+    job({ windowTokens: 8000, profileTemplate: 'auto', upstreamTemplate: 'strict' }),
+    job({ windowTokens: 16_000, isWindowKnown: false }),
+  ]
+  return [...all, ...special].filter((one) => passes(one, filter))
+}
+
+/** What is compared with those replays once they are done. */
+export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): readonly Job[] {
+  const known = replays.filter(({ configuration }) => isPlain(configuration))
+  const cold = known.flatMap(({ configuration, sample }) => [
+    { ...configuration, kind: 'cold' as const, expected: sample },
+    { ...configuration, kind: 'cold-changed' as const, expected: sample },
+  ])
+  const own = WINDOWS.flatMap((windowTokens) => [
+    job({ kind: 'changed', windowTokens }),
+    job({ kind: 'clock', windowTokens }),
+  ])
+  return [...cold, ...own.filter((one) => passes(one, filter))]
+}
+
+// --- internal ---
+
+const WINDOWS = [8000, 16_000, 32_000]
+const TEMPLATES = ['lenient', 'strict'] as const
+
+function job(given: Partial<Job>): Job {
+  return {
+    kind: 'replay',
+    windowTokens: 16_000,
+    profileTemplate: 'lenient',
+    upstreamTemplate: 'lenient',
+    isWindowKnown: true,
+    expected: {},
+    ...given,
+  }
+}
+
+/** A run whose numbers are the same from its first request on, so that a cold one can be compared with it. */
+function isPlain(one: Job): boolean {
+  return one.isWindowKnown && one.profileTemplate === one.upstreamTemplate
+}
+
+function passes(one: Job, filter: Filter): boolean {
+  const isWindow = filter.window === null || Number(filter.window) === one.windowTokens
+  return isWindow && (filter.template === null || filter.template === one.profileTemplate)
+}

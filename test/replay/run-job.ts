@@ -1,0 +1,95 @@
+import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import { compareChanged } from './compare-changed.ts'
+import { compareClock } from './compare-clock.ts'
+import { compareCold } from './compare-cold.ts'
+import { nameOf, type Comparison, type Failure, type Job, type JobContext, type JobReport } from './job.ts'
+import { readRecordings } from './recordings.ts'
+import { replayAll } from './replay-job.ts'
+import { sampled } from './sample.ts'
+import { openStage } from './stage.ts'
+import { openSubjects } from './subjects.ts'
+
+export type RunOptions = {
+  readonly folder: string
+  readonly file: string | null
+  /** The most request points of a conversation; the others are left out evenly. */
+  readonly pointsMax: number | null
+}
+
+/** Runs one job from the reading of the folder to its report. */
+export async function runJob(job: Job, options: RunOptions): Promise<JobReport> {
+  const startedMs = performance.now()
+  const { count } = await loadCounter('o200k_base')
+  const counter = openPromptCounter(count)
+  const recordings = readRecordings(options.folder, options.file)
+  const all = openSubjects(recordings, { job, counter, pointsMax: options.pointsMax })
+  const sample = sampled(all)
+  const enforcing = await openStage({ job, rules: 'enforced', count })
+  const unchecked = await openStage({ job, rules: 'unchecked', count })
+  const context: JobContext = {
+    job,
+    subjects: job.kind === 'replay' ? all : sample,
+    stageOf: (subject) => (subject.variant === 'broken' ? unchecked : enforcing),
+  }
+  const report = {
+    job: nameOf(job),
+    configuration: { ...job, expected: {} },
+    kind: job.kind,
+    tallies: {},
+    sample: {},
+    compared: 0,
+    equal: 0,
+  }
+  const done =
+    job.kind === 'replay'
+      ? await replayAll({ ...context, isSampled: (subject) => sample.includes(subject) })
+      : compared(job, await comparisons[job.kind](context))
+  const failures = [
+    ...done.failures,
+    ...[...enforcing.failures(), ...unchecked.failures()].map((line) => logged(job, line)),
+  ]
+  await enforcing.close()
+  await unchecked.close()
+  return { ...report, ...done, failures, elapsedMs: Math.round(performance.now() - startedMs) }
+}
+
+// --- internal ---
+
+const comparisons = {
+  cold: (context) => compareCold(context, false),
+  'cold-changed': (context) => compareCold(context, true),
+  changed: compareChanged,
+  clock: compareClock,
+} as const satisfies Record<Exclude<Job['kind'], 'replay'>, (context: JobContext) => Promise<Comparison>>
+
+const checkOf = {
+  cold: 'P6 repeatable: without records, other messages were sent',
+  'cold-changed': 'without records and with other tools and limits, other messages were sent',
+  changed: 'P6 repeatable: other tools and limits moved a frontier',
+  clock: 'P6 repeatable: a clock in the system prompt changed what was sent',
+} as const satisfies Record<Exclude<Job['kind'], 'replay'>, string>
+
+function compared(job: Job, { differences, ...counts }: Comparison) {
+  const failures = differences.map(({ subject, point, detail }): Failure => {
+    const check = job.kind === 'replay' ? '' : checkOf[job.kind]
+    const { file, id } = subject.recording
+    return {
+      job: nameOf(job),
+      file,
+      conversation: id,
+      variant: subject.variant,
+      mode: 'plain',
+      point,
+      check,
+      detail,
+    }
+  })
+  return { ...counts, failures }
+}
+
+/** A failure that Foldgate logged itself. */
+function logged(job: Job, line: string): Failure {
+  const nobody = { file: '', conversation: '', variant: '', mode: '', point: 0 }
+  return { job: nameOf(job), ...nobody, check: 'Foldgate logged an error', detail: line }
+}

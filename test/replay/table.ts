@@ -1,0 +1,88 @@
+import type { Failure, JobReport } from './job.ts'
+import { addTally, openTally, type Tally } from './tally.ts'
+
+/** The table of a replay: a row a file, and their sum. */
+export function tableOf(report: JobReport): string {
+  const sum = openTally()
+  for (const tally of Object.values(report.tallies)) addTally(sum, tally)
+  const rows = [...Object.entries(report.tallies), ['all', sum] as const]
+  const cells = [HEAD, ...rows.map(([name, tally]) => [name, ...figures(tally)])]
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  )
+  return `\n${report.job} (${seconds(report.elapsedMs)})\n${lines.join('\n')}\n`
+}
+
+/** What a comparing job found, in a line. */
+export function comparisonLine(report: JobReport): string {
+  return `${report.job}: ${report.equal} of ${report.compared} alike (${seconds(report.elapsedMs)})\n`
+}
+
+/** The failures, most of a kind left out. */
+export function failureLines(failures: readonly Failure[]): string {
+  const kinds = Map.groupBy(failures, ({ job, check }) => `${check} (${job})`)
+  const lines: string[] = []
+  for (const [kind, all] of kinds) {
+    lines.push(`\n${all.length} × ${kind}`)
+    for (const failure of all.slice(0, SHOWN_MAX)) {
+      const { file, conversation, variant, mode, point, detail } = failure
+      lines.push(`  ${file} ${conversation} (${variant}, ${mode}) at ${point}: ${detail}`)
+    }
+    if (all.length > SHOWN_MAX) lines.push(`  and ${all.length - SHOWN_MAX} more`)
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
+export function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+// --- internal ---
+
+const SHOWN_MAX = 8
+
+const HEAD = [
+  'file',
+  'requests',
+  'rewritten',
+  'tokens in',
+  'sent',
+  'cache hits',
+  'strides/100',
+  'recovered',
+  'restored',
+  'failed open',
+  'rejected',
+  'errors',
+  'too large',
+  'failures',
+]
+
+function figures(tally: Tally): readonly string[] {
+  const share = tally.tokensSent === 0 ? 0 : (100 * tally.tokensCached) / tally.tokensSent
+  const strides = tally.requests === 0 ? 0 : (100 * tally.strides) / tally.requests
+  return [
+    count(tally.requests),
+    count(tally.rewritten),
+    count(tally.tokensIn),
+    count(tally.tokensSent),
+    `${share.toFixed(1)} %`,
+    strides.toFixed(1),
+    count(tally.recovered),
+    count(tally.restored),
+    count(tally.failedOpen),
+    count(tally.rejected),
+    count(tally.errors),
+    count(tally.fixedTooLarge),
+    count(tally.failures),
+  ]
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}
