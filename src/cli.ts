@@ -77,12 +77,14 @@ async function serve(flagValues: FlagValues): Promise<number> {
       'store.required: this version keeps records in memory only; set store.url to memory: or drop it',
     ])
   }
-  const log = createLog({
-    level: settings.log_level,
-    write: (line) => process.stdout.write(line),
+  const output = {
+    write: (line: string) => void process.stdout.write(line),
     pretty: process.stdout.isTTY,
     now: () => new Date(),
-  })
+  }
+  const log = createLog({ ...output, level: settings.log_level })
+  // The line that says where it listens is wanted at every level but silence.
+  const startLog = createLog({ ...output, level: 'info' })
   let { profiles } = configuration.files
   const app = createApp({
     settings,
@@ -108,9 +110,12 @@ async function serve(flagValues: FlagValues): Promise<number> {
       })
     },
   })
+  // Before anything is printed: whoever waits for the line may signal at once.
+  process.on('SIGHUP', () => void watch.reload())
+  const shutdown = shutdownSignal(log)
   try {
     const { host, port } = await app.listen()
-    log.info(await startLine(settings, host, port))
+    if (settings.log_level !== 'silent') startLog.info(await startLine(settings, host, port))
     const idle = withoutEffect(settings, profiles)
     if (idle.length > 0) log.warn('set, but without effect in this version', { keys: idle.join(', ') })
   } catch (error) {
@@ -119,8 +124,7 @@ async function serve(flagValues: FlagValues): Promise<number> {
     if (error instanceof ListenError) return complain([error.message])
     throw error
   }
-  process.on('SIGHUP', () => void watch.reload())
-  await shutdownSignal(log)
+  await shutdown
   watch.close()
   const cutOff = await app.drain()
   if (cutOff > 0)

@@ -13,6 +13,8 @@ export type ClipInput = {
   readonly point: number
   /** What the view may weigh, without what surrounds it. */
   readonly allowedTokens: number
+  /** The largest recap that the profile allows, in tokens. */
+  readonly recapTokensMax: number
   /** Where the open round begins. */
   readonly openFrom: number
 }
@@ -58,9 +60,8 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     tokens = yield* weigh()
   }
   if (tokens > input.allowedTokens) {
-    fold = { frontier: input.point, ...withoutRecap }
-    clips = clips.filter((clip) => clip.index === input.pins.task || clip.index === input.pins.latestUser)
-    tokens = yield* weigh()
+    const whole = yield* foldWhole(ledger, systemCount, input, clips)
+    if (whole !== null) return whole
   }
   return { clips, fold, tokens }
 }
@@ -69,6 +70,38 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
 
 /** A clipped message keeps about this much at first: a mark, and a line of its head and tail. */
 const FLOOR_TOKENS = 64
+
+/**
+ * Everything but the pinned messages folded, the open round included, with as much of a recap as fits. Null
+ * where that would leave nothing to send.
+ */
+function* foldWhole(
+  ledger: Ledger,
+  systemCount: number,
+  input: ClipInput,
+  clips: readonly Clip[],
+): Steps<ClipPlan | null> {
+  const { pins, reach, point } = input
+  const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
+  const left = clips.filter((clip) => isPinned(clip.index))
+  const bare = { frontier: point, ...withoutRecap }
+  const bareTokens = yield* plannedTokens(
+    ledger,
+    { ...pins, fold: bare, clips: left, reach },
+    systemCount,
+    point,
+  )
+  const recapTokensMax = Math.min(input.recapTokensMax, input.allowedTokens - bareTokens)
+  const hasAnchor = pins.task !== -1 || pins.latestUser !== -1
+  if (!hasAnchor && recapTokensMax < RECAP_TOKENS_MIN) return null
+  const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
+  const fold = { ...bare, [split]: Math.max(0, recapTokensMax) }
+  const tokens = yield* plannedTokens(ledger, { ...pins, fold, clips: left, reach }, systemCount, point)
+  return { clips: left, fold, tokens }
+}
+
+/** Below this a recap's own words do not fit. */
+const RECAP_TOKENS_MIN = 64
 
 /** Where not even a recap's tags fit, what was folded goes without one. */
 const withoutRecap = { beforeTokensMax: 0, afterTokensMax: 0, systemTokensMax: 0 } as const

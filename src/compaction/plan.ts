@@ -123,6 +123,7 @@ export function* planStride(
       clips,
       point,
       allowedTokens: room.budgetTokens + room.slackTokens - room.aroundTokens,
+      recapTokensMax: policy.recap.max_tokens,
       openFrom: structure.lastUnitStart(point),
     })
     clips = planned.clips

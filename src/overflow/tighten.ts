@@ -34,6 +34,8 @@ export type NextAttempt =
       readonly smallest: boolean
       /** The output limit to be sent; null leaves the request's own. */
       readonly clampOutputTokens: number | null
+      /** The limit that fits beside the prompt as it was refused, for where nothing can be taken away from it. */
+      readonly outputTokensBeside: number | null
     }
   | { readonly kind: 'clamp'; readonly outputTokens: number }
   | { readonly kind: 'give-up' }
@@ -88,16 +90,27 @@ function attemptAfterOverflow(refused: RefusedAttempt): NextAttempt {
 /** The output limit alone made the request impossible, and the prompt fits beside a lower one. */
 function clampOnly(refused: RefusedAttempt): NextAttempt | null {
   const window = windowOf(refused)
+  const outputTokens = outputBeside(refused)
+  if (window === null || outputTokens === null) return null
+  // A larger prompt is made smaller first: it would leave the reply less than its half.
+  if (promptOf(refused) > window.tokens * (1 - reserveShareMax)) return null
+  return { kind: 'clamp', outputTokens }
+}
+
+/** The output limit that fits beside the prompt as it is; null where that is none, or not to be lowered. */
+function outputBeside(refused: RefusedAttempt): number | null {
+  const window = windowOf(refused)
   const { outputLimitTokens } = refused
   if (window === null || outputLimitTokens === null || !isImpossible(refused, window)) return null
-  const { promptTokens } = refused.classification
-  const prompt =
-    promptTokens?.exact === true
-      ? promptTokens.tokens
-      : Math.max(promptTokens?.tokens ?? 0, Math.ceil(refused.sentTokens * (1 + ownCountMargin)))
-  if (prompt > window.tokens * (1 - reserveShareMax)) return null
-  const outputTokens = Math.max(1, window.tokens - prompt)
-  return outputTokens < outputLimitTokens ? { kind: 'clamp', outputTokens } : null
+  const outputTokens = window.tokens - promptOf(refused)
+  return outputTokens >= 1 && outputTokens < outputLimitTokens ? outputTokens : null
+}
+
+/** The prompt in the server's tokens: as stated where that is exact, else our count with a margin. */
+function promptOf({ classification, sentTokens }: RefusedAttempt): number {
+  const { promptTokens } = classification
+  if (promptTokens?.exact === true) return promptTokens.tokens
+  return Math.max(promptTokens?.tokens ?? 0, Math.ceil(sentTokens * (1 + ownCountMargin)))
 }
 
 function clampBeside(refused: RefusedAttempt, window: StatedWindow, reserve: number): number | null {
@@ -151,14 +164,21 @@ function halve(
 }
 
 function compact(
-  { attempt, attemptsMax }: RefusedAttempt,
+  refused: RefusedAttempt,
   budgetTokens: number,
   keepRecent: number,
   clampOutputTokens: number | null,
 ): NextAttempt {
   if (budgetTokens < 1) return { kind: 'give-up' }
-  const smallest = attempt === attemptsMax
-  return { kind: 'compact', budgetTokens, keepRecent: smallest ? 0 : keepRecent, smallest, clampOutputTokens }
+  const smallest = refused.attempt === refused.attemptsMax
+  return {
+    kind: 'compact',
+    budgetTokens,
+    keepRecent: smallest ? 0 : keepRecent,
+    smallest,
+    clampOutputTokens,
+    outputTokensBeside: outputBeside(refused),
+  }
 }
 
 function ceilingOf({ sentTokens, budgetTokens }: RefusedAttempt): number {

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 import { finish } from './finish.ts'
 import { prepare, type Preparation } from './prepare.ts'
 import { readBody, type ReadBodyOptions } from './read-body.ts'
-import { readChat, type ReadChatOptions } from './read-chat.ts'
+import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './read-chat.ts'
 import { recoverFromOverflow } from './recover.ts'
 import type { Relay } from './relay.ts'
 import { relayBody } from './relay-body.ts'
@@ -46,7 +46,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     const body = await readBody(exchange, parts.bodyLimits)
     try {
       const scope = parts.scopeOf(exchange)
-      const chat = await readChat(body, scope.scope, parts.reading)
+      const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
+        readChat(body, scope.scope, parts.reading),
+      )
       if (typeof chat === 'string') {
         await relayBody(exchange, body, chat, parts)
         return
@@ -58,12 +60,10 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         restoreOnRefusal(sending.restore)(sendOnce(sending.once)),
       )
       const outcome = await send(ready.prepared)
-      await parts.failures.around('store', undefined, () =>
-        parts.records.see(chat, request.place, {
-          conversation: ready.remembered.conversation,
-          stride: outcome.prepared.compacted?.stride ?? ready.remembered.stride,
-        }),
-      )
+      await parts.records.see(chat, request.place, {
+        conversation: ready.remembered.conversation,
+        stride: outcome.prepared.compacted?.stride ?? ready.remembered.stride,
+      })
       body.release()
       await finish(request, ready, outcome, parts)
     } finally {

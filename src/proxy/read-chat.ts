@@ -23,7 +23,7 @@ export type Chat = {
 }
 
 /** Why a body is relayed as it came. */
-export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8'
+export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader

@@ -50,29 +50,28 @@ export function createRecords(store: Store, failures: Failures): Records {
 function recordsIn(store: Store): Records {
   return {
     find: async (chat, place) => {
-      const { systemCount, requestPoints } = chat.structure
-      const points = requestPoints.toReversed()
+      const points = chat.structure.requestPoints.toReversed()
       const keysOf = (kind: string, some: readonly number[]): string[] =>
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
-      const recent = points.slice(0, RECENT_POINTS)
-      const seen = await store.getFirst(keysOf('sight', recent))
-      const sight = seen === null ? null : readSight(seen.value)
-      if (sight !== null) {
+      const strideOf = (found: { value: string } | null): Stride | null =>
+        found === null ? null : valid(readStride(found.value, chat.structure.systemCount), chat)
+
+      for (const { start, end } of lookups(points.length)) {
+        const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
+        const sight = seen === null ? null : readSight(seen.value)
+        if (sight === null) continue
         // Between that sight and the end a stride may have been made by a request that was not completed.
-        const since = recent.slice(0, seen?.index ?? 0)
+        const since = points.slice(0, start + (seen?.index ?? 0))
         const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
         const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
-        return {
-          conversation: sight.conversation,
-          stride: found === null ? null : valid(readStride(found.value, systemCount), chat),
-        }
+        return { conversation: sight.conversation, stride: strideOf(found) }
       }
-      for (let start = 0; start < points.length; start += POINTS_PER_LOOKUP) {
-        const found = await store.getFirst(keysOf('stride', points.slice(start, start + POINTS_PER_LOOKUP)))
-        const stride = found === null ? null : valid(readStride(found.value, systemCount), chat)
-        if (stride !== null) return { conversation: conversationId(chat, place), stride }
+      const conversation = conversationId(chat, place)
+      for (const { start, end } of lookups(points.length)) {
+        const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
+        if (stride !== null) return { conversation, stride }
       }
-      return { conversation: conversationId(chat, place), stride: null }
+      return { conversation, stride: null }
     },
 
     keep: async (chat, place, stride) => {
@@ -98,11 +97,20 @@ function recordsIn(store: Store): Records {
 
 type Sight = { readonly conversation: string; readonly stride: string | null }
 
-/** How far back a sight is looked for before every request point is tried. */
-const RECENT_POINTS = 16
+/** Request points asked for first: a conversation that goes on was seen at one of its latest. */
+const POINTS_AT_FIRST = 16
 
-/** How many keys are asked for at once. */
+/** How many keys are asked for at once after that. */
 const POINTS_PER_LOOKUP = 256
+
+/** The ranges in which records are looked for, the likeliest first. */
+function* lookups(count: number): Generator<{ start: number; end: number }, void, void> {
+  for (let start = 0; start < count;) {
+    const end = start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
+    yield { start, end }
+    start = end
+  }
+}
 
 /** Enough of a digest to tell a scope's conversations apart. */
 const ID_CHARS = 16

@@ -63,7 +63,11 @@ export const recoverFromOverflow =
         } else {
           smaller = await options.tighten(outcome.prepared, next)
           // A limit that was lowered once stays so: with its own value every further view would be refused.
-          const outputTokens: number | null = next.clampOutputTokens ?? clampedTokens
+          let outputTokens: number | null = next.clampOutputTokens ?? clampedTokens
+          if (smaller === null && next.outputTokensBeside !== null) {
+            smaller = outcome.prepared
+            outputTokens = next.outputTokensBeside
+          }
           if (smaller !== null && outputTokens !== null) {
             smaller = options.clamp(smaller, outputTokens)
             clampedTokens = outputTokens

@@ -22,7 +22,9 @@ export async function relayBody(
   })
   body.release()
   await deliver(exchange, answer, {
-    headers: { 'x-foldgate-action': `relayed;reason=${reason}` },
+    headers: {
+      'x-foldgate-action': reason === 'failed' ? 'failed-open;reason=reading' : `relayed;reason=${reason}`,
+    },
     stallMs: parts.stallMs,
   })
 }

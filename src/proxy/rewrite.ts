@@ -143,6 +143,7 @@ function prepared(
 
 /** A view never breaks a rule more often than its conversation does (P3). */
 function checkView(chat: Chat, view: View): void {
+  if (view.messages.length === 0) throw new InvariantError('the view has no messages')
   const shapes = view.messages.map(({ index }): MessageShape =>
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
   )

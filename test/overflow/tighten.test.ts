@@ -36,6 +36,7 @@ describe('with exact numbers', () => {
       keepRecent: 10,
       smallest: false,
       clampOutputTokens: null,
+      outputTokensBeside: null,
     })
   })
 
@@ -74,6 +75,7 @@ describe('without them', () => {
       keepRecent: 5,
       smallest: false,
       clampOutputTokens: null,
+      outputTokensBeside: null,
     })
     expect(nextAttempt(refused({ keepRecent: 6 }))).toMatchObject({ keepRecent: 4 })
     expect(nextAttempt(refused({ keepRecent: 2 }))).toMatchObject({ keepRecent: 2 })
@@ -126,6 +128,7 @@ describe('a request made impossible by its own output limit', () => {
       keepRecent: 10,
       smallest: false,
       clampOutputTokens: 8000,
+      outputTokensBeside: 6000,
     })
   })
 
@@ -159,6 +162,7 @@ describe('a request made impossible by its own output limit', () => {
       kind: 'compact',
       budgetTokens: 3920,
       clampOutputTokens: null,
+      outputTokensBeside: null,
     })
     expect(nextAttempt(refused({ classification: tight, outputLimitTokens: 16_000, clampOutput }))).toEqual({
       kind: 'give-up',
@@ -171,6 +175,7 @@ describe('a request made impossible by its own output limit', () => {
       kind: 'compact',
       budgetTokens: 490,
       clampOutputTokens: null,
+      outputTokensBeside: null,
     })
   })
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 
 export type Program = {
   readonly child: ChildProcess
@@ -45,15 +45,20 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
-    said: (pattern) =>
-      vi.waitFor(
-        () => {
-          const found = pattern.exec(`${stdout}\n${stderr}`)
-          if (found === null) throw new Error(`Not said so far: ${pattern}\n${stdout}\n${stderr}`)
-          return found
-        },
-        { timeout: 10_000, interval: 10 },
-      ),
+    said: async (pattern) => {
+      let running = true
+      void ended.then(() => {
+        running = false
+      })
+      for (;;) {
+        const found = pattern.exec(`${stdout}\n${stderr}`)
+        if (found !== null) return found
+        if (!running) throw new Error(`It ended without ${String(pattern)}:\n${stdout}\n${stderr}`)
+        await new Promise((resolve) => {
+          setTimeout(resolve, 10)
+        })
+      }
+    },
   }
 }
 

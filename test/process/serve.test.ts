@@ -11,25 +11,39 @@ import { output, serve } from './program.ts'
 const drainSoon = 'drain: {delay_s: 0, timeout_s: 5}\n'
 const small = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
 
+const delta = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+
 /** Answers with half of a stream, and the rest when it is told to. */
 function halves() {
-  let begun: () => void = () => {}
-  let release: () => void = () => {}
-  const hasBegun = new Promise<void>((resolve) => {
-    begun = resolve
-  })
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const delta = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+  const begun = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   const script: Script = async (_received, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-    outgoing.write(delta('first half'), () => begun())
-    await released
+    outgoing.write(delta('first half'), () => begun.resolve())
+    await released.promise
     outgoing.end(`${delta('second half')}data: [DONE]\n\n`)
   }
-  return { script, hasBegun, release: () => release(), whole: `${delta('first half')}${delta('second half')}data: [DONE]\n\n` }
+  return {
+    script,
+    hasBegun: begun.promise,
+    release: () => released.resolve(),
+    whole: `${delta('first half')}${delta('second half')}data: [DONE]\n\n`,
+  }
 }
+
+/** Begins to answer and breaks off. */
+const failing: Script = (_received, outgoing) => {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+  outgoing.write(delta('PLANTED-ANSWER'), () => outgoing.destroy())
+}
+
+/** Refuses with the request in its words. */
+const echo: Script = (received, outgoing) => {
+  outgoing.writeHead(400, { 'content-type': 'application/json' })
+  outgoing.end(`{"error":{"message":${JSON.stringify(received.body.toString().slice(0, 5_000))}}}`)
+}
+
+const profileOf = (tokens: number) => `models: ["*"]\nwindow: {tokens: ${tokens}}\n`
 
 describe('a Foldgate that serves', () => {
   test('says once where it listens, where it forwards to and who pays for summaries; then relays', async () => {
@@ -49,12 +63,31 @@ describe('a Foldgate that serves', () => {
     expect(foldgate.stderr()).toBe('')
   })
 
-  test('hides user info and query of the upstream in what it says', async () => {
+  test('an upstream that cannot be reached is a 502 with its address, without query and without a stack', async () => {
     const cwd = await temporaryFolder({})
-    const foldgate = await serve(['--upstream', 'http://user:PLANTED@127.0.0.1:9/v1?key=PLANTED'], { cwd })
-    await postChat(foldgate.url, small)
-    expect(foldgate.stdout() + foldgate.stderr()).not.toContain('PLANTED')
+    const foldgate = await serve(['--upstream', 'http://127.0.0.1:9/v1'], { cwd })
+    const answer = await fetch(`${foldgate.url}/chat/completions?key=PLANTED`, {
+      method: 'POST',
+      body: JSON.stringify(small),
+    })
+    const reply = { status: answer.status, text: await answer.text() }
+    expect(reply.status).toBe(502)
+    expect(JSON.parse(reply.text)).toMatchObject({ error: { code: 'upstream_unreachable' } })
+    expect(reply.text).toContain('http://127.0.0.1:9/v1')
+    const told = reply.text + foldgate.stdout() + foldgate.stderr()
+    expect(told).not.toContain('PLANTED')
+    expect(told).not.toMatch(/\bat .*:\d+:\d+/)
   })
+
+  test.each(['http://user:PLANTED@127.0.0.1:9/v1', 'http://127.0.0.1:9/v1?key=PLANTED'])(
+    'an upstream address with a secret in it is refused without repeating it',
+    async (url) => {
+      const { code, stdout, stderr } = await output(['--upstream', url], { cwd: await temporaryFolder({}) })
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toContain('upstreams.default.url')
+      expect(stderr).not.toContain('PLANTED')
+    },
+  )
 
   test('SIGTERM lets a running stream finish, takes nothing new, and ends with 0', async () => {
     const { script, hasBegun, release, whole } = halves()
@@ -98,7 +131,7 @@ describe('a Foldgate that serves', () => {
     })
     await hasBegun
     foldgate.child.kill('SIGTERM')
-    await expect(answer.text()).rejects.toThrow()
+    await expect(answer.text()).rejects.toThrow(/terminated/)
     expect(await foldgate.ended).toBe(0)
     expect(foldgate.stdout()).toContain('drain.timeout_s')
   })
@@ -108,17 +141,16 @@ describe('a Foldgate that serves', () => {
     await using upstream = await fakeUpstream(script)
     const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 60, timeout_s: 60}\n' })
     const foldgate = await serve(['--upstream', upstream.url], { cwd })
-    const answer = fetch(`${foldgate.url}/chat/completions`, {
+    const answer = await fetch(`${foldgate.url}/chat/completions`, {
       method: 'POST',
       body: JSON.stringify({ ...small, stream: true }),
-    }).then((begun) => begun.text())
-    const broken = expect(answer).rejects.toThrow()
+    })
     await hasBegun
     foldgate.child.kill(signal)
     await foldgate.said(/shutting down/)
     foldgate.child.kill(signal)
     expect(await foldgate.ended).toBe(1)
-    await broken
+    await expect(answer.text()).rejects.toThrow(/terminated/)
   })
 
   test('a taken port names the flag that sets it', async () => {
@@ -139,15 +171,14 @@ describe('a Foldgate that serves', () => {
     const key = 'PLANTED-KEY'
     const planted = { role: 'user', content: 'PLANTED-CONTENT' }
     const tool = { type: 'function', function: { name: 'PLANTED_TOOL', parameters: {} } }
-    const failing: Script = (_received, outgoing) => {
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-      outgoing.write('data: {"choices":[{"delta":{"content":"PLANTED-ANSWER"}}]}\n\n', () => outgoing.destroy())
-    }
-    const echo: Script = (received, outgoing) => {
-      outgoing.writeHead(400, { 'content-type': 'application/json' })
-      outgoing.end(`{"error":{"message":${JSON.stringify(received.body.toString().slice(0, 5_000))}}}`)
-    }
-    await using upstream = await fakeUpstream([overflow(8_192), completion('PLANTED-ANSWER'), echo, echo, failing, completion('')])
+    await using upstream = await fakeUpstream([
+      overflow(8_192),
+      completion('PLANTED-ANSWER'),
+      echo,
+      echo,
+      failing,
+      completion(''),
+    ])
     const cwd = await temporaryFolder({})
     const foldgate = await serve(['--upstream', upstream.url, '--log-level', 'debug'], { cwd })
     const headers = { authorization: `Bearer ${key}`, 'x-api-key': key }
@@ -156,7 +187,11 @@ describe('a Foldgate that serves', () => {
     await postChat(foldgate.url, long, headers)
     await postChat(foldgate.url, { ...long, stream: true }, headers).catch(() => {})
     await postChat(foldgate.url, `{"messages":[${JSON.stringify(planted)}`, headers)
-    await postChat(foldgate.url, { ...long, model: 'PLANTED' }, { ...headers, 'x-foldgate-compact': 'PLANTED' })
+    await postChat(
+      foldgate.url,
+      { ...long, model: 'PLANTED' },
+      { ...headers, 'x-foldgate-compact': 'PLANTED' },
+    )
     await fetch(`${foldgate.origin}/v1/files/x?key=${key}`, { headers, method: 'POST', body: 'PLANTED' })
     await upstream.close()
     await postChat(foldgate.url, long, headers)
@@ -171,8 +206,6 @@ describe('a Foldgate that serves', () => {
 })
 
 describe('profiles that change while it runs', () => {
-  const profileOf = (tokens: number) => `models: ["*"]\nwindow: {tokens: ${tokens}}\n`
-
   test('a bad one is logged and the old ones stay; a good one is taken over', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
     const cwd = await temporaryFolder({ 'profiles/mine.yaml': profileOf(9_000) })

@@ -39,17 +39,28 @@ const oddBody = odd.head + oddMessages.join(' ,\n ') + odd.tail
 describe('what needs no rewriting reaches the upstream byte for byte', () => {
   const hello = '{"role":"user","content":"hi"}'
   test.each<[string, string | Buffer]>([
-    ['numbers that JSON.parse would change', `{"model":"m","x":1e400,"y":12345678901234567890,"z":1.0,"messages":[${hello}]}`],
+    [
+      'numbers that JSON.parse would change',
+      `{"model":"m","x":1e400,"y":12345678901234567890,"z":1.0,"messages":[${hello}]}`,
+    ],
     ['white space', `\r\n\t { "model" : "m" ,\n\n "messages" : [\t${hello} ,${hello}\n] } \n`],
     ['escaped keys', `{"model":"m","mess\\u0061ges":[${hello}]}`],
-    ['unknown fields and escapes', `{"\\u006dodel":"m","messages":[{"role":"user","content":"\\u0068\\/\\ud83d\\ude00","x":{}}]}`],
+    [
+      'unknown fields and escapes',
+      `{"\\u006dodel":"m","messages":[{"role":"user","content":"\\u0068\\/\\ud83d\\ude00","x":{}}]}`,
+    ],
     ['duplicate keys in a message', `{"model":"m","messages":[{"role":"user","content":"a","content":"b"}]}`],
-    ['messages behind four megabytes of tools', `{"model":"m","tools":[{"x":"${'y'.repeat(4_000_000)}"}],"messages":[${hello}]}`],
+    [
+      'messages behind four megabytes of tools',
+      `{"model":"m","tools":[{"x":"${'y'.repeat(4_000_000)}"}],"messages":[${hello}]}`,
+    ],
   ])('%s', async (_name, body) => {
     await using at = await stand({})
     const reply = await postChat(at.url, body)
     expect(reply.status).toBe(200)
-    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([true])
+    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([
+      true,
+    ])
   })
 
   test('a conversation that fills the window up to the trigger', async () => {
@@ -77,14 +88,19 @@ describe('what cannot be read with certainty is relayed as it came, however long
     ['no-messages', '{"model":"m"}'],
     ['no-messages', '{"model":"m","messages":[]}'],
     ['no-messages', '{"model":"m","messages":{"0":{}}}'],
-    ['message-unreadable', `{"model":"m","messages":[${run.map((each) => JSON.stringify(each)).join(',')},7]}`],
+    [
+      'message-unreadable',
+      `{"model":"m","messages":[${run.map((each) => JSON.stringify(each)).join(',')},7]}`,
+    ],
     ['invalid-value', `{"model":"m","x":{"a":.5},"messages":${long}}`],
   ])('%s', async (reason, body) => {
     await using at = await stand()
     const reply = await postChat(at.url, body)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe(`relayed;reason=${reason}`)
-    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([true])
+    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([
+      true,
+    ])
   })
 
   test('nesting as deep as a body can hold', async () => {
@@ -166,7 +182,10 @@ describe('compressed request bodies', () => {
     expect(reply.action).toBe('relayed')
     const [received] = at.upstream.requests
     expect(received?.body).toEqual(body)
-    expect(received?.headers).toMatchObject({ 'content-encoding': coding, 'content-length': String(body.length) })
+    expect(received?.headers).toMatchObject({
+      'content-encoding': coding,
+      'content-length': String(body.length),
+    })
   })
 
   test.each(codings)('%s: rewritten, they are sent decoded and say so', async (coding, compress) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isObject, textOf } from '../../src/demo/wire-message.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
@@ -22,10 +23,7 @@ const alternation = json(
 )
 const refused = (status: number) => json({ error: { message: 'I cannot make sense of this.' } }, status)
 
-async function stand(
-  script: Script | readonly Script[],
-  options: { profile?: object; store?: Store } = {},
-) {
+async function stand(script: Script | readonly Script[], options: { profile?: object; store?: Store } = {}) {
   const upstream = await fakeUpstream(script)
   const { profile = smallWindow, store } = options
   const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...(store && { store }) })
@@ -42,7 +40,10 @@ async function stand(
 }
 
 function rolesOf(raw: readonly string[]): string[] {
-  return raw.map((message) => String((JSON.parse(message) as TestMessage).role))
+  return raw.map((text) => {
+    const message: unknown = JSON.parse(text)
+    return isObject(message) ? textOf(message['role']) : ''
+  })
 }
 
 /** Refuses every request in which user follows user, in the words of a chat template. */
@@ -50,6 +51,12 @@ const strictTemplate: Script = (received, outgoing, incoming) => {
   const roles = rolesOf(rawMessages(received))
   const broken = roles.some((role, index) => role === 'user' && roles[index - 1] === 'user')
   return (broken ? alternation : completion('fine'))(received, outgoing, incoming)
+}
+
+const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'))
+
+const noClock = () => {
+  throw new Error('PLANTED-SECRET')
 }
 
 describe('a rewritten request that is refused for the order of its messages', () => {
@@ -116,14 +123,17 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     expect(at.bodies()[1]).toBe(original)
   })
 
-  test.each([400, 422])('%s: what worked is remembered, so the next request is not refused first', async (status) => {
-    await using at = await stand([refused(status), completion('fine')])
-    await postChat(at.url, request)
-    const next = await postChat(at.url, request)
-    expect(next.action).toBe('relayed;reason=refused-before')
-    expect(at.bodies()).toHaveLength(3)
-    expect(at.bodies()[2]).toBe(original)
-  })
+  test.each([400, 422])(
+    '%s: what worked is remembered, so the next request is not refused first',
+    async (status) => {
+      await using at = await stand([refused(status), completion('fine')])
+      await postChat(at.url, request)
+      const next = await postChat(at.url, request)
+      expect(next.action).toBe('relayed;reason=refused-before')
+      expect(at.bodies()).toHaveLength(3)
+      expect(at.bodies()[2]).toBe(original)
+    },
+  )
 
   test("500: a server's passing trouble teaches nothing", async () => {
     await using at = await stand([refused(500), completion('fine')])
@@ -180,7 +190,6 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
   /** A memory store of which some methods reject. */
   function breaking(failing: Failing): Store {
     const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
-    const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'))
     return {
       ...store,
       ...(failing.getFirst && { getFirst: broken }),
@@ -244,15 +253,24 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['a frontier behind its point', JSON.stringify({ ...stride, fold: { ...stride.fold, frontier: 25 } })],
     ['a task that is none', JSON.stringify({ ...stride, task: 7, latestUser: 9 })],
     ['a task in the system block', JSON.stringify({ ...stride, task: -100 })],
-    ['clips of messages that are not there', JSON.stringify({ ...stride, clips: [{ index: 4_000, tokensMax: 5 }] })],
+    [
+      'clips of messages that are not there',
+      JSON.stringify({ ...stride, clips: [{ index: 4_000, tokensMax: 5 }] }),
+    ],
     ['a clip of a system message', JSON.stringify({ ...stride, clips: [{ index: -1, tokensMax: 1 }] })],
     ['sizes below nought', JSON.stringify({ ...stride, fold: { ...stride.fold, beforeTokensMax: -9 } })],
-    ['reaches beyond the end', JSON.stringify({ ...stride, reach: { render: 1e9, preview: 1e9, clear: 1e9 } })],
+    [
+      'reaches beyond the end',
+      JSON.stringify({ ...stride, reach: { render: 1e9, preview: 1e9, clear: 1e9 } }),
+    ],
     ['a version of the future', JSON.stringify({ ...stride, version: 99 })],
     ['numbers that are none', JSON.stringify({ ...stride, point: 1e300 })],
   ])('a damaged record (%s) costs a cache miss, no more', async (_name, value) => {
     const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
-    const damaged: Store = { ...store, getFirst: async (keys) => (keys.length > 0 ? { index: 0, value } : null) }
+    const damaged: Store = {
+      ...store,
+      getFirst: async (keys) => (keys.length > 0 ? { index: 0, value } : null),
+    }
     await using at = await stand(completion('fine'), { store: damaged })
     const reply = await postChat(at.url, request)
     expect(reply.status).toBe(200)
@@ -265,9 +283,6 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
 
   test('a request that cannot be measured is sent as it came, and what it was is logged without content', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
-    const noClock = () => {
-      throw new Error('PLANTED-SECRET')
-    }
     const foldgate = await startFoldgate({ upstream: upstream.url, profile: smallWindow, nowMs: noClock })
     const reply = await postChat(foldgate.url, request)
     expect(reply.status).toBe(200)

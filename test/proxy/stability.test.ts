@@ -44,6 +44,16 @@ function startsWith(longer: readonly string[], shorter: readonly string[]): bool
   return shorter.every((text, index) => longer[index] === text)
 }
 
+/** A cache mark on one message, and reasoning on the newest. */
+const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =>
+  messages.map((message, index) => ({
+    ...message,
+    ...(index === mark ? { cache_control: { type: 'ephemeral' } } : {}),
+    ...(message.role === 'assistant' && index > messages.length - 4 ? { reasoning_content: 'hm' } : {}),
+  }))
+
+const team = (token: string, name: string) => ({ authorization: `Bearer ${token}`, 'x-team': name })
+
 describe('a long run of tool rounds', () => {
   test('what was sent grows only at its end between strides, which are few (P5), valid (P3) and fit (P7)', async () => {
     await using at = await stand()
@@ -55,7 +65,12 @@ describe('a long run of tool rounds', () => {
       requests += 1
       if (!startsWith(raw, before)) strides += 1
       before = raw
-      expect(ruleBreaks(raw.map((text): unknown => JSON.parse(text)), 'lenient')).toEqual([])
+      expect(
+        ruleBreaks(
+          raw.map((text): unknown => JSON.parse(text)),
+          'lenient',
+        ),
+      ).toEqual([])
       const [, sent] = /sent=<?(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '') ?? []
       // The window less the reserve, less what unknown models count more than we do.
       expect(Number(sent)).toBeLessThanOrEqual((12_000 - 1_024) / 1.15)
@@ -143,7 +158,10 @@ describe('the same conversation gives the same bytes (P6)', () => {
     let minute = 0
     for (const messages of growing(run)) {
       minute += 1
-      const clock = { role: 'system', content: `You repair programs. It is 10:${String(minute % 60).padStart(2, '0')}.` }
+      const clock = {
+        role: 'system',
+        content: `You repair programs. It is 10:${String(minute % 60).padStart(2, '0')}.`,
+      }
       const fixed = { role: 'system', content: 'You repair programs. It is 10:00.' }
       const { raw } = await ticking.send([clock, ...messages.slice(1)])
       const plain = await still.send([fixed, ...messages.slice(1)])
@@ -154,12 +172,6 @@ describe('the same conversation gives the same bytes (P6)', () => {
 
   test('a moved cache mark and a dropped reasoning field lose no record', async () => {
     await using at = await stand()
-    const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =>
-      messages.map((message, index) => ({
-        ...message,
-        ...(index === mark ? { cache_control: { type: 'ephemeral' } } : {}),
-        ...(message.role === 'assistant' && index > messages.length - 4 ? { reasoning_content: 'hm' } : {}),
-      }))
     const ids = new Set<string | null>()
     for (const messages of growing(longRun(30, 13))) {
       const { reply } = await at.send(marked(messages, messages.length - 1))
@@ -318,7 +330,6 @@ describe('the state of one scope is never used for another (P9)', () => {
   test('a header that the operator trusts holds a scope together while tokens rotate', async () => {
     const folder = await temporaryFolder({ 'foldgate.yaml': 'scope: {header: x-team}' })
     await using at = await stand({ profile: roomy, flags: { config: `${folder}/foldgate.yaml` } })
-    const team = (token: string, name: string) => ({ authorization: `Bearer ${token}`, 'x-team': name })
     const forced = await at.send(run, { ...team('token-1', 'blue'), 'x-foldgate-compact': 'force' })
     expect((await at.send(run, team('token-2', 'blue'))).raw).toEqual(forced.raw)
     expect((await at.send(run, team('token-1', 'red'))).reply.action).toBe('relayed')

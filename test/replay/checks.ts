@@ -8,7 +8,7 @@ import type { RequestBody, Subject } from './subject.ts'
 /** A promise that was not kept. */
 export type Problem = { readonly check: string; readonly detail: string }
 
-export type CheckInput = {
+type CheckInput = {
   readonly job: Job
   readonly subject: Subject
   readonly point: number
@@ -23,13 +23,17 @@ export type Seen = {
   readonly rawMessages: readonly string[]
   readonly passes: string
   readonly made: string
+  /** The client's messages that were sent with their own bytes. */
+  readonly kept: ReadonlySet<number>
 }
 
-export type Checked = {
+type Checked = {
   readonly problems: readonly Problem[]
   /** Whether what was sent before is no beginning of what was sent now. */
   readonly isStride: boolean
   readonly isFixedTooLarge: boolean
+  /** Whether the upstream refused the sequence. */
+  readonly isRejected: boolean
   readonly seen: Seen | null
 }
 
@@ -45,7 +49,8 @@ export function checkExchange(input: CheckInput): Checked {
   if (exchange.action.startsWith('failed-open')) add('P2 failed open', exchange.action)
   if (!exchange.isReply && !isFixedTooLarge)
     add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
-  if (last === undefined) return { problems, isStride: false, isFixedTooLarge, seen: previous }
+  if (last === undefined)
+    return { problems, isStride: false, isFixedTooLarge, isRejected: false, seen: previous }
   if (!isFixedTooLarge) problems.push(...overWindow(job, received))
 
   const isUntouched = /^(?:relayed|failed-open|restored;reason=original)/.test(exchange.action)
@@ -54,7 +59,17 @@ export function checkExchange(input: CheckInput): Checked {
   }
   const origins = alignment(subject, point, last)
   if (!isUntouched) problems.push(...byteProblems(input, last, origins))
-  problems.push(...ruleProblems(input, last))
+  // Where the placement is to be found out, a first try may break rules that the last one has to keep.
+  const judged = job.profileTemplate === job.upstreamTemplate ? received : [last]
+  for (const request of judged) problems.push(...ruleProblems(input, request))
+  const rejected = judged.filter(
+    (request) => request.rejected !== null && request.rejected.reason !== 'window',
+  )
+  if (rejected.length > 0)
+    add(
+      'rejected for its sequence',
+      `${rejected.length} of ${received.length} attempts: ${rejected[0]?.rejected?.message}`,
+    )
   if (!isUntouched)
     problems.push(
       ...missingPins(subject, point, last, exchange.passes).map((detail) => ({ check: 'P4 pinned', detail })),
@@ -64,13 +79,17 @@ export function checkExchange(input: CheckInput): Checked {
     rawMessages: last.rawMessages,
     passes: exchange.passes.join(),
     made: madeTexts(last, origins),
+    kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
   }
   const isStride = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
   if (isStride && seen.passes === previous.passes && seen.made === previous.made) {
+    // A fold that has no room for a recap makes nothing either, but it takes messages away.
+    const isFold = [...previous.kept].some((index) => !seen.kept.has(index))
     const at = previous.rawMessages.findIndex((text, index) => text !== seen.rawMessages[index])
-    add('P5 stable', `nothing new was made, yet received message ${at} of the request before changed`)
+    if (!isFold)
+      add('P5 stable', `nothing was made or folded, yet message ${at} of what was sent before changed`)
   }
-  return { problems, isStride, isFixedTooLarge, seen }
+  return { problems, isStride, isFixedTooLarge, isRejected: rejected.length > 0, seen }
 }
 
 // --- internal ---

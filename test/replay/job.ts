@@ -3,7 +3,7 @@ import type { Stage } from './stage.ts'
 import type { Subject } from './subject.ts'
 import type { Tally } from './tally.ts'
 
-export type JobKind =
+type JobKind =
   /** Every request point of every conversation, plain and streamed. */
   | 'replay'
   /** Single request points of a sample, without records: compared with what `replay` sent there. */

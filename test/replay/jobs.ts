@@ -1,7 +1,7 @@
 import type { Job, JobReport } from './job.ts'
 
 /** What the command line leaves of the configurations; null: all of them. */
-export type Filter = { readonly window: string | null; readonly template: string | null }
+type Filter = { readonly window: string | null; readonly template: string | null }
 
 /** The replays of every request. */
 export function jobsOf(filter: Filter): readonly Job[] {

@@ -10,5 +10,6 @@ export const ONE_MORE_TOOL = JSON.stringify({
 
 /** The raw JSON of a list of tools with one more at its end. */
 export function withTool(tools: string, tool: string): string {
-  return tools === '' ? `[${tool}]` : `${tools.slice(0, tools.lastIndexOf(']'))},${tool}]`
+  const list = tools.slice(1, tools.lastIndexOf(']')).trim()
+  return list === '' ? `[${tool}]` : `[${list},${tool}]`
 }

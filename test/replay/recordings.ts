@@ -41,6 +41,19 @@ export function membersAfter(tools: string, outputTokens: number): string {
   return `${tools === '' ? '' : `"tools":${tools},`}"max_tokens":${outputTokens},${odd}`
 }
 
+/** A message by its text. */
+export function rawMessage(text: string): RawMessage {
+  const message: unknown = JSON.parse(text)
+  return { text, message: isObject(message) ? message : {} }
+}
+
+/** Before every assistant message; the end of a recording was no request. */
+export function requestPoints(messages: readonly RawMessage[]): readonly number[] {
+  return messages.flatMap(({ message }, index) =>
+    message['role'] === 'assistant' && index > 0 ? [index] : [],
+  )
+}
+
 // --- internal ---
 
 // OpenAI's, so that Foldgate's count and the judge's are the same.
@@ -87,16 +100,4 @@ function readRequest(request: Record<string, unknown>, file: string, id: string)
     after: '"x_last":0',
     tools,
   }
-}
-
-function rawMessage(text: string): RawMessage {
-  const message: unknown = JSON.parse(text)
-  return { text, message: isObject(message) ? message : {} }
-}
-
-/** Before every assistant message; the end of a recording was no request. */
-export function requestPoints(messages: readonly RawMessage[]): readonly number[] {
-  return messages.flatMap(({ message }, index) =>
-    message['role'] === 'assistant' && index > 0 ? [index] : [],
-  )
 }

@@ -12,7 +12,7 @@ export type Replayed = {
   readonly sample: Record<string, Received>
 }
 
-export type ReplayOptions = JobContext & {
+type ReplayOptions = JobContext & {
   /** The conversations whose received messages are kept for the cold run. */
   readonly isSampled: (subject: Subject) => boolean
 }
@@ -59,6 +59,7 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
     if (sampled.has(point)) replayed.sample[sampleKey(subject, point)] = received(exchange)
     addExchange(tally, subject, point, exchange)
     if (checked.isStride) tally.strides += 1
+    if (checked.isRejected) tally.rejected += 1
     if (checked.isFixedTooLarge) tally.fixedTooLarge += 1
     tally.failures += problems.length
     for (const problem of problems) {
@@ -86,6 +87,6 @@ function addExchange(tally: Tally, subject: Subject, point: number, exchange: Ex
   if (action.startsWith('recovered')) tally.recovered += 1
   if (action.startsWith('restored')) tally.restored += 1
   if (action.startsWith('failed-open')) tally.failedOpen += 1
-  if (last !== undefined && last.rejected !== null && last.rejected.reason !== 'window') tally.rejected += 1
+  tally.sentAgain += Math.max(0, exchange.received.length - 1)
   if (!exchange.isReply) tally.errors += 1
 }

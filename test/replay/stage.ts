@@ -27,7 +27,7 @@ export type Stage = {
   readonly close: () => Promise<void>
 }
 
-export type StageOptions = {
+type StageOptions = {
   readonly job: Job
   /** Whether the upstream refuses broken sequences. */
   readonly rules: 'enforced' | 'unchecked'

@@ -32,7 +32,7 @@ export type Variant = 'recorded' | 'repaired' | 'broken'
 /** A request's bytes, and those of them around its messages. */
 export type RequestBody = { readonly bytes: Buffer; readonly before: Buffer; readonly after: Buffer }
 
-export type SubjectOptions = {
+type SubjectOptions = {
   readonly recording: Recording
   readonly variant: Variant
   readonly messages: readonly RawMessage[]

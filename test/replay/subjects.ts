@@ -5,7 +5,7 @@ import { requestPoints, type RawMessage, type Recording } from './recordings.ts'
 import { repaired } from './repair.ts'
 import { createSubject, type Subject, type Variant } from './subject.ts'
 
-export type SubjectsOptions = {
+type SubjectsOptions = {
   readonly job: Job
   readonly counter: PromptCounter
   readonly pointsMax: number | null

@@ -9,7 +9,9 @@ const figures = [
   'recovered',
   'restored',
   'failedOpen',
-  // Refusals by the upstream of a sequence that was sent last.
+  // Upstream requests beyond the first.
+  'sentAgain',
+  // Refusals of a sequence; where the placement is to be found out, only of the one that was sent last.
   'rejected',
   // Answers that reached the client without being a reply.
   'errors',
@@ -32,6 +34,7 @@ export function openTally(): Tally {
     recovered: 0,
     restored: 0,
     failedOpen: 0,
+    sentAgain: 0,
     rejected: 0,
     errors: 0,
     fixedTooLarge: 0,

@@ -1,0 +1,180 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { openDice } from '../../src/demo/dice.ts'
+import { postChat, rawMessages, type ChatReply } from '../proxy/post-chat.ts'
+import { brokenConversation, longRun, validConversation, type TestMessage } from '../support/conversations.ts'
+import { completion, fakeUpstream, overflow, type FakeUpstream } from '../support/fake-upstream.ts'
+import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
+
+type Stand = {
+  readonly upstream: FakeUpstream
+  readonly foldgate: RunningFoldgate
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+async function stand(profile: object, overflowing = false): Promise<Stand> {
+  const upstream = await fakeUpstream(overflowing ? overflow(900) : completion('fine'))
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile })
+  return {
+    upstream,
+    foldgate,
+    [Symbol.asyncDispose]: async () => {
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+const windowTokens = fc.oneof(
+  fc.constantFrom(1_000, 1_024, 2_048, 4_096),
+  fc.integer({ min: 1_000, max: 20_000 }),
+)
+/** From one token to far more than any window has. */
+const outputLimit = fc.option(
+  fc.oneof(fc.constantFrom(1, 999, 1_000, 128_000, 1_000_000_000), fc.integer({ min: 1, max: 50_000 })),
+)
+const template = fc.constantFrom('lenient', 'strict', 'auto')
+
+/** What has to hold for any request that an upstream accepts. */
+function expectSound(at: Stand, messages: readonly TestMessage[], reply: ChatReply): void {
+  expect(reply.status).toBe(200)
+  expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
+  expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
+  const received = at.upstream.requests.at(-1)
+  const sent = rawMessages(received).map((text): unknown => JSON.parse(text))
+  expect(sent.length).toBeGreaterThan(0)
+  const made = ruleBreaks(sent, 'lenient').length
+  expect(made).toBeLessThanOrEqual(ruleBreaks(messages, 'lenient').length)
+  expect(sent.at(-1)).toBeDefined()
+}
+
+/** A request that holds one conversation `times` times over, up to so many messages. */
+function repeated(messages: readonly TestMessage[], count: number): TestMessage[] {
+  return Array.from({ length: count }, (_, index) => messages[index % messages.length]).filter(
+    (message): message is TestMessage => message !== undefined,
+  )
+}
+
+describe('whatever a client sends', () => {
+  const anything = fc.oneof(
+    validConversation({ turnsMax: 8, textCharactersMax: 4_000 }),
+    brokenConversation({ turnsMax: 8, textCharactersMax: 4_000 }),
+  )
+
+  test('is answered, made no worse, and nothing in Foldgate fails, in any window and under any output limit', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anything,
+        windowTokens,
+        outputLimit,
+        template,
+        async (messages, tokens, limit, placement) => {
+          await using at = await stand({ window: { tokens, output_reserve: 256 }, template: placement })
+          const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
+          const reply = await postChat(at.foldgate.url, body)
+          expectSound(at, messages, reply)
+          expect(at.upstream.requests).toHaveLength(1)
+          const received = at.upstream.requests[0]?.body.toString()
+          if (reply.action === 'relayed') expect(received).toBe(JSON.stringify(body))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('an upstream that refuses everything is asked a bounded number of times, and has the last word', async () => {
+    await fc.assert(
+      fc.asyncProperty(anything, windowTokens, outputLimit, async (messages, tokens, limit) => {
+        await using at = await stand({ window: { tokens } }, true)
+        const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
+        const reply = await postChat(at.foldgate.url, body)
+        expect(reply.status).toBe(400)
+        expect(reply.text).toContain('context_length_exceeded')
+        expect(at.upstream.requests.length).toBeLessThanOrEqual(4)
+        expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('two thousand messages', () => {
+  const profile = { window: { tokens: 16_000, output_reserve: 1_024 } }
+
+  test.each<[string, TestMessage[]]>([
+    ['of one long run', longRun(1_000, 3, 0.2).slice(0, 2_000)],
+    ['of users only', repeated([{ role: 'user', content: 'And the next one, please?' }], 2_000)],
+    ['of system messages only', repeated([{ role: 'system', content: 'Be brief.' }], 2_000)],
+    [
+      'of calls without results',
+      repeated(
+        longRun(1, 4).filter(({ role }) => role === 'assistant'),
+        2_000,
+      ),
+    ],
+    [
+      'of results without calls',
+      repeated([{ role: 'tool', tool_call_id: 'call_1', content: 'seen '.repeat(40) }], 2_000),
+    ],
+    ['of one round again and again, under the same ids', repeated(longRun(1, 5).slice(1), 2_000)],
+    [
+      'of empty contents',
+      repeated(
+        [
+          { role: 'user', content: '' },
+          { role: 'assistant', content: null },
+        ],
+        2_000,
+      ),
+    ],
+  ])('%s pass, cold and grown by a little', async (_name, messages) => {
+    await using at = await stand(profile)
+    for (const sent of [messages, [...messages, { role: 'user', content: 'What now?' }]]) {
+      const reply = await postChat(at.foldgate.url, { model: 'm', messages: sent })
+      expect(reply.status).toBe(200)
+      expectSound(at, sent, reply)
+    }
+  })
+
+  test('of any kind pass, other requests in between', async () => {
+    const many = fc
+      .tuple(
+        fc.array(
+          fc.oneof(
+            validConversation({ textCharactersMax: 200 }),
+            brokenConversation({ textCharactersMax: 200 }),
+          ),
+          {
+            minLength: 1,
+            maxLength: 30,
+          },
+        ),
+        fc.nat({ max: 1_000_000 }),
+      )
+      .map(([conversations, seed]) => {
+        const dice = openDice(seed)
+        const all = conversations.flat()
+        return Array.from({ length: 2_000 }, () => all[dice.below(Math.max(1, all.length))]).filter(
+          (message): message is TestMessage => message !== undefined,
+        )
+      })
+      .filter((messages) => messages.length === 2_000)
+    await fc.assert(
+      fc.asyncProperty(many, async (messages) => {
+        await using at = await stand(profile)
+        const long = postChat(at.foldgate.url, { model: 'm', messages })
+        const short = await postChat(at.foldgate.url, {
+          model: 'm',
+          messages: [{ role: 'user', content: 'hi' }],
+        })
+        expect(short.status).toBe(200)
+        const reply = await long
+        expect(reply.status).toBe(200)
+        expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
+        expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
+      }),
+      { numRuns: 4 },
+    )
+  })
+})
