@@ -4,8 +4,8 @@ import type { Subject } from './subject.ts'
 import type { ViewMessage } from './view.ts'
 
 /**
- * Strict placement: where a recap meets a user message, the run of user messages becomes one, since
- * templates that want the roles to alternate refuse two in a row. It keeps the fields of the run's first
+ * Strict placement: where user messages meet that did not meet in the conversation, or a recap meets one, the
+ * run of them becomes one message, since templates that want the roles to alternate refuse two in a row. It keeps the fields of the run's first
  * message of the client's, its content has the type of that message's (parts where media need them), and
  * the texts keep their encoding.
  */
@@ -15,8 +15,7 @@ export function joinUsers(subject: Subject, messages: readonly ViewMessage[]): V
     let end = start
     while (messages[end]?.role === 'user') end += 1
     const run = messages.slice(start, end)
-    const joined =
-      run.length > 1 && run.some((message) => message.index === null) ? joinRun(subject, run) : null
+    const joined = run.length > 1 && run.some(meetsAnew) ? joinRun(subject, run) : null
     if (joined !== null) placed.push(joined)
     else placed.push(...messages.slice(start, Math.max(end, start + 1)))
     start = Math.max(end, start + 1)
@@ -25,6 +24,13 @@ export function joinUsers(subject: Subject, messages: readonly ViewMessage[]): V
 }
 
 // --- internal ---
+
+/** Whether a message did not follow the one before it in the conversation. */
+function meetsAnew(message: ViewMessage, position: number, run: readonly ViewMessage[]): boolean {
+  const before = run[position - 1]
+  if (before === undefined) return message.index === null
+  return message.index === null || before.index === null || message.index !== before.index + 1
+}
 
 /** The JSON of a content value. */
 type Content = { readonly kind: 'string' | 'parts'; readonly json: string }

@@ -55,8 +55,9 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     clips = withoutLatestMedia(subject, input.pins.latestUser, clips)
     tokens = yield* weigh()
   }
-  if (tokens > input.allowedTokens && fold !== null) {
-    fold = { ...fold, ...withoutRecap }
+  for (const recap of [markOnly, withoutRecap]) {
+    if (tokens <= input.allowedTokens || fold === null) break
+    fold = { ...fold, ...recap }
     tokens = yield* weigh()
   }
   if (tokens > input.allowedTokens) {
@@ -103,7 +104,8 @@ function* foldWhole(
 /** Below this a recap's own words do not fit. */
 const RECAP_TOKENS_MIN = 64
 
-/** Where not even a recap's tags fit, what was folded goes without one. */
+/** Where a recap does not fit, a mark says that something was left out; at the last not even that. */
+const markOnly = { beforeTokensMax: 12, afterTokensMax: 12, systemTokensMax: 0 } as const
 const withoutRecap = { beforeTokensMax: 0, afterTokensMax: 0, systemTokensMax: 0 } as const
 
 /** The frame and one word. */

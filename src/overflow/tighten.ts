@@ -58,7 +58,10 @@ export function nextAttempt(refused: RefusedAttempt): NextAttempt {
       return attemptAfterOverflow(refused)
     case 'output_too_large':
       // Without a window it is a cap of the model's, which is the client's to respect.
-      return clampOnly(refused) ?? { kind: 'give-up' }
+      // Beside a prompt that takes more than half of a stated window no limit is the whole of the trouble.
+      return classification.window !== null && isOverHalf(refused, classification.window)
+        ? attemptAfterOverflow(refused)
+        : (clampOnly(refused) ?? { kind: 'give-up' })
     case 'payload_too_large':
       return attempt === 1 && classification.remedy !== 'none' ? halve(refused, null) : { kind: 'give-up' }
     case 'rate':
@@ -93,7 +96,7 @@ function clampOnly(refused: RefusedAttempt): NextAttempt | null {
   const outputTokens = outputBeside(refused)
   if (window === null || outputTokens === null) return null
   // A larger prompt is made smaller first: it would leave the reply less than its half.
-  if (promptOf(refused) > window.tokens * (1 - reserveShareMax)) return null
+  if (isOverHalf(refused, window)) return null
   return { kind: 'clamp', outputTokens }
 }
 
@@ -104,6 +107,10 @@ function outputBeside(refused: RefusedAttempt): number | null {
   if (window === null || outputLimitTokens === null || !isImpossible(refused, window)) return null
   const outputTokens = window.tokens - promptOf(refused)
   return outputTokens >= 1 && outputTokens < outputLimitTokens ? outputTokens : null
+}
+
+function isOverHalf(refused: RefusedAttempt, window: StatedWindow): boolean {
+  return promptOf(refused) > window.tokens * (1 - reserveShareMax)
 }
 
 /** The prompt in the server's tokens: as stated where that is exact, else our count with a margin. */

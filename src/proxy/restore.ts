@@ -17,23 +17,32 @@ export type RestoreOptions = {
  */
 export const restoreOnRefusal =
   (options: RestoreOptions) =>
-  (send: Send): Send =>
-    async function sendRestoring(prepared) {
+  (send: Send): Send => {
+    // What did not help once in this request does not help a smaller view either.
+    const spent = new Set<'strict' | 'original'>()
+
+    return async function sendRestoring(prepared) {
       const first = await send(prepared)
       if (!prepared.isRewritten || !isOurDoing(first)) return first
-      const joined =
-        first.classification?.class === 'order' ? await options.underStrictPlacement(prepared) : null
       let refused = first
+      const joined =
+        first.classification?.class === 'order' && !spent.has('strict')
+          ? await options.underStrictPlacement(prepared)
+          : null
       if (joined !== null) {
         const second = await sendAgain(first, () => send(joined))
         if (second.verdict === 'good') options.onWorked('strict', first.answer.status)
+        else spent.add('strict')
         if (second === first || !isOurDoing(second)) return { ...second, remedy: 'restored' }
         refused = second
       }
+      if (spent.has('original')) return refused
+      spent.add('original')
       const last = await sendAgain(refused, () => send(options.asItCame()))
       if (last.verdict === 'good') options.onWorked('original', first.answer.status)
       return { ...last, remedy: 'restored' }
     }
+  }
 
 // --- internal ---
 

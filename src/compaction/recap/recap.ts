@@ -14,7 +14,8 @@ const RECAP_CLOSE = '</conversation-recap>'
 /**
  * The recap of folded messages, made without a model: the system messages among them, what was done last,
  * and the specific things they name with the words around them, as far as the cap allows; what the
- * `visible` messages name too is left out. It depends on these messages only. `json` is the recap's text; null where the cap is too small even for the tags.
+ * `visible` messages name too is left out. It depends on these messages only. `json` is the recap's text: a
+ * bare mark where there is no room for words, null where there is none even for that.
  */
 export function* recapOf(
   subject: Subject,
@@ -30,9 +31,9 @@ export function* recapOf(
   const writer = createWriter(subject, folded.tokensMax)
   const opening = `${RECAP_OPEN}\n${indexes.length} earlier messages were left out here to fit the context window.`
   if (!writer.open(opening, RECAP_CLOSE)) {
-    const none: Made = { json: null, tokens: 0 }
-    cache.set(key, none)
-    return none
+    const bare = bareMark(subject, folded.tokensMax)
+    cache.set(key, bare)
+    return bare
   }
   writeSystem(subject, indexes, folded, writer)
   writeUsers(subject, indexes, folded, writer)
@@ -46,6 +47,14 @@ export function* recapOf(
 }
 
 // --- internal ---
+
+/** What stands for folded messages where there is no room for more. */
+const BARE_MARK = '[earlier messages left out]'
+
+function bareMark(subject: Subject, tokensMax: number): Made {
+  const tokens = subject.count(BARE_MARK)
+  return tokens <= tokensMax ? { json: BARE_MARK, tokens } : { json: null, tokens: 0 }
+}
 
 /** The share of a recap that the list of what was done last takes. */
 const ACTIVITY_SHARE = 0.25
