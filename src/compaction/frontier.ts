@@ -51,6 +51,9 @@ export function* chooseFrontier(
   return firstToReach ?? lastAgreeable ?? last
 }
 
+/** The most that recaps may take, in tokens: in all, and by quoted system messages on top. */
+export type RecapCaps = { readonly tokensMax: number; readonly systemTokensMax: number }
+
 /**
  * The fold at any frontier: a recap of what lies before the latest user message takes its share of the cap
  * where there is one behind it too, and quoted system messages come on top.
@@ -58,8 +61,7 @@ export function* chooseFrontier(
 export function folding(
   subject: Subject,
   pins: Pins,
-  capTokens: number,
-  systemTokensMax: number,
+  { tokensMax, systemTokensMax }: RecapCaps,
 ): (frontier: number) => Fold {
   const { systemCount } = subject.structure
   const systemSums = [0]
@@ -73,11 +75,11 @@ export function folding(
     const passesLatest =
       pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
     const split = passesLatest ? pins.latestUser : frontier
-    const beforeTokens = passesLatest ? Math.floor(capTokens * BEFORE_SHARE) : capTokens
+    const beforeTokens = passesLatest ? Math.floor(tokensMax * BEFORE_SHARE) : tokensMax
     return {
       frontier,
       beforeTokensMax: beforeTokens + quoted(systemCount, split),
-      afterTokensMax: passesLatest ? capTokens - beforeTokens + quoted(split, frontier) : 0,
+      afterTokensMax: passesLatest ? tokensMax - beforeTokens + quoted(split, frontier) : 0,
       systemTokensMax,
     }
   }
@@ -85,9 +87,6 @@ export function folding(
 
 /** Of two recaps the one of all that lies before the latest user message takes the larger part. */
 const BEFORE_SHARE = 0.6
-
-/** Folded system messages are quoted within this share of the target. */
-export const QUOTED_SYSTEM_SHARE = 0.25
 
 /** The words around a quoted system message. */
 const QUOTE_TOKENS = 4

@@ -57,7 +57,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
   }
   for (const recap of [markOnly, withoutRecap]) {
     if (tokens <= input.allowedTokens || fold === null) break
-    fold = { ...fold, ...recap }
+    fold = { frontier: fold.frontier, ...recap }
     tokens = yield* weigh()
   }
   if (tokens > input.allowedTokens) {

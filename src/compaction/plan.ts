@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
-import { chooseFrontier, folding, QUOTED_SYSTEM_SHARE } from './frontier.ts'
+import { chooseFrontier, folding, type RecapCaps } from './frontier.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
@@ -57,16 +57,18 @@ export function* planStride(
     thresholdTokens(at ?? ratioOrTokens(policy), room.budgetTokens, fixedTokens)
   const runs = (at: number | null): boolean => demanded || beforeTokens >= thresholdOf(at)
 
+  const foldAt = folding(subject, pins, recapCaps(policy, options, targetTokens, fixedTokens))
   let reach: Reach = before.reach
-  let fold: Fold | null = before.fold
-  const carried = before.clips
+  // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
+  let fold: Fold | null = before.fold === null ? null : foldAt(before.fold.frontier)
+  // What was clipped in the tail stays clipped; what is pinned is clipped again only if that is still needed.
+  const carried = before.clips.filter((clip) => clip.index !== pins.task && clip.index !== pins.latestUser)
   const weigh = function* weigh(): Steps<number> {
     return (
       room.aroundTokens +
       (yield* plannedTokens(ledger, { ...pins, fold, clips: carried, reach }, systemCount, point))
     )
   }
-  // Pins may have moved since the stride before, so the sum under today's pins is where this one starts.
   let tokens = yield* weigh()
 
   for (const pass of treatingPasses) {
@@ -89,11 +91,6 @@ export function* planStride(
     tokens = yield* weigh()
   }
   if (runs(policy.fold.at) && tokens > targetTokens) {
-    const capTokens = options.smallest
-      ? Math.min(SMALLEST_RECAP_TOKENS, Math.max(0, Math.floor((room.budgetTokens - fixedTokens) / 4)))
-      : recapCapTokens(policy, targetTokens - fixedTokens)
-    const systemTokensMax = options.smallest ? 0 : Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE))
-    const foldAt = folding(subject, pins, capTokens, systemTokensMax)
     const frontier = yield* chooseFrontier(subject, ledger, {
       pins,
       reach,
@@ -111,10 +108,7 @@ export function* planStride(
     }
   }
 
-  let clips: Stride['clips'] = carried.filter(
-    (clip) =>
-      clip.index >= (fold?.frontier ?? 0) || clip.index === pins.task || clip.index === pins.latestUser,
-  )
+  let clips: Stride['clips'] = carried.filter((clip) => clip.index >= (fold?.frontier ?? 0))
   if (tokens > room.budgetTokens + room.slackTokens) {
     const planned = yield* planClips(subject, ledger, {
       pins,
@@ -158,11 +152,27 @@ const SAVINGS_MIN_SHARE = 0.1
 /** The recap of the smallest form: enough for the names of what was done last. */
 const SMALLEST_RECAP_TOKENS = 128
 
+/** Folded system messages are quoted within this share of the target. */
+const QUOTED_SYSTEM_SHARE = 0.25
+
 /** A recap never takes more than this share of the room under the target. */
 const RECAP_SHARE = 0.3
 
-function recapCapTokens(policy: Policy, roomTokens: number): number {
-  return Math.max(0, Math.min(policy.recap.max_tokens, Math.floor(roomTokens * RECAP_SHARE)))
+function recapCaps(
+  policy: Policy,
+  options: PlanOptions,
+  targetTokens: number,
+  fixedTokens: number,
+): RecapCaps {
+  if (options.smallest) {
+    const spareTokens = Math.floor((options.room.budgetTokens - fixedTokens) / 4)
+    return { tokensMax: Math.max(0, Math.min(SMALLEST_RECAP_TOKENS, spareTokens)), systemTokensMax: 0 }
+  }
+  const roomTokens = Math.floor((targetTokens - fixedTokens) * RECAP_SHARE)
+  return {
+    tokensMax: Math.max(0, Math.min(policy.recap.max_tokens, roomTokens)),
+    systemTokensMax: Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE)),
+  }
 }
 
 /** Where passes have no threshold of their own they run with the trigger; with `off`, only what is demanded runs. */

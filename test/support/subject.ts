@@ -38,7 +38,7 @@ export function subjectOf(messages: readonly object[]): Subject {
     mediaTokens,
     count: countThirds,
     digest,
-    memorySpace: "thirds",
+    memorySpace: 'thirds',
   }
 }
 

@@ -2,6 +2,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
+import { waterLevel } from '../passes/clip.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { FOLD_VERSION } from '../stride.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
@@ -63,9 +64,8 @@ const ACTIVITY_LINES_MAX = 12
 /** The share of a recap that the user's own words take. */
 const USERS_SHARE = 0.4
 const USER_CHARS_MAX = 1200
-
-/** Characters of English text a token has at the least; only sizes excerpts, which are counted after. */
-const CHARS_PER_TOKEN = 3
+/** Less than this of a message says nothing. */
+const USER_TOKENS_MIN = 16
 /** The dash and the break of a line. */
 const LINE_TOKENS = 2
 
@@ -140,32 +140,31 @@ function writeSystem(subject: Subject, indexes: readonly number[], folded: Folde
       continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
-    const line = `System message: ${withoutTags(parseMessage(subject.source, message).text)}`
+    const line = `System message: ${withoutTags(textOf(subject, index))}`
     if (writer.spent() - before + (subject.sizes[index] ?? 0) > folded.systemTokensMax || !writer.line(line))
       return
   }
 }
 
-/** What the user said: nothing else in a conversation is as hard to find again. The newest go first where not all fit. */
+/**
+ * What the user said: nothing else in a conversation is as hard to find again. Short messages stand whole,
+ * long ones, which are mostly pasted, give way first; of very many the oldest.
+ */
 function writeUsers(subject: Subject, indexes: readonly number[], folded: FoldedRun, writer: Writer): void {
-  const users = indexes.filter((index) => subject.messages[index]?.facts.role === 'user')
-  const shareTokens = folded.tokensMax * USERS_SHARE
-  const charsEach = Math.min(
-    USER_CHARS_MAX,
-    Math.max(EXCERPT_CHARS, Math.floor((shareTokens * CHARS_PER_TOKEN) / users.length)),
-  )
-  const chosen: string[] = []
-  let tokens = 0
-  for (const index of users.toReversed()) {
-    const message = subject.messages[index]
-    if (message === undefined) continue
-    const said = excerpt(parseMessage(subject.source, message).text, charsEach)
-    tokens += subject.count(said) + LINE_TOKENS
-    if (tokens > shareTokens) break
-    if (said !== '') chosen.push(`- ${said}`)
+  const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
+  const said = indexes
+    .filter((index) => subject.messages[index]?.facts.role === 'user')
+    .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
+    .map((index) => excerpt(textOf(subject, index), USER_CHARS_MAX))
+    .filter((text) => text !== '')
+  const sizes = said.map((text) => subject.count(text) + LINE_TOKENS)
+  const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
+  if (said.length === 0 || shareTokens < USER_TOKENS_MIN || !writer.line('The user said:')) return
+  for (const [position, text] of said.entries()) {
+    const size = sizes[position] ?? 0
+    const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size))
+    if (!writer.line(`- ${shown}`)) return
   }
-  if (chosen.length === 0 || !writer.line('The user said:')) return
-  for (const line of chosen.toReversed()) if (!writer.line(line)) return
 }
 
 function writeActivity(
@@ -227,6 +226,11 @@ const WORDS_SHARE = 0.5
 
 /** A line that does not fit is passed over, since a shorter one may; after so many the recap is full. */
 const MISSES_MAX = 20
+
+function textOf(subject: Subject, index: number): string {
+  const message = subject.messages[index]
+  return message === undefined ? '' : parseMessage(subject.source, message).text
+}
 
 /** A text's beginning, in one line. */
 function excerpt(text: string, charsMax: number = EXCERPT_CHARS): string {
