@@ -3,6 +3,7 @@ import { createMadeCache } from './compaction/made-cache.ts'
 import type { Settings } from './config/settings.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
+import type { FoldgateError } from './errors.ts'
 import type { Log } from './log.ts'
 import { resolveWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
@@ -75,6 +76,8 @@ export function createApp(options: AppOptions): App {
   )
   const records = createRecords(store, failures)
   const lifecycle = createLifecycle()
+  const tellFailure = (error: FoldgateError): void =>
+    log.warn('a request was refused or failed', { code: error.code })
   const relay = createRelay({
     upstreams,
     onUncompacted: once((path: string) =>
@@ -83,7 +86,7 @@ export function createApp(options: AppOptions): App {
         { path },
       ),
     ),
-    onFailure: (error) => log.warn('a relayed request failed', { code: error.code }),
+    onFailure: tellFailure,
   })
   const handle = createHandle({
     upstreams,
@@ -94,6 +97,7 @@ export function createApp(options: AppOptions): App {
     nowMs,
     profiles: options.profiles,
     measure: createMeasure({ onGuess: once((model: string) => warnOfGuess(log, model)) }),
+    onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
@@ -118,7 +122,7 @@ export function createApp(options: AppOptions): App {
     lifecycle,
     handleChat: handle,
     relay,
-    onFailure: (error) => log.warn('a request was refused or failed', { code: error.code }),
+    onFailure: tellFailure,
   })
 
   return {

@@ -30,9 +30,32 @@ export function createLog({ level, write, pretty, now }: LogOptions): Log {
         write(`${JSON.stringify({ time: now().toISOString(), level: importance, message, ...facts })}\n`)
         return
       }
-      const told = Object.entries(facts).map(([name, value]) => ` ${name}=${value}`)
+      const told = Object.entries(facts).map(([name, value]) => ` ${name}=${quoted(String(value))}`)
       const mark = importance === 'info' ? '' : `${importance}: `
-      write(`${mark}${message}${told.join('')}\n`)
+      write(`${mark}${escaped(message)}${told.join('')}\n`)
     }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+// --- internal ---
+
+/**
+ * What a terminal acts on instead of showing it: control characters begin its commands and lines, format
+ * characters turn text around or hide it (Unicode's categories Cc and Cf, line and paragraph separators).
+ */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** A value of a fact, in quotes where it holds something that must not reach a terminal. */
+function quoted(text: string): string {
+  return text.search(unprintable) === -1 ? text : escaped(JSON.stringify(text))
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(unprintable, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),
+  )
+}
+
+function escapedUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
 }

@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
-import { plannedTokens, UNTOUCHED } from './layout.ts'
+import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
 import { planStride, type PlanOptions } from './plan.ts'
@@ -32,20 +32,17 @@ export function* advance(
   options: AdvanceOptions,
 ): Steps<Stride | null> {
   const end = subject.messages.length
-  let stride = options.newest
+  const scale = createScale(subject, ledger, options.newest)
   for (const point of subject.structure.requestPoints) {
+    const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
-    stride =
-      (yield* strideAt(subject, ledger, policy, {
-        ...options,
-        point,
-        stride,
-        room: options.nominal,
-        forced: false,
-      })) ?? stride
+    const at = { point, stride, room: options.nominal, strict: options.strict, forced: false }
+    const next = yield* strideAt(subject, ledger, policy, at, yield* scale.weigh(point))
+    if (next !== null) scale.change(next)
   }
-  const last = { ...options, point: end, stride, room: options.actual }
-  return (yield* strideAt(subject, ledger, policy, last)) ?? stride
+  const last = { ...options, point: end, stride: scale.stride(), room: options.actual }
+  const next = yield* strideAt(subject, ledger, policy, last, yield* scale.weigh(end))
+  return next ?? scale.stride()
 }
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a stride due. */
@@ -57,6 +54,38 @@ export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixe
 
 // --- internal ---
 
+/** Weighs the view of a stride at one request point after the other; each message is weighed once. */
+type Scale = {
+  readonly stride: () => Stride | null
+  readonly change: (stride: Stride) => void
+  /** Tokens of the view up to `point`, without what surrounds it. Points only ascend. */
+  readonly weigh: (point: number) => Steps<number>
+}
+
+function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): Scale {
+  const { systemCount } = subject.structure
+  const clips = clipsByIndex([])
+  let stride = newest
+  let weighed: { readonly point: number; readonly tokens: number } | null = null
+  return {
+    stride: () => stride,
+    change: (next) => {
+      stride = next
+      weighed = null
+    },
+    weigh: function* weigh(point) {
+      const start = weighed?.point ?? stride?.point ?? systemCount
+      const base = weighed?.tokens ?? (yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, start))
+      // Beyond its point a stride treats nothing.
+      const tokens = base + (yield* ledger.treatedTokens(start, point, NOWHERE, clips))
+      weighed = { point, tokens }
+      return tokens
+    },
+  }
+}
+
+const NOWHERE = { render: 0, preview: 0, clear: 0 } as const
+
 type At = {
   readonly point: number
   readonly stride: Stride | null
@@ -65,8 +94,14 @@ type At = {
   readonly forced: boolean
 }
 
-function* strideAt(subject: Subject, ledger: Ledger, policy: Policy, at: At): Steps<Stride | null> {
-  const reason = yield* reasonAt(subject, ledger, policy, at)
+function* strideAt(
+  subject: Subject,
+  ledger: Ledger,
+  policy: Policy,
+  at: At,
+  viewTokens: number,
+): Steps<Stride | null> {
+  const reason = reasonAt(subject, ledger, policy, at, viewTokens)
   if (reason === null) return null
   const options: PlanOptions = {
     point: at.point,
@@ -81,12 +116,18 @@ function* strideAt(subject: Subject, ledger: Ledger, policy: Policy, at: At): St
 }
 
 /** Why a stride is due at a request point; null where none is. */
-function* reasonAt(subject: Subject, ledger: Ledger, policy: Policy, at: At): Steps<StrideReason | null> {
+function reasonAt(
+  subject: Subject,
+  ledger: Ledger,
+  policy: Policy,
+  at: At,
+  viewTokens: number,
+): StrideReason | null {
   if (at.forced) return 'forced'
   if (policy.trigger === 'off') return null
   const { room, point, stride } = at
   const { systemCount } = subject.structure
-  const tokens = room.aroundTokens + (yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, point))
+  const tokens = room.aroundTokens + viewTokens
   if (tokens > room.budgetTokens + room.slackTokens) return 'trigger'
   const since = stride?.point ?? systemCount
   if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return null
@@ -111,12 +152,13 @@ function thresholdsOf(policy: Policy): number[] {
 function isDue(subject: Subject, policy: Policy, since: number, point: number): boolean {
   const { turns, tool_calls: toolCalls } = policy.every
   if (turns === 0 && toolCalls === 0) return false
-  let users = 0
+  // A turn has passed when the next begins: before the first stride the first user message ends none.
+  let users = since === subject.structure.systemCount ? -1 : 0
   let calls = 0
   for (let index = since; index < point; index += 1) {
     const facts = subject.messages[index]?.facts
     if (facts?.role === 'user') users += 1
     calls += facts?.callIds.length ?? 0
   }
-  return (turns > 0 && users > turns) || (toolCalls > 0 && calls >= toolCalls)
+  return (turns > 0 && users >= turns) || (toolCalls > 0 && calls >= toolCalls)
 }

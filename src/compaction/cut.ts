@@ -1,5 +1,6 @@
 /** The beginning of a text: at most so many characters and lines, ended at a line's end where one is near. */
 export function cutHead(text: string, charsMax: number, linesMax: number): string {
+  if (linesMax <= 0) return ''
   let end = Math.min(text.length, Math.max(0, charsMax))
   let lineEnd = -1
   for (let line = 0; line < linesMax; line += 1) {
@@ -20,6 +21,7 @@ export function cutHead(text: string, charsMax: number, linesMax: number): strin
 
 /** The end of a text: at most so many characters and lines, begun at a line's beginning where one is near. */
 export function cutTail(text: string, charsMax: number, linesMax: number): string {
+  if (linesMax <= 0) return ''
   const length = Math.min(text.length, Math.max(0, charsMax))
   let start = text.length - length
   let lineStart = text.length
@@ -31,13 +33,13 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
     }
     lineStart = previous
   }
-  if (linesMax <= 0) return ''
   if (lineStart !== -1) start = lineStart + 1
   else if (start > 0) {
     const firstBreak = text.indexOf('\n', start)
     if (firstBreak !== -1 && firstBreak - start < length * LINE_END_SHARE) start = firstBreak + 1
   }
-  return text.slice(whole(text, start))
+  // Off a pair's middle towards the end, so that the bound holds.
+  return text.slice(whole(text, start) === start ? start : start + 1)
 }
 
 // --- internal ---

@@ -19,7 +19,7 @@ export type FrontierChoice = {
 
 /**
  * The first frontier at which the view comes down to the target, else the last one before the protected
- * tail. Under strict placement those before an assistant message go first.
+ * tail. Under strict placement those that a template takes go first.
  */
 export function* chooseFrontier(
   subject: Subject,
@@ -29,6 +29,7 @@ export function* chooseFrontier(
   const { structure } = subject
   const clips = clipsByIndex(choice.clips)
   let tailTokens = yield* ledger.treatedTokens(choice.after, choice.point, choice.reach, clips)
+  const agreeable = choice.strict ? agreeableFrontiers(subject, choice.point) : []
   let firstToReach: number | null = null
   let lastAgreeable: number | null = null
   let last: number | null = null
@@ -37,7 +38,7 @@ export function* chooseFrontier(
     if (!structure.isFrontier(index)) continue
     const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
-    const isAgreeable = !choice.strict || subject.messages[index]?.facts.role === 'assistant'
+    const isAgreeable = !choice.strict || agreeable[index] === true
     const pinned =
       (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
       (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
@@ -49,6 +50,22 @@ export function* chooseFrontier(
     last = index
   }
   return firstToReach ?? lastAgreeable ?? last
+}
+
+/**
+ * Where a strict template takes a cut: before an assistant message, if the roles alternate from there on
+ * behind a user message. Tool rounds take no turn, so what counts is who speaks first behind them.
+ */
+function agreeableFrontiers(subject: Subject, point: number): boolean[] {
+  const agreeable: boolean[] = []
+  let speaksFirst: 'user' | 'assistant' | null = null
+  for (let index = point - 1; index >= 0; index -= 1) {
+    const facts = subject.messages[index]?.facts
+    if (facts?.role === 'user') speaksFirst = 'user'
+    else if (facts?.role === 'assistant' && facts.callIds.length === 0) speaksFirst = 'assistant'
+    agreeable[index] = facts?.role === 'assistant' && speaksFirst !== 'user'
+  }
+  return agreeable
 }
 
 /** The most that recaps may take, in tokens: in all, and by quoted system messages on top. */

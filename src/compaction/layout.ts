@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { textTokens } from '../pressure/message-tokens.ts'
 import type { Ledger } from './ledger.ts'
-import type { Reach, Stride } from './stride.ts'
+import type { Clip, Reach, Stride } from './stride.ts'
 
 /**
  * A run of folded messages: those from `start` up to `end` but for the pinned ones among them. Its recap
@@ -74,8 +74,18 @@ export function* plannedTokens(
   return tokens + (yield* ledger.treatedTokens(layout.tail, end, stride.reach, clips))
 }
 
-export function clipsByIndex(clips: Stride['clips']): ReadonlyMap<number, number> {
-  return new Map(clips.map((clip) => [clip.index, clip.tokensMax]))
+/** The clips of a stride, for looking up. */
+export type Clips = {
+  readonly byIndex: ReadonlyMap<number, Clip>
+  /** The last clipped message; -1 where there is none. */
+  readonly furthest: number
+}
+
+export function clipsByIndex(clips: readonly Clip[]): Clips {
+  return {
+    byIndex: new Map(clips.map((clip) => [clip.index, clip])),
+    furthest: clips.reduce((furthest, clip) => Math.max(furthest, clip.index), -1),
+  }
 }
 
 /** The framing of the message that a recap stands in. */

@@ -1,5 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import { matchesGlob } from '../profiles/glob.ts'
+import type { Clips } from './layout.ts'
 import type { Policy } from './policy.ts'
 import type { Reach } from './stride.ts'
 import { toolNameOf, type Subject } from './subject.ts'
@@ -12,17 +13,10 @@ import type { Treatment, Treatments } from './treatments.ts'
 export type Ledger = {
   /** Tokens of the messages from `start` up to `end` as the client sent them. */
   readonly originalTokens: (start: number, end: number) => number
-  /** The same, under the treatments that apply from the first time a message is sent (`at: 0`). */
-  readonly sentTokens: (start: number, end: number) => Steps<number>
   /** The same, under a stride's treatments where it reaches. */
-  readonly treatedTokens: (
-    start: number,
-    end: number,
-    reach: Reach,
-    clips: ReadonlyMap<number, number>,
-  ) => Steps<number>
+  readonly treatedTokens: (start: number, end: number, reach: Reach, clips: Clips) => Steps<number>
   /** What a stride that reaches so far does to a message. */
-  readonly treatment: (index: number, reach: Reach, clips: ReadonlyMap<number, number>) => Treatment
+  readonly treatment: (index: number, reach: Reach, clips: Clips) => Treatment
 }
 
 export function createLedger(subject: Subject, policy: Policy, treatments: Treatments): Ledger {
@@ -36,14 +30,15 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
   const isExcepted = (tool: string): boolean =>
     policy.clear.except_tools.some((pattern) => matchesGlob(pattern, tool))
 
-  function treatment(index: number, reach: Reach, clips: ReadonlyMap<number, number>): Treatment {
-    const tokensMax = clips.get(index)
+  function treatment(index: number, reach: Reach, { byIndex }: Clips): Treatment {
+    const clip = byIndex.get(index)
     const other = unclipped(index, reach)
-    if (tokensMax === undefined || other.kind === 'cleared') return other
-    return { kind: 'clipped', tokensMax, of: other.kind }
+    if (clip === undefined || other.kind === 'cleared') return other
+    if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
+    return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
   }
 
-  function unclipped(index: number, reach: Reach): Exclude<Treatment, { kind: 'clipped' }> {
+  function unclipped(index: number, reach: Reach): Exclude<Treatment, { kind: 'clipped' | 'unloaded' }> {
     if (subject.messages[index]?.facts.role !== 'tool') return kept
     if (index < reach.clear && !isExcepted(toolNameOf(subject, index))) return cleared
     const size = subject.sizes[index] ?? 0
@@ -52,17 +47,13 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
     return kept
   }
 
-  function* treatedTokens(
-    start: number,
-    end: number,
-    reach: Reach,
-    clips: ReadonlyMap<number, number>,
-  ): Steps<number> {
+  function* treatedTokens(start: number, end: number, reach: Reach, clips: Clips): Steps<number> {
     if (start >= end) return 0
-    const furthest = Math.max(reach.render, reach.preview, reach.clear, ...clips.keys(), -1)
+    const furthest = Math.max(reach.render, reach.preview, reach.clear, clips.furthest)
     const treatedEnd = rendersAlways || previewsAlways ? end : Math.max(start, Math.min(end, furthest + 1))
     let tokens = originalTokens(treatedEnd, end)
     for (let index = start; index < treatedEnd; index += 1) {
+      if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
       const how = treatment(index, reach, clips)
       tokens +=
         how.kind === 'kept' ? (subject.sizes[index] ?? 0) : (yield* treatments.make(index, how)).tokens
@@ -70,20 +61,14 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
     return tokens
   }
 
-  return {
-    originalTokens,
-    sentTokens: (start, end) => treatedTokens(start, end, NOWHERE, noClips),
-    treatedTokens,
-    treatment,
-  }
+  return { originalTokens, treatedTokens, treatment }
 }
-
-/** The reach of a stride that treats nothing. */
-const NOWHERE: Reach = { render: 0, preview: 0, clear: 0 }
 
 // --- internal ---
 
-const noClips: ReadonlyMap<number, number> = new Map()
+/** Messages that are weighed between two pauses: well under a millisecond. */
+const MESSAGES_PER_STEP = 1024
+
 const kept = { kind: 'kept' } as const
 const cleared = { kind: 'cleared' } as const
 const previewed = { kind: 'previewed' } as const

@@ -1,4 +1,5 @@
-import { scanArray, scanObject } from '../conversation/json-scan.ts'
+import { contentParts, type ContentPart } from '../conversation/content.ts'
+import { scanArray } from '../conversation/json-scan.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span } from '../conversation/source.ts'
 
@@ -20,8 +21,9 @@ export function messageWith(source: Source, message: Span, replacements: readonl
 }
 
 /**
- * The replacement that gives a message this text as its content, in the content's own type, its media
- * parts kept behind the text or dropped; null where it has no content to replace.
+ * The replacement that gives a message this text as its content, in the content's own type; null where it
+ * has no content to replace. Thoughts among the parts stay before the text, where their providers want them;
+ * media stay behind it or are dropped.
  */
 export function contentReplacement(
   source: Source,
@@ -34,47 +36,55 @@ export function contentReplacement(
   const start = message.start + content.start
   const end = message.start + content.end
   if (content.kind === 'string') return { start, end, json: JSON.stringify(text) }
-  const parts = [JSON.stringify({ type: 'text', text })]
-  if (media === 'keep' && message.facts.media.length > 0) parts.push(...mediaParts(source, start))
+  const raw = rawParts(source, { start, end })
+  const rawOf = (wanted: RawPart['kind']): string[] =>
+    raw.filter(({ kind }) => kind === wanted).map(({ json }) => json)
+  const parts = [...rawOf('reasoning'), JSON.stringify({ type: 'text', text })]
+  if (media === 'keep') parts.push(...rawOf('media'))
   return { start, end, json: `[${parts.join(',')}]` }
 }
 
-/** Where the arguments of a message's calls stand, in the order of `facts.callIds`; null where a call has none. */
-export function argumentSpans(source: Source, message: Span): readonly (Span | null)[] {
-  const fields = scanObject(source.latin1, message.start)?.entries ?? []
-  const calls = valueOf(source, fields, 'tool_calls')
-  if (calls !== null) {
-    return (scanArray(source.latin1, calls.start)?.elements ?? []).map((call) => {
-      const called = valueOf(source, scanObject(source.latin1, call.start)?.entries ?? [], 'function')
-      return called === null ? null : argumentsOf(source, called)
-    })
+/**
+ * The replacement that leaves a message its last `kept` media, with a mark where the first of the others
+ * stood; all other parts are as they are spelt. `text` is the message's text with it. Null where nothing goes.
+ */
+export function mediaRemoval(
+  source: Source,
+  message: Message,
+  kept: number,
+  mark: string,
+): (Replacement & { readonly text: string }) | null {
+  const content = message.facts.content
+  if (content?.kind !== 'parts') return null
+  const array = { start: message.start + content.start, end: message.start + content.end }
+  const parts = rawParts(source, array)
+  let dropped = parts.filter(({ kind }) => kind === 'media').length - kept
+  if (dropped <= 0) return null
+  const left: string[] = []
+  let isMarked = false
+  for (const { kind, json } of parts) {
+    if (kind !== 'media' || dropped <= 0) left.push(json)
+    else {
+      dropped -= 1
+      if (!isMarked) left.push(JSON.stringify({ type: 'text', text: mark }))
+      isMarked = true
+    }
   }
-  const legacy = valueOf(source, fields, 'function_call')
-  return legacy === null ? [] : [argumentsOf(source, legacy)]
+  const json = `[${left.join(',')}]`
+  const texts = contentParts(JSON.parse(json)).flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+  return { ...array, json, text: texts.join('\n') }
 }
 
 // --- internal ---
 
-type Entry = { readonly key: Span; readonly value: Span }
+type RawPart = { readonly kind: ContentPart['kind']; readonly json: string }
 
-function argumentsOf(source: Source, called: Span): Span | null {
-  return valueOf(source, scanObject(source.latin1, called.start)?.entries ?? [], 'arguments')
-}
-
-/** The raw parts of a content array that are no text. */
-function mediaParts(source: Source, arrayStart: number): string[] {
-  const raw = (scanArray(source.latin1, arrayStart)?.elements ?? []).map((part) =>
-    source.text(part.start, part.end),
-  )
-  return raw.filter((json) => {
-    const part: unknown = JSON.parse(json)
-    if (typeof part !== 'object' || part === null) return false
-    return !('text' in part && typeof part.text === 'string') && !('refusal' in part)
+/** The parts of a content array as they are spelt. */
+function rawParts(source: Source, array: Span): readonly RawPart[] {
+  const spans = scanArray(source.latin1, array.start)?.elements ?? []
+  const parts = contentParts(JSON.parse(source.text(array.start, array.end)))
+  return parts.map(({ kind }, position) => {
+    const span = spans[position] ?? array
+    return { kind, json: source.text(span.start, span.end) }
   })
-}
-
-/** The last value under this key, as JSON.parse would take it. */
-function valueOf(source: Source, entries: readonly Entry[], key: string): Span | null {
-  const entry = entries.findLast(({ key: span }) => JSON.parse(source.text(span.start, span.end)) === key)
-  return entry?.value ?? null
 }

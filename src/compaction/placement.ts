@@ -1,4 +1,5 @@
-import { scanArray } from '../conversation/json-scan.ts'
+import { scanArray, scanObject } from '../conversation/json-scan.ts'
+import type { Span } from '../conversation/source.ts'
 import { messageWith } from './made-message.ts'
 import type { Subject } from './subject.ts'
 import type { ViewMessage } from './view.ts'
@@ -41,10 +42,7 @@ const JOIN_SAVES_TOKENS = 2
 function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | null {
   const contents = run.map((message) => contentOf(subject, message))
   if (!contents.every((content) => content !== null)) return null
-  const base =
-    run.find((message) => message.item.kind === 'kept') ??
-    run.find((message) => message.index !== null) ??
-    run[0]
+  const base = run.find((message) => message.index !== null) ?? run[0]
   if (base === undefined) return null
   const baseContent = contents[run.indexOf(base)]
   const texts = contents.map((content) =>
@@ -65,11 +63,9 @@ function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | n
 
 function contentOf(subject: Subject, view: ViewMessage): Content | null {
   if (view.item.kind === 'made') {
-    const message: unknown = JSON.parse(view.item.json)
-    const content =
-      typeof message === 'object' && message !== null && 'content' in message ? message.content : null
-    if (typeof content === 'string') return { kind: 'string', json: JSON.stringify(content) }
-    return Array.isArray(content) ? { kind: 'parts', json: JSON.stringify(content) } : null
+    const json = valueText(view.item.json, 'content')
+    if (json?.startsWith('"')) return { kind: 'string', json }
+    return json?.startsWith('[') ? { kind: 'parts', json } : null
   }
   const message = subject.messages[view.item.index]
   const content = message?.facts.content ?? null
@@ -81,17 +77,29 @@ function contentOf(subject: Subject, view: ViewMessage): Content | null {
   }
 }
 
-/** The encoded texts of a content array; null where it holds more than text. */
+/** The texts of a content array as they are encoded; null where it holds more than text. */
 function textValues(json: string): string[] | null {
-  const parts: unknown = JSON.parse(json)
-  if (!Array.isArray(parts)) return null
-  const values: string[] = []
-  for (const part of parts as readonly unknown[]) {
-    if (typeof part !== 'object' || part === null || !('text' in part) || typeof part.text !== 'string')
-      return null
-    values.push(JSON.stringify(part.text))
-  }
-  return values
+  const values = partsOf(json).map((part) => valueText(part, 'text'))
+  return values.every((value) => value?.startsWith('"')) ? values.flatMap((value) => value ?? []) : null
+}
+
+// The scanner works on any text; offsets are characters in what follows, since the text is in hand already.
+
+function partsOf(json: string): string[] {
+  return (scanArray(json, 0)?.elements ?? []).map((part) => json.slice(part.start, part.end))
+}
+
+/** The JSON of an object's value under this key, as it is encoded; null where it has none. */
+function valueText(json: string, key: string): string | null {
+  const value = valueSpan(json, key)
+  return value === null ? null : json.slice(value.start, value.end)
+}
+
+function valueSpan(json: string, key: string): Span | null {
+  const entries = scanObject(json, 0)?.entries ?? []
+  return (
+    entries.findLast((entry) => JSON.parse(json.slice(entry.key.start, entry.key.end)) === key)?.value ?? null
+  )
 }
 
 function joinStrings(values: readonly string[]): string {
@@ -99,23 +107,17 @@ function joinStrings(values: readonly string[]): string {
 }
 
 function joinParts(contents: readonly Content[]): string {
-  const parts = contents.flatMap((content) => {
-    if (content.kind === 'string') return [`{"type":"text","text":${content.json}}`]
-    // The scanner works on any text; offsets are characters here, since the text is in hand already.
-    return (scanArray(content.json, 0)?.elements ?? []).map((part) =>
-      content.json.slice(part.start, part.end),
-    )
-  })
+  const parts = contents.flatMap((content) =>
+    content.kind === 'string' ? [`{"type":"text","text":${content.json}}`] : partsOf(content.json),
+  )
   return `[${parts.join(',')}]`
 }
 
 function withContent(subject: Subject, base: ViewMessage, json: string): string {
   if (base.item.kind === 'made') {
-    const message: unknown = JSON.parse(base.item.json)
-    return JSON.stringify({
-      ...(typeof message === 'object' ? message : {}),
-      content: JSON.parse(json) as unknown,
-    })
+    const made = base.item.json
+    const content = valueSpan(made, 'content')
+    return content === null ? json : made.slice(0, content.start) + json + made.slice(content.end)
   }
   const message = subject.messages[base.item.index]
   const content = message?.facts.content ?? null

@@ -2,7 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { waterLevel } from './passes/clip.ts'
-import type { Clip, Fold, Reach, Stride } from './stride.ts'
+import type { Clip, Clippable, Fold, Reach, Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 
 export type ClipInput = {
@@ -27,7 +27,7 @@ export type ClipPlan = {
 
 /**
  * The last means: contents of the open round are shortened, then those of the pinned recent messages, then
- * the task, the largest first; then the latest user message loses its media. Where even that is too much,
+ * the task, the largest first; then the latest user message loses media, the first of them first. Where even that is too much,
  * the open round is folded too. System messages and the latest user's text are never touched.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
@@ -51,8 +51,13 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
       tokens = yield* weigh()
     }
   }
-  if (tokens > input.allowedTokens) {
-    clips = withoutLatestMedia(subject, input.pins.latestUser, clips)
+  const { latestUser } = input.pins
+  const mediaCount = subject.messages[latestUser]?.facts.media.length ?? 0
+  for (let mediaKept = mediaCount - 1; mediaKept >= 0 && tokens > input.allowedTokens; mediaKept -= 1) {
+    clips = [
+      ...clips.filter((clip) => clip.index !== latestUser),
+      { kind: 'media', index: latestUser, mediaKept },
+    ]
     tokens = yield* weigh()
   }
   for (const recap of [markOnly, withoutRecap]) {
@@ -111,13 +116,6 @@ const withoutRecap = { beforeTokensMax: 0, afterTokensMax: 0, systemTokensMax: 0
 /** The frame and one word. */
 const LEAST_TOKENS = 1
 
-function withoutLatestMedia(subject: Subject, latestUser: number, clips: readonly Clip[]): readonly Clip[] {
-  const mediaTokens = latestUser === -1 ? 0 : subject.mediaTokens(latestUser)
-  if (mediaTokens === 0) return clips
-  const tokensMax = (subject.sizes[latestUser] ?? 0) - mediaTokens
-  return [...clips.filter((clip) => clip.index !== latestUser), { index: latestUser, tokensMax }]
-}
-
 function groupsOf(subject: Subject, input: ClipInput): number[][] {
   const tail = input.fold?.frontier ?? subject.structure.systemCount
   const clippable = (start: number, end: number): number[] => {
@@ -133,6 +131,10 @@ function groupsOf(subject: Subject, input: ClipInput): number[][] {
   return [clippable(input.openFrom, input.point), clippable(tail, input.openFrom), task]
 }
 
+/**
+ * Shortens the messages of a group, the largest first, until their excess is gone. Frames and names cannot
+ * be shortened: what stays above its level is set aside, and the others give way for it.
+ */
 function* clipGroup(
   ledger: Ledger,
   reach: Reach,
@@ -141,13 +143,42 @@ function* clipGroup(
   excessTokens: number,
   floorTokens: number,
 ): Steps<readonly Clip[]> {
-  const byIndex = new Map(clipsByIndex(clips))
-  const sizes: number[] = []
-  for (const index of group) sizes.push(yield* ledger.treatedTokens(index, index + 1, reach, byIndex))
-  const groupTokens = sizes.reduce((sum, size) => sum + size, 0)
-  const level = waterLevel(sizes, groupTokens - excessTokens, floorTokens)
-  for (const [position, index] of group.entries()) {
-    if ((sizes[position] ?? 0) > level) byIndex.set(index, level)
+  const byIndex = new Map(clips.map((clip) => [clip.index, clip]))
+  const sizeOf = (index: number): Steps<number> =>
+    ledger.treatedTokens(index, index + 1, reach, { byIndex, furthest: index })
+  const sizes = new Map<number, number>()
+  for (const index of group) sizes.set(index, yield* sizeOf(index))
+  const goalTokens = sum(sizes.values()) - excessTokens
+  const open = new Set(group.filter((index) => clippableAs(ledger, reach, index) !== null))
+  while (open.size > 0 && sum(sizes.values()) > goalTokens) {
+    const openSizes = [...open].map((index) => sizes.get(index) ?? 0)
+    const level = waterLevel(openSizes, goalTokens - sum(sizes.values()) + sum(openSizes), floorTokens)
+    let isLower = false
+    for (const index of open) {
+      const size = sizes.get(index) ?? 0
+      const of = clippableAs(ledger, reach, index)
+      if (size <= level || of === null) continue
+      byIndex.set(index, { kind: 'content', index, of, tokensMax: level })
+      const shortened = yield* sizeOf(index)
+      sizes.set(index, shortened)
+      isLower ||= shortened < size
+      if (shortened > level) open.delete(index)
+    }
+    if (!isLower) break
   }
-  return [...byIndex].map(([index, tokensMax]) => ({ index, tokensMax }))
+  return [...byIndex.values()]
+}
+
+/** What a clip of this message starts from; null where the message was cleared. */
+function clippableAs(ledger: Ledger, reach: Reach, index: number): Clippable | null {
+  const { kind } = ledger.treatment(index, reach, NO_CLIPS)
+  return kind === 'kept' || kind === 'rendered' || kind === 'previewed' ? kind : null
+}
+
+const NO_CLIPS = clipsByIndex([])
+
+function sum(values: Iterable<number>): number {
+  let total = 0
+  for (const value of values) total += value
+  return total
 }

@@ -41,6 +41,7 @@ export function* planStride(
   const before = previous ?? UNTOUCHED
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
   const targetTokens = targetOf(policy, options, beforeTokens, fixedTokens)
+  const roomTokens = roomUnderTarget(policy, options, beforeTokens, fixedTokens)
   const mustFit = beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const protectedFrom = protectedStart(subject, ledger, pins, {
@@ -55,9 +56,13 @@ export function* planStride(
   }
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? ratioOrTokens(policy), room.budgetTokens, fixedTokens)
-  const runs = (at: number | null): boolean => demanded || beforeTokens >= thresholdOf(at)
+  const runs = (at: number | null): boolean =>
+    demanded || isAskedFor(reason) || beforeTokens >= thresholdOf(at)
 
-  const foldAt = folding(subject, pins, recapCaps(policy, options, targetTokens, fixedTokens))
+  const caps = recapCaps(policy, options, roomTokens, targetTokens)
+  // Asked for or not, nothing is folded without a trace while there is room.
+  if (isAskedFor(reason) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
+  const foldAt = folding(subject, pins, caps)
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   let fold: Fold | null = before.fold === null ? null : foldAt(before.fold.frontier)
@@ -141,9 +146,14 @@ function savingsMinTokens(room: Room): number {
 function targetOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
   if (options.smallest) return 0
   const target = thresholdTokens(policy.target, options.room.budgetTokens, fixedTokens)
-  if (options.reason !== 'forced') return target
+  if (!isAskedFor(options.reason)) return target
   const share = policy.target > 1 ? policy.target / options.room.budgetTokens : policy.target
   return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
+}
+
+/** Whether a stride is made for another reason than its size. */
+function isAskedFor(reason: StrideReason): boolean {
+  return reason === 'forced' || reason === 'every'
 }
 
 const SAVINGS_MIN_TOKENS = 1024
@@ -155,24 +165,42 @@ const SMALLEST_RECAP_TOKENS = 128
 /** Folded system messages are quoted within this share of the target. */
 const QUOTED_SYSTEM_SHARE = 0.25
 
+const SMALLEST_RECAP_SHARE = 0.25
+
+/** Below this a recap's own words do not fit. */
+const RECAP_TOKENS_MIN = 64
+
 /** A recap never takes more than this share of the room under the target. */
 const RECAP_SHARE = 0.3
 
 function recapCaps(
   policy: Policy,
   options: PlanOptions,
+  roomTokens: number,
   targetTokens: number,
-  fixedTokens: number,
 ): RecapCaps {
-  if (options.smallest) {
-    const spareTokens = Math.floor((options.room.budgetTokens - fixedTokens) / 4)
-    return { tokensMax: Math.max(0, Math.min(SMALLEST_RECAP_TOKENS, spareTokens)), systemTokensMax: 0 }
-  }
-  const roomTokens = Math.floor((targetTokens - fixedTokens) * RECAP_SHARE)
+  const share = options.smallest ? SMALLEST_RECAP_SHARE : RECAP_SHARE
+  const largest = options.smallest ? SMALLEST_RECAP_TOKENS : policy.recap.max_tokens
   return {
-    tokensMax: Math.max(0, Math.min(policy.recap.max_tokens, roomTokens)),
+    tokensMax: Math.max(0, Math.min(largest, Math.floor(roomTokens * share))),
     systemTokensMax: Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE)),
   }
+}
+
+/**
+ * What there is for everything that is not fixed: under the target, or for the smallest form under the
+ * budget. A stride that was asked for may come long before that, and halves what there is.
+ */
+function roomUnderTarget(
+  policy: Policy,
+  options: PlanOptions,
+  beforeTokens: number,
+  fixedTokens: number,
+): number {
+  const { budgetTokens } = options.room
+  if (options.smallest) return budgetTokens - fixedTokens
+  const roomTokens = thresholdTokens(policy.target, budgetTokens, fixedTokens) - fixedTokens
+  return isAskedFor(options.reason) ? Math.min(roomTokens, beforeTokens - fixedTokens) : roomTokens
 }
 
 /** Where passes have no threshold of their own they run with the trigger; with `off`, only what is demanded runs. */

@@ -21,8 +21,16 @@ export type Fold = {
   readonly systemTokensMax: number
 }
 
-/** A message whose content is shortened to this size, in tokens of the whole message. */
-export type Clip = { readonly index: number; readonly tokensMax: number }
+/**
+ * A message that is shortened: its contents, from what the passes left of them at the time, to a size in
+ * tokens of the whole message; or its media, of which the last so many stay.
+ */
+export type Clip =
+  | { readonly kind: 'content'; readonly index: number; readonly of: Clippable; readonly tokensMax: number }
+  | { readonly kind: 'media'; readonly index: number; readonly mediaKept: number }
+
+/** What a clip starts from: so it stays the same bytes when a later stride's passes reach over it. */
+export type Clippable = 'kept' | 'rendered' | 'previewed'
 
 /**
  * One compaction: together with the conversation it determines the view. It replaces the stride before
@@ -112,9 +120,21 @@ function isStride(value: unknown): value is Stride {
           fold['systemTokensMax'],
         ]))) &&
     Array.isArray(clips) &&
-    clips.every((clip: unknown) => isRecord(clip) && areIntegers([clip['index'], clip['tokensMax']]))
+    clips.every(isClip)
   )
 }
+
+function isClip(clip: unknown): clip is Clip {
+  if (!isRecord(clip)) return false
+  if (clip['kind'] === 'media') return areIntegers([clip['index'], clip['mediaKept']])
+  return (
+    clip['kind'] === 'content' &&
+    clippables.includes(clip['of']) &&
+    areIntegers([clip['index'], clip['tokensMax']])
+  )
+}
+
+const clippables: readonly unknown[] = ['kept', 'rendered', 'previewed'] satisfies Clippable[]
 
 function areIntegers(values: readonly unknown[]): boolean {
   return values.every((value) => Number.isInteger(value))

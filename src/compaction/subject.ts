@@ -12,8 +12,8 @@ export type Subject = {
   readonly structure: Structure
   /** Tokens of each message as the client sent it, framing included. */
   readonly sizes: readonly number[]
-  /** What the media of a message weigh within its size. */
-  readonly mediaTokens: (index: number) => number
+  /** What each of a message's media weighs within its size, in tokens, in their order. */
+  readonly mediaSizes: (index: number) => readonly number[]
   readonly count: CountTokens
   readonly digest: Digest
   /** Scope, encoding and model: what is remembered of a message under one is not used under another. */
@@ -28,6 +28,10 @@ export function toolNameOf(subject: Subject, index: number): string {
   const callIndex = subject.structure.unitStart(index)
   const call = subject.messages[callIndex]?.facts
   if (call === undefined) return ''
-  const position = facts.answersId === null ? -1 : call.callIds.indexOf(facts.answersId)
-  return call.callNames[position === -1 ? index - callIndex - 1 : position] ?? ''
+  // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
+  const inOrder = index - callIndex - 1
+  if (facts.answersId === null || call.callIds[inOrder] === facts.answersId)
+    return call.callNames[inOrder] ?? ''
+  const position = call.callIds.indexOf(facts.answersId)
+  return call.callNames[position === -1 ? inOrder : position] ?? ''
 }

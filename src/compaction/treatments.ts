@@ -1,11 +1,13 @@
+import { argumentSpans, type ArgumentsSpan } from '../conversation/calls.ts'
+import type { Message } from '../conversation/message.ts'
 import { parseMessage } from '../conversation/parse.ts'
 import type { Steps } from '../conversation/source.ts'
-import { frameTokens } from '../pressure/message-tokens.ts'
+import { frameTokens, uncutTokens } from '../pressure/message-tokens.ts'
 import { clipArguments, clipText, waterLevel } from './passes/clip.ts'
 import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
-import { argumentSpans, contentReplacement, messageWith, type Replacement } from './made-message.ts'
+import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
 import type { Made, MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { toolNameOf, type Subject } from './subject.ts'
@@ -16,11 +18,13 @@ export type Treatment =
   | { readonly kind: 'rendered' }
   | { readonly kind: 'previewed' }
   | { readonly kind: 'cleared' }
+  /** Its media go, but for the last so many; its text stays. */
+  | { readonly kind: 'unloaded'; readonly mediaKept: number }
   | { readonly kind: 'clipped'; readonly tokensMax: number; readonly of: 'kept' | 'rendered' | 'previewed' }
 
 /**
  * Makes the treated messages of one subject and remembers them. What it makes depends on the message and the
- * policy only.
+ * policy only. The tokens stated for a made message are those that its JSON would be counted with.
  */
 export type Treatments = {
   /** The message under this treatment; `json` null where the treatment changes nothing. */
@@ -42,8 +46,7 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
       const message = subject.messages[index]
       const size = subject.sizes[index] ?? 0
       if (message === undefined || treatment.kind === 'kept') return { json: null, tokens: size }
-      const how =
-        treatment.kind === 'clipped' ? `clipped ${treatment.of} ${treatment.tokensMax}` : treatment.kind
+      const how = nameOf(treatment)
       // Plans weigh a message many times before its view is built.
       const latest = latestMade[index]
       if (latest?.how === how) return latest.made
@@ -64,6 +67,20 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
 
 // --- internal ---
 
+function nameOf(treatment: Treatment): string {
+  switch (treatment.kind) {
+    case 'kept':
+    case 'rendered':
+    case 'previewed':
+    case 'cleared':
+      return treatment.kind
+    case 'unloaded':
+      return `unloaded ${treatment.mediaKept}`
+    case 'clipped':
+      return `clipped ${treatment.of} ${treatment.tokensMax}`
+  }
+}
+
 /** A treatment that would make a message larger leaves it as it is. */
 function smallerOf(size: number, made: Made): Made {
   return made.json !== null && made.tokens < size ? made : { json: null, tokens: size }
@@ -83,6 +100,8 @@ function makeOne(policy: Policy, subject: Subject, index: number, treatment: Tre
     case 'rendered':
     case 'previewed':
       return withText(subject, index, treatedText(policy, subject, index, treatment.kind), 'keep')
+    case 'unloaded':
+      return unloadMessage(subject, index, treatment.mediaKept)
     case 'clipped':
       return clipMessage(policy, subject, index, treatment)
   }
@@ -108,28 +127,48 @@ function treatedText(
   })
 }
 
-/** The message with this text in the place of its own; media parts stay unless they are dropped. */
+/** The message with this text in the place of its own. */
 function withText(subject: Subject, index: number, text: string, media: 'keep' | 'drop'): Made {
   const message = subject.messages[index]
   const unchanged = { json: null, tokens: subject.sizes[index] ?? 0 }
   if (message === undefined) return unchanged
+  const drops = media === 'drop' && hasDroppableMedia(message)
   const parsed = parseMessage(subject.source, message)
-  const keepsAllMedia = media === 'keep' || message.facts.media.length === 0
-  if (parsed.text === text && keepsAllMedia) return unchanged
-  const replacement = contentReplacement(subject.source, message, text, media)
+  if (parsed.text === text && !drops) return unchanged
+  const replacement = contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
   if (replacement === null) return unchanged
   const argumentTokens = parsed.calls.reduce((sum, call) => sum + subject.count(call.argumentsText), 0)
-  const frame = frameTokens(message.facts, subject.count)
-  const mediaTokens = media === 'drop' ? 0 : subject.mediaTokens(index)
+  const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
+  const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
   return {
     json: messageWith(subject.source, message, [replacement]),
     tokens: frame + argumentTokens + mediaTokens + subject.count(text),
   }
 }
 
+/** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
+function unloadMessage(subject: Subject, index: number, mediaKept: number): Made {
+  const message = subject.messages[index]
+  const unchanged = { json: null, tokens: subject.sizes[index] ?? 0 }
+  if (message === undefined || !hasDroppableMedia(message)) return unchanged
+  const removal = mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
+  if (removal === null) return unchanged
+  const sizes = subject.mediaSizes(index)
+  const droppedTokens = total(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
+  const textTokens = subject.count(parseMessage(subject.source, message).text)
+  return {
+    json: messageWith(subject.source, message, [removal]),
+    tokens: unchanged.tokens - droppedTokens - textTokens + subject.count(removal.text),
+  }
+}
+
+function total(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
 /**
- * A message shortened to at most `tokensMax`, framing included, as far as its frame allows: media go first,
- * then text and call arguments share what is left, the largest cut first.
+ * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut
+ * allow: media go first, then text and call arguments share what is left, the largest cut first.
  */
 function clipMessage(
   policy: Policy,
@@ -140,30 +179,48 @@ function clipMessage(
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined || size <= treatment.tokensMax) return { json: null, tokens: size }
+  const { source, count } = subject
+  const parsed = parseMessage(source, message)
   const text = treatedText(policy, subject, index, treatment.of)
-  const { calls } = parseMessage(subject.source, message)
-  const frame = frameTokens(message.facts, subject.count)
-  const pieces = [text, ...calls.map((call) => call.argumentsText)]
-  const pieceTokens = pieces.map((piece) => subject.count(piece))
-  const level = waterLevel(pieceTokens, treatment.tokensMax - frame, 0)
+  const drops = hasDroppableMedia(message)
+  const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
+  const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) + mediaTokens
+  const textTokens = count(text)
+  const argumentTokens = parsed.calls.map((call) => count(call.argumentsText))
+  const level = waterLevel([textTokens, ...argumentTokens], treatment.tokensMax - staying, 0)
 
-  const shownText =
-    text === '' && message.facts.media.length > 0
-      ? MEDIA_DROPPED
-      : clipText(text, pieceTokens[0] ?? 0, level, subject.count)
   const replacements: Replacement[] = []
-  const content = contentReplacement(subject.source, message, shownText, 'drop')
-  const drops = message.facts.media.length > 0
-  if (content !== null && (drops || shownText !== text || treatment.of !== 'kept')) replacements.push(content)
-  let tokens = frame + (content === null ? 0 : subject.count(shownText))
-  for (const [position, span] of argumentSpans(subject.source, message).entries()) {
-    const argumentsText = calls[position]?.argumentsText ?? ''
-    const shown = clipArguments(argumentsText, pieceTokens[position + 1] ?? 0, level, subject.count)
-    tokens += subject.count(shown)
-    if (span !== null && shown !== argumentsText) replacements.push({ ...span, json: JSON.stringify(shown) })
+  const shownText = text === '' && drops ? MEDIA_DROPPED : clipText(text, textTokens, level, count)
+  if (shownText !== parsed.text || drops) {
+    const content = contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
+    if (content !== null) replacements.push(content)
   }
-  return { json: messageWith(subject.source, message, replacements), tokens }
+  let tokens = staying + count(shownText)
+  for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
+    const argumentsText = parsed.calls[position]?.argumentsText ?? ''
+    const sizeTokens = argumentTokens[position] ?? 0
+    if (span === null || sizeTokens <= level) {
+      tokens += sizeTokens
+      continue
+    }
+    const shown = clippedArguments(span.kind, argumentsText, sizeTokens, level, count)
+    tokens += count(shown)
+    replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
+  }
+  return { json: messageWith(source, message, replacements), tokens }
 }
 
-/** What stands in the place of a message's images or files when nothing else was in it. */
+function clippedArguments(kind: ArgumentsSpan['kind'], ...text: Parameters<typeof clipArguments>): string {
+  return kind === 'text' ? clipText(...text) : clipArguments(...text)
+}
+
+/**
+ * Whether a new content leaves media out. Audio beside the content stays, and what it weighs is known only
+ * together with the rest: then all of them stay.
+ */
+function hasDroppableMedia({ facts }: Message): boolean {
+  return facts.media.length > 0 && facts.media.every(({ place }) => place !== 'beside')
+}
+
+/** What stands in the place of a message's images or files. */
 const MEDIA_DROPPED = '[media left out]'

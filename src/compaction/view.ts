@@ -25,6 +25,8 @@ export type View = {
   readonly tokens: number
   /** The passes whose outcome stands in it. */
   readonly passes: readonly PassName[]
+  /** Whether a recap stands in it: there may have been no room for one. */
+  readonly hasRecap: boolean
 }
 
 export type ViewOptions = {
@@ -47,6 +49,7 @@ export function* buildView(
   const clips = clipsByIndex(stride.clips)
   const messages: ViewMessage[] = []
   const passes = new Set<PassName>()
+  let hasRecap = false
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
   if (layout.task !== null) messages.push(yield* treated(layout.task))
@@ -65,6 +68,7 @@ export function* buildView(
     messages: placed,
     tokens: placed.reduce((sum, message) => sum + message.tokens, 0),
     passes: passOrder.filter((pass) => passes.has(pass)),
+    hasRecap,
   }
 
   function* treated(index: number): Steps<ViewMessage> {
@@ -82,6 +86,7 @@ export function* buildView(
     passes.add('fold')
     const recap = yield* recapOf(subject, run, visible, cache)
     if (recap.json === null) return
+    hasRecap = true
     const json = JSON.stringify({ role: 'user', content: recap.json })
     messages.push({
       item: { kind: 'made', json },
@@ -103,6 +108,7 @@ const passOf = {
   previewed: 'preview',
   cleared: 'clear',
   clipped: 'clip',
+  unloaded: 'clip',
 } as const satisfies Record<string, PassName>
 
 const passOrder: readonly PassName[] = ['render', 'preview', 'clear', 'fold', 'clip']

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../profiles/nearest.ts'
+import { notYet } from '../profiles/not-yet.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
@@ -44,14 +45,14 @@ export const flags = [
   }),
   setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.'),
   setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
-  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the admin listener.'),
-  setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the admin listener; 0 turns it off.', {
+  setting('admin-host', 'HOST', ['admin', 'host'], `${notYet}. Address of the admin listener.`),
+  setting('admin-port', 'PORT', ['admin', 'port'], `${notYet}. Port of the admin listener; 0 turns it off.`, {
     numeric: true,
   }),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {
     defaultText: '`profiles/` beside foldgate.yaml, then the built-in ones',
   }),
-  setting('store', 'URL', ['store', 'url'], 'Where decisions are kept.'),
+  setting('store', 'URL', ['store', 'url'], `${notYet} but for memory:. Where decisions are kept.`),
   setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.'),
   {
     ...plain('config', 'FILE', 'Settings file.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { notYet } from '../profiles/not-yet.ts'
 import { count, glob, group, headerName, onOff, oneOf, shortText } from '../profiles/values.ts'
 import { isOrigin, upstreamUrlFault } from './web-address.ts'
 
@@ -191,7 +192,7 @@ export const settingsSchema = group({
       })
       .default('sqlite:')
       .describe(
-        "Where decisions and summaries are kept: `sqlite:` (a file in the user's state directory), `sqlite:PATH`, `memory:`, `redis://…`.",
+        `${notYet} but for \`memory:\`, which all others are taken for. Where decisions and summaries are kept: \`sqlite:\` (a file in the user's state directory), \`sqlite:PATH\`, \`memory:\`, \`redis://…\`.`,
       ),
     ttl_days: z
       .number({ error: 'a number of days above 0' })
@@ -203,12 +204,14 @@ export const settingsSchema = group({
     required: onOff
       .default(false)
       .describe(
-        'Whether a store that cannot be opened stops the start; else it becomes `memory:` with a warning.',
+        'Whether a store that cannot be opened stops the start, as all but `memory:` do so far; else it becomes `memory:` with a warning.',
       ),
     encrypt_key_env: variableName
       .nullable()
       .default(null)
-      .describe('Environment variable that holds the key with which content in the store is encrypted.'),
+      .describe(
+        `${notYet}. Environment variable that holds the key with which content in the store is encrypted.`,
+      ),
   })
     .prefault({})
     .describe('What is remembered, and where.'),
@@ -227,7 +230,7 @@ export const settingsSchema = group({
       .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
   })
     .prefault({})
-    .describe('The page, the metrics and the journal.'),
+    .describe(`${notYet}: there is no such listener. The page, the metrics and the journal.`),
   archive: group({
     dir: shortText("a folder's path")
       .nullable()
@@ -238,7 +241,7 @@ export const settingsSchema = group({
     mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
   })
     .prefault({})
-    .describe('Keeping what was folded.'),
+    .describe(`${notYet}. Keeping what was folded.`),
   usage: group({
     in_streams: oneOf(['rewritten', 'never', 'always'])
       .default('rewritten')
@@ -247,7 +250,7 @@ export const settingsSchema = group({
       ),
   })
     .prefault({})
-    .describe("The provider's own token counts."),
+    .describe(`${notYet}. The provider's own token counts.`),
   prices: z
     .record(
       glob,
@@ -260,7 +263,7 @@ export const settingsSchema = group({
     )
     .default({})
     .describe(
-      'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. Unknown prices are shown as unknown.',
+      `${notYet}. Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. Unknown prices are shown as unknown.`,
     ),
 })
 

@@ -1,4 +1,5 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Profile } from '../profiles/schema.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { type ProfileFilesOptions, readProfileFiles } from './profile-files.ts'
@@ -10,6 +11,8 @@ export type WatchProfilesOptions = ProfileFilesOptions & {
   readonly onProblems: (problems: readonly Problem[]) => void
   /** How long a folder has to be quiet before it is read, in ms. Default 200. */
   readonly quietMs?: number
+  /** How often it is looked whether the folder is still the same one, in ms. Default 1500. */
+  readonly lookMs?: number
 }
 
 export type ProfileWatch = {
@@ -22,28 +25,39 @@ export type ProfileWatch = {
 /** Editors write a file in several steps, and copying a folder takes a moment. */
 const quietMsDefault = 200
 
+/** A watcher holds on to the folder that it was given: only looking finds a new one, or none, at the path. */
+const lookMsDefault = 1_500
+
 /**
  * Watches the user's folder of profiles and reads it when something in it changed. The folder is watched, not
- * its files: editors and orchestrators replace files by renaming. A folder that is not there yet, or that went
- * and came back, is looked for at the next `reload`.
+ * its files: editors and orchestrators replace files by renaming. That it comes, goes, comes back or is another
+ * one behind a symbolic link is found by looking now and then. One that goes is told, and the profiles before
+ * stay: a folder that is being replaced must not take its profiles away for a moment.
  */
 export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
-  const { directory, onReload, onProblems, quietMs = quietMsDefault } = options
+  const { directory, onReload, onProblems, quietMs = quietMsDefault, lookMs = lookMsDefault } = options
   let watcher: FSWatcher | null = null
   let timer: NodeJS.Timeout | null = null
   let reading: Promise<void> = Promise.resolve()
   let closed = false
+  /** The folder that was found last; null: none. */
+  let found: string | null = null
+  let wasThere = false
+  let goneTold = false
 
-  const reload = (): Promise<void> => {
-    reading = reading.then(read)
+  const reload = (asked: boolean): Promise<void> => {
+    reading = reading.then(() => read(asked))
     return reading
   }
 
-  async function read(): Promise<void> {
+  async function read(asked: boolean): Promise<void> {
     if (closed) return
     // Anew before each read: the folder itself may have been replaced, and what changes from here on is seen.
     startWatching()
-    const { profiles, problems } = await readProfileFiles(options)
+    if (found === null && goneTold && !asked) return
+    goneTold = found === null && wasThere
+    const required = options.required === true || wasThere
+    const { profiles, problems } = await readProfileFiles({ ...options, required })
     if (closed) return
     if (problems.length > 0) return onProblems(problems)
     try {
@@ -57,6 +71,9 @@ export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
   function startWatching(): void {
     watcher?.close()
     watcher = null
+    // Before it is watched: one that is replaced in between is found at the next look.
+    found = identityNow(directory)
+    wasThere ||= found !== null
     try {
       watcher = watch(directory, { persistent: false }, readSoon)
       watcher.on('error', readSoon)
@@ -65,22 +82,52 @@ export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
     }
   }
 
+  async function look(): Promise<void> {
+    const now = await identityOf(directory)
+    if (closed || now === found) return
+    found = now
+    readSoon()
+  }
+
   function readSoon(): void {
     if (closed) return
     if (timer !== null) clearTimeout(timer)
     timer = setTimeout(() => {
-      void reload()
+      void reload(false)
     }, quietMs)
     timer.unref()
   }
 
   startWatching()
+  const looking = setInterval(() => void look(), lookMs)
+  looking.unref()
   return {
-    reload,
+    reload: () => reload(true),
     close() {
       closed = true
+      clearInterval(looking)
       watcher?.close()
       if (timer !== null) clearTimeout(timer)
     },
   }
+}
+
+// --- internal ---
+
+/** Tells one folder from another at the same path, behind symbolic links too; null where there is none. */
+async function identityOf(directory: string): Promise<string | null> {
+  return stat(directory, { bigint: true }).then(identity, () => null)
+}
+
+function identityNow(directory: string): string | null {
+  try {
+    return identity(statSync(directory, { bigint: true }))
+  } catch {
+    return null
+  }
+}
+
+/** The number of a folder that was removed is given to the next one, whose birth then tells it apart. */
+function identity({ dev, ino, birthtimeNs }: BigIntStats): string {
+  return [dev, ino, birthtimeNs].join(' ')
 }

@@ -1,9 +1,18 @@
-import { isJsonObject, stringifyJson, stringOr } from './json-value.ts'
+import { scanArray, scanObject } from './json-scan.ts'
+import type { EntrySpans } from './json-scan.ts'
+import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { ParsedMessage } from './message.ts'
+import type { Source, Span } from './source.ts'
 
 /** A call in an assistant message: '' where its id, name or arguments are missing. */
 export type Call = ParsedMessage['calls'][number]
+
+/**
+ * Where a call's arguments stand and what they are: JSON inside a string, a string of free text, or a JSON
+ * value that is no string, as some servers write them.
+ */
+export type ArgumentsSpan = Span & { readonly kind: 'encoded' | 'text' | 'value' }
 
 /**
  * The calls of a parsed message in their order; only an assistant makes calls. A legacy `function_call` is
@@ -14,25 +23,70 @@ export function readCalls(message: JsonObject): readonly Call[] | null {
   const list = message['tool_calls']
   if (Array.isArray(list) && list.length > 0) return allOrNull(list.map(readCall))
   const legacy = message['function_call']
-  return isJsonObject(legacy) ? allOrNull([namedCall('', legacy, 'arguments')]) : []
+  return isJsonObject(legacy) ? allOrNull([namedCall('', legacy, 'legacy')]) : []
+}
+
+/** Where the arguments of these calls stand in the message that they were read from; null where a call has none. */
+export function argumentSpans(
+  source: Source,
+  message: Span,
+  calls: readonly Call[],
+): readonly (ArgumentsSpan | null)[] {
+  const fields = entriesOf(source, message)
+  const list = valueOf(source, fields, 'tool_calls')
+  const listed = (list && scanArray(source.latin1, list.start)?.elements) ?? []
+  const legacy = valueOf(source, fields, 'function_call')
+  return calls.map(({ form }, position) => {
+    const call = listed[position]
+    if (form === 'legacy') return argumentsIn(source, legacy, form)
+    return argumentsIn(
+      source,
+      call === undefined ? null : valueOf(source, entriesOf(source, call), form),
+      form,
+    )
+  })
 }
 
 // --- internal ---
 
+type Form = Call['form']
+
+const argumentsKeyOf = {
+  function: 'arguments',
+  custom: 'input',
+  legacy: 'arguments',
+} as const satisfies Record<Form, string>
+
 function readCall(call: unknown): Call | null {
-  if (!isJsonObject(call)) return { id: '', name: '', argumentsText: '' }
+  if (!isJsonObject(call)) return namedCall('', {}, 'function')
   const id = stringOr(call['id'], '')
-  if (isJsonObject(call['custom'])) return namedCall(id, call['custom'], 'input')
-  return namedCall(id, isJsonObject(call['function']) ? call['function'] : {}, 'arguments')
+  if (isJsonObject(call['custom'])) return namedCall(id, call['custom'], 'custom')
+  return namedCall(id, isJsonObject(call['function']) ? call['function'] : {}, 'function')
 }
 
-function namedCall(id: string, called: JsonObject, argumentsKey: 'arguments' | 'input'): Call | null {
-  const given = called[argumentsKey] ?? ''
+function namedCall(id: string, called: JsonObject, form: Form): Call | null {
+  const given = called[argumentsKeyOf[form]] ?? ''
   const argumentsText = typeof given === 'string' ? given : stringifyJson(given)
-  return argumentsText === null ? null : { id, name: stringOr(called['name'], ''), argumentsText }
+  return argumentsText === null ? null : { id, name: stringOr(called['name'], ''), argumentsText, form }
 }
 
 function allOrNull(calls: readonly (Call | null)[]): readonly Call[] | null {
   const read = calls.filter((call) => call !== null)
   return read.length === calls.length ? read : null
+}
+
+function argumentsIn(source: Source, called: Span | null, form: Form): ArgumentsSpan | null {
+  const span = called && valueOf(source, entriesOf(source, called), argumentsKeyOf[form])
+  if (span === null) return null
+  const isString = source.latin1.startsWith('"', span.start)
+  return { ...span, kind: isString ? (form === 'custom' ? 'text' : 'encoded') : 'value' }
+}
+
+function entriesOf(source: Source, value: Span): readonly EntrySpans[] {
+  return scanObject(source.latin1, value.start)?.entries ?? []
+}
+
+/** The last value under this key, as JSON.parse would take it. */
+function valueOf(source: Source, entries: readonly EntrySpans[], key: string): Span | null {
+  return entries.findLast((entry) => parseJson(source, entry.key) === key)?.value ?? null
 }

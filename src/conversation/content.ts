@@ -3,7 +3,7 @@ import { isJsonObject } from './json-value.ts'
 /** A piece of a message's content, told apart by what may be done with it. */
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string }
-  /** Thoughts that some servers want back among the parts. They belong to no meaning key. */
+  /** Thoughts that some servers want back among the parts. They belong to no meaning key and are never dropped. */
   | { readonly kind: 'reasoning'; readonly part: unknown }
   | { readonly kind: 'media'; readonly part: unknown }
 

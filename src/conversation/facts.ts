@@ -126,10 +126,11 @@ function readContent(
       meaning.push({ kind: 'text', text: part.text })
       continue
     }
+    if (part.kind === 'reasoning') continue
     const read = readMedia(part.part, digest)
     if (read === null) return null
     media.push(read)
-    if (part.kind === 'media') meaning.push({ kind: read.kind, text: read.digest })
+    meaning.push({ kind: read.kind, text: read.digest })
   }
   if (isJsonObject(content) || typeof content === 'number' || typeof content === 'boolean') {
     const text = stringifyJson(content)

@@ -28,7 +28,7 @@ const dataPrefixCharactersMax = 1_024
 
 /**
  * A content part that is no text; null where it is nested too deep to be described. A part of an unknown
- * type is `other` and stands `inline`, `dataBytes` being the length of its JSON.
+ * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8.
  */
 export function readMedia(part: unknown, digest: Digest): Media | null {
   if (!isJsonObject(part)) return unknownPart(part, digest)
@@ -43,7 +43,7 @@ export function readMedia(part: unknown, digest: Digest): Media | null {
 
 /** Audio that the upstream keeps and an assistant message refers to (`audio: {id}`). */
 export function audioReference(id: string, digest: Digest): Media {
-  return { kind: 'audio', detail: 'auto', digest: digest(id), place: 'reference', ...noData }
+  return { kind: 'audio', detail: 'auto', digest: digest(id), place: 'beside', ...noData }
 }
 
 // --- internal ---
@@ -61,8 +61,19 @@ function unknownPart(part: unknown, digest: Digest): Media | null {
     digest: digest(text),
     place: 'inline',
     ...noData,
-    dataBytes: text.length,
+    dataBytes: utf8Length(text),
   }
+}
+
+function utf8Length(text: string): number {
+  let length = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    // Half of a pair, which takes four bytes.
+    if (unit >= 0xd800 && unit <= 0xdfff) length += 1
+    else if (unit >= 0x80) length += unit < 0x800 ? 1 : 2
+  }
+  return length
 }
 
 function addressOf(holder: unknown): Address | null {

@@ -9,12 +9,15 @@ export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'oth
  */
 export type Media = {
   readonly kind: 'image' | 'audio' | 'file' | 'video' | 'other'
-  /** `inline`: base64 in the body; `remote`: an address; `reference`: an id known to the upstream. */
-  readonly place: 'inline' | 'remote' | 'reference'
+  /**
+   * `inline`: base64 in the body; `remote`: an address; `reference`: an id known to the upstream; `beside`: an
+   * id in a field of its own, which stays whatever becomes of the content.
+   */
+  readonly place: 'inline' | 'remote' | 'reference' | 'beside'
   readonly detail: 'low' | 'high' | 'auto' | 'original'
   readonly widthPixels: number
   readonly heightPixels: number
-  /** Length of the inline data after base64 decoding, in bytes; 0 where it is not inline. */
+  /** Length of the inline data after base64 decoding, in bytes; of a part of an unknown type, of its JSON. 0 where it is not inline. */
   readonly dataBytes: number
   /** Digest of the data or the address: equal media have equal digests. */
   readonly digest: string
@@ -53,5 +56,15 @@ export type Message = Span & { readonly facts: MessageFacts }
 export type ParsedMessage = {
   /** The text of `content`: the string itself, or its text parts joined by a newline; '' where there is none. */
   readonly text: string
-  readonly calls: readonly { readonly id: string; readonly name: string; readonly argumentsText: string }[]
+  readonly calls: readonly {
+    readonly id: string
+    readonly name: string
+    readonly argumentsText: string
+    /** How it was written: with `arguments` in `function`, with `input` in `custom`, or as a `function_call`. */
+    readonly form: 'function' | 'custom' | 'legacy'
+  }[]
+  /** Texts that count and are never rewritten: thoughts sent back, a refusal, content of an unknown shape. They are no part of the meaning. */
+  readonly uncut: string
+  /** Characters of encrypted thoughts and of signatures, which are no text to count. */
+  readonly opaqueCharacters: number
 }

@@ -23,7 +23,7 @@ export function mediaTokens(media: Media, model: string): number {
         ? unknownSizeTokens
         : Math.ceil(media.dataBytes / fileBytesPerPage) * fileTokensPerPage
     case 'other':
-      return otherPartTokens
+      return media.dataBytes === 0 ? unknownPartTokens : Math.ceil(media.dataBytes / unknownPartBytesPerToken)
   }
 }
 
@@ -51,8 +51,9 @@ const videoTokensPerSecond = 300
 const fileBytesPerPage = 65_536
 const fileTokensPerPage = 2000
 
-/** A kind of part that nobody described to us: its text is not read, but it is hardly free. */
-const otherPartTokens = 256
+/** A kind of part that nobody described to us goes by its JSON, as if that were text. */
+const unknownPartBytesPerToken = 4
+const unknownPartTokens = 256
 
 function imageTokens(media: Media, rule: ImageRule): number {
   const known = media.widthPixels > 0 && media.heightPixels > 0

@@ -7,7 +7,8 @@ import { mediaTokens } from './media-tokens.ts'
 export const PRIMING_TOKENS = 3
 
 /**
- * The tokens of one message with its framing, its calls and its media, in the counter's encoding: no ratio is applied.
+ * The tokens of one message with its framing, its calls, its media and the thoughts sent back with it, in the counter's
+ * encoding: no ratio is applied.
  */
 export function* messageTokens(
   parsed: ParsedMessage,
@@ -17,11 +18,12 @@ export function* messageTokens(
 ): Steps<number> {
   let tokens = frameTokens(facts, counter.count) + (yield* counter.countSteps(parsed.text))
   for (const call of parsed.calls) tokens += yield* counter.countSteps(call.argumentsText)
+  tokens += (yield* counter.countSteps(parsed.uncut)) + opaqueTokens(parsed.opaqueCharacters)
   for (const media of facts.media) tokens += mediaTokens(media, model)
   return tokens
 }
 
-/** What a message takes beside its text, its arguments and its media: framing, name, and the names of its calls. */
+/** The framing of a message, its name and the names of its calls. */
 export function frameTokens(
   facts: Pick<MessageFacts, 'name' | 'callNames'>,
   count: (text: string) => number,
@@ -30,6 +32,14 @@ export function frameTokens(
   if (facts.name !== null) tokens += 1 + count(facts.name)
   for (const callName of facts.callNames) tokens += callFrameTokens + count(callName)
   return tokens
+}
+
+/** What a message holds that counts and is never rewritten. */
+export function uncutTokens(
+  parsed: Pick<ParsedMessage, 'uncut' | 'opaqueCharacters'>,
+  count: (text: string) => number,
+): number {
+  return count(parsed.uncut) + opaqueTokens(parsed.opaqueCharacters)
 }
 
 /** The tokens of a message that is nothing but text, framing included: for what Foldgate writes itself. */
@@ -44,3 +54,10 @@ const messageFrameTokens = 3 + 1
 
 // A call's id and the punctuation around it.
 const callFrameTokens = 8
+
+// Encrypted thoughts weigh what the thoughts weigh, which is less than their base64; counted as text they would be twice that.
+const opaqueCharactersPerToken = 4
+
+function opaqueTokens(characters: number): number {
+  return Math.ceil(characters / opaqueCharactersPerToken)
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { notYet } from './not-yet.ts'
 import {
   count,
   glob,
@@ -17,7 +18,8 @@ import {
  * A profile as a file may spell it: the one source of the type `Profile`, of the editor's schema and of
  * the tables in docs/configuration.md. Any key may be left out, no other key is accepted.
  *
- * Descriptions say meaning and unit; thresholds are ratios up to 1 and tokens above.
+ * Descriptions say meaning and unit; thresholds are ratios up to 1 and tokens above. What nothing acts on so
+ * far begins with `notYet`.
  */
 export const profileKeys = group({
   models: z
@@ -47,7 +49,7 @@ export const profileKeys = group({
       })
       .default('auto')
       .describe(
-        "The model's context in tokens. auto: learnt from overflow answers, else asked of the server, else a built-in table, else 128000 with a warning.",
+        "The model's context in tokens. auto: learnt from overflow answers, else from a built-in table, else 128000 with a warning; asking the server is not in effect yet.",
       ),
     max: count('tokens', 1)
       .nullable()
@@ -96,7 +98,7 @@ export const profileKeys = group({
       ),
   })
     .prefault({})
-    .describe('Strides by length.'),
+    .describe(`${notYet}. Strides by length.`),
   min_growth_tokens: count('tokens')
     .default(0)
     .describe(
@@ -115,7 +117,7 @@ export const profileKeys = group({
   strategy: oneOf(['auto', 'summarize', 'truncate'])
     .default('auto')
     .describe(
-      'What stands for folded messages. auto: summaries once summary.model or summary.upstream is set, else recaps, which need no model call and cost nothing; summarize: summaries; truncate: recaps.',
+      `${notYet}: folded messages become recaps, which need no model call and cost nothing. What stands for them. auto: summaries once summary.model or summary.upstream is set, else recaps; summarize: summaries; truncate: recaps.`,
     ),
   template: oneOf(['auto', 'lenient', 'strict'])
     .default('auto')
@@ -125,7 +127,7 @@ export const profileKeys = group({
   repair: onOff
     .default(false)
     .describe(
-      'Give unanswered tool calls a result and turn orphan results into text. Changes requests that would otherwise pass byte for byte.',
+      `${notYet}. Give unanswered tool calls a result and turn orphan results into text. Changes requests that would otherwise pass byte for byte.`,
     ),
   render: group({
     enabled: onOff.default(true).describe('Whether the pass runs.'),
@@ -158,7 +160,7 @@ export const profileKeys = group({
     at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
   })
     .prefault({})
-    .describe('Pass 4: old messages are replaced by a summary or a recap.'),
+    .describe('Pass 4: old messages are replaced by a recap; by a summary once `summary` is in effect.'),
   recap: group({
     max_tokens: count('tokens', 1).default(1024).describe('Longest recap, in tokens.'),
   })
@@ -217,7 +219,7 @@ export const profileKeys = group({
       ),
   })
     .prefault({})
-    .describe('Summaries written by a model.'),
+    .describe(`${notYet}. Summaries written by a model.`),
   overflow: group({
     attempts: count('attempts', 0, 10)
       .default(3)
@@ -247,14 +249,14 @@ export const profileKeys = group({
     rounds: count('rounds', 1, 100).default(3).describe('How often it may do so in one request.'),
   })
     .prefault({})
-    .describe('Reading back what was folded.'),
+    .describe(`${notYet}. Reading back what was folded.`),
   continuation: group({
     max: count('continuations', 0, 100)
       .default(0)
       .describe('How often a reply cut by the output limit is continued and joined; 0: never. Experimental.'),
   })
     .prefault({})
-    .describe('Joining replies that were cut.'),
+    .describe(`${notYet}. Joining replies that were cut.`),
   observe: onOff.default(false).describe('Measure and report; change nothing, recovery included.'),
 })
 

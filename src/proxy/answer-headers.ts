@@ -26,12 +26,14 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
     const { window } = measure
     const bound = measure.counted === null ? '<' : ''
     headers['x-foldgate-window'] = `${window.tokens};source=${window.source}`
-    headers['x-foldgate-tokens'] = `${bound}${measure.incomingTokens};sent=${bound}${prepared.sentTokens}`
+    headers['x-foldgate-tokens'] =
+      `${bound}${measure.incomingTokens};sent=${prepared.compacted === null ? bound : ''}${prepared.sentTokens}`
     headers['x-foldgate-pressure'] = bound + shownPressure(measure)
   }
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
-  headers['x-foldgate-summary'] = passes.includes('fold') ? 'recap' : 'none'
+  headers['x-foldgate-summary'] =
+    passes.length > 0 && prepared.compacted?.view.hasRecap === true ? 'recap' : 'none'
   return headers
 }
 
@@ -45,7 +47,7 @@ function shownPressure(measure: Measure): string {
 
 function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return 'recovered'
-  if (outcome.remedy === 'restored')
+  if (outcome.remedy === 'restored' && isAnswered(outcome))
     return `restored;reason=${outcome.prepared.strict ? 'strict' : 'original'}`
   if (failedOpen !== null) return `failed-open;reason=${failedOpen}`
   if (outcome.prepared.isRewritten) return 'compacted'

@@ -4,6 +4,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { azureDeployment } from '../upstream/target.ts'
+import { digest } from './body-source.ts'
 import type { Exchange } from './exchange.ts'
 import type { Chat } from './read-chat.ts'
 import type { RecordPlace } from './records.ts'
@@ -42,7 +43,7 @@ export function describeRequest(
   options: DescribeOptions,
 ): ChatRequest {
   const { exchange, chat, wishes, scope } = input
-  const model = chat.completion.model ?? azureDeployment(exchange.path) ?? ''
+  const model = bounded(chat.completion.model ?? azureDeployment(exchange.path) ?? '')
   const match = matchProfile(options.profiles(), {
     model,
     headers: exchange.incoming.headers,
@@ -71,4 +72,13 @@ export function describeRequest(
     modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
     place: { scope: scope.scope, profile: profile.name },
   }
+}
+
+// --- internal ---
+
+/** Longer names are no models. They stand in caches and logs, which must not grow by what a client makes up. */
+const MODEL_CHARS_MAX = 256
+
+function bounded(model: string): string {
+  return model.length <= MODEL_CHARS_MAX ? model : `${model.slice(0, 64)} ${digest(model)}`
 }

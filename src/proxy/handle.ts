@@ -1,18 +1,19 @@
+import type { FoldgateError } from '../errors.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { describeRequest, type ClientRights, type DescribeOptions } from './chat-request.ts'
 import type { Exchange } from './exchange.ts'
-import { finish } from './finish.ts'
+import { finish, settle, type Settled } from './finish.ts'
 import { prepare, type Preparation } from './prepare.ts'
 import { readBody, type ReadBodyOptions } from './read-body.ts'
 import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './read-chat.ts'
 import { recoverFromOverflow } from './recover.ts'
 import type { Relay } from './relay.ts'
-import { relayBody } from './relay-body.ts'
+import { deliverUnread, sendUnread, type Unread } from './unread.ts'
 import { restoreOnRefusal } from './restore.ts'
 import type { Scope } from './scope.ts'
 import { sendOnce } from './send.ts'
 import { sendingOf } from './sending.ts'
-import { readWishes } from './wishes.ts'
+import { readWishes, type Wishes } from './wishes.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
@@ -23,6 +24,8 @@ export type HandleParts = Preparation &
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly bodyLimits: ReadBodyOptions
     readonly reading: ReadChatOptions
+    /** Called when an answer broke off on its way. */
+    readonly onFailure: (error: FoldgateError) => void
     /** How long a client may take nothing of its answer, in milliseconds. */
     readonly stallMs: number
   }
@@ -43,16 +46,32 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       await parts.relay(exchange, 'bypassed')
       return
     }
+    const settled = await settleOn(exchange, wishes, rights)
+    try {
+      const { error } =
+        'unread' in settled
+          ? await deliverUnread(exchange, settled, parts)
+          : await finish(exchange, settled, parts)
+      if (error !== null) parts.onFailure(error)
+    } finally {
+      settled.release()
+    }
+  }
+
+  /** Everything up to the answer that the client gets. Its own frame, so that the body ends with it. */
+  async function settleOn(
+    exchange: Exchange,
+    wishes: Wishes,
+    rights: ClientRights | null,
+  ): Promise<Settled | Unread> {
     const body = await readBody(exchange, parts.bodyLimits)
     try {
       const scope = parts.scopeOf(exchange)
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
         readChat(body, scope.scope, parts.reading),
       )
-      if (typeof chat === 'string') {
-        await relayBody(exchange, body, chat, parts)
-        return
-      }
+      if (typeof chat === 'string') return await sendUnread(exchange, body, chat, parts)
+
       const request = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
       const ready = await prepare(request, parts)
       const sending = sendingOf(request, body, ready, parts)
@@ -60,14 +79,18 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         restoreOnRefusal(sending.restore)(sendOnce(sending.once)),
       )
       const outcome = await send(ready.prepared)
-      await parts.records.see(chat, request.place, {
+      // Beside the answer, not before it: a store may be slow.
+      void parts.records.see(chat, request.place, {
         conversation: ready.remembered.conversation,
-        stride: outcome.prepared.compacted?.stride ?? ready.remembered.stride,
+        stride:
+          outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
       })
+      // The HTTP client keeps the bytes that it sent until the answer is complete; a view is small beside them.
+      if (outcome.prepared.isRewritten) body.release()
+      return settle(request, ready, outcome, body.release)
+    } catch (error) {
       body.release()
-      await finish(request, ready, outcome, parts)
-    } finally {
-      body.release()
+      throw error
     }
   }
 }

@@ -174,11 +174,7 @@ function* subjectOf(
     messages: chat.messages,
     structure: chat.structure,
     sizes,
-    mediaTokens: (index) =>
-      (chat.messages[index]?.facts.media ?? []).reduce(
-        (total, media) => total + mediaTokens(media, model),
-        0,
-      ),
+    mediaSizes: (index) => (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
     count: counter.count,
     digest,
     memorySpace: `${scope} ${encoding} ${model}`,

@@ -32,20 +32,30 @@ export type RecordPlace = { readonly scope: string; readonly profile: string }
 /** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
 export function createRecords(store: Store, failures: Failures): Records {
   const records = recordsIn(store)
+  const guarded = <Result>(instead: Result, work: () => Promise<Result>): Promise<Result> =>
+    failures.around('store', instead, () => withDeadline(work(), STORE_DEADLINE_MS))
   return {
     find: (chat, place) => {
       const unknown = { conversation: conversationId(chat, place), stride: null }
-      return failures.around('store', unknown, () => records.find(chat, place))
+      return guarded(unknown, () => records.find(chat, place))
     },
-    keep: (chat, place, stride) => failures.around('store', stride, () => records.keep(chat, place, stride)),
-    replace: (chat, place, stride) =>
-      failures.around('store', undefined, () => records.replace(chat, place, stride)),
-    see: (chat, place, remembered) =>
-      failures.around('store', undefined, () => records.see(chat, place, remembered)),
+    keep: (chat, place, stride) => guarded(stride, () => records.keep(chat, place, stride)),
+    replace: (chat, place, stride) => guarded(undefined, () => records.replace(chat, place, stride)),
+    see: (chat, place, remembered) => guarded(undefined, () => records.see(chat, place, remembered)),
   }
 }
 
 // --- internal ---
+
+/** A store that takes longer is as good as absent, in milliseconds. */
+const STORE_DEADLINE_MS = 2_000
+
+function withDeadline<Result>(work: Promise<Result>, deadlineMs: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('the store did not answer in time')), deadlineMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
 
 function recordsIn(store: Store): Records {
   return {
@@ -60,8 +70,8 @@ function recordsIn(store: Store): Records {
         const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
         const sight = seen === null ? null : readSight(seen.value)
         if (sight === null) continue
-        // Between that sight and the end a stride may have been made by a request that was not completed.
-        const since = points.slice(0, start + (seen?.index ?? 0))
+        // From that sight on a stride may have been made by a request that was not completed.
+        const since = points.slice(0, start + (seen?.index ?? 0) + 1)
         const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
         const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
         return { conversation: sight.conversation, stride: strideOf(found) }
@@ -129,14 +139,17 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
   if (stride === null) return null
   const { systemCount } = chat.structure
   const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
+  const isUser = (index: number): boolean =>
+    index === -1 || (index < stride.point && chat.messages[index]?.facts.role === 'user')
   const frontier = stride.fold?.frontier ?? systemCount
   const isSound =
     isInside(stride.point) &&
     isInside(frontier) &&
     frontier <= stride.point &&
     chat.structure.isFrontier(frontier) &&
-    stride.task < stride.point &&
-    stride.latestUser < stride.point
+    isUser(stride.task) &&
+    isUser(stride.latestUser) &&
+    stride.clips.every(({ index }) => isInside(index) && index < stride.point)
   return isSound ? stride : null
 }
 

@@ -2,7 +2,7 @@ import type { Classification, StatedWindow } from '../overflow/classification.ts
 import { nextAttempt } from '../overflow/tighten.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { Prepared } from './rewrite.ts'
-import { sendAgain, type Outcome, type Send } from './send.ts'
+import { sendAgain, standing, type Outcome, type Send } from './send.ts'
 
 export type RecoverOptions = {
   readonly profile: Profile
@@ -21,7 +21,7 @@ export type RecoverOptions = {
   readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
   /** Own count of a request that was not counted before it was sent. */
   readonly countSent: (prepared: Prepared) => Promise<number>
-  /** Called for every refusal that teaches something. */
+  /** Called for every refusal that teaches something, with our own count of what was refused. */
   readonly onRefused: (classification: Classification, sentTokens: number) => void
 }
 
@@ -80,8 +80,8 @@ export const recoverFromOverflow =
         if (smaller === null) return outcome
         const refused: Outcome = outcome
         const form = smaller
-        const again: Outcome = await sendAgain(refused, () => send(form))
-        if (again === refused) return refused
+        const again: Outcome | null = await sendAgain(refused, () => send(form))
+        if (again === null) return standing(refused)
         outcome = { ...again, remedy: 'recovered' }
       }
       return outcome

@@ -1,4 +1,4 @@
-import { sendAgain, type Outcome, type Send } from './send.ts'
+import { sendAgain, standing, type Outcome, type Send } from './send.ts'
 import type { Prepared } from './rewrite.ts'
 
 export type RestoreOptions = {
@@ -31,14 +31,16 @@ export const restoreOnRefusal =
           : null
       if (joined !== null) {
         const second = await sendAgain(first, () => send(joined))
+        if (second === null) return standing(first)
         if (second.verdict === 'good') options.onWorked('strict', first.answer.status)
         else spent.add('strict')
-        if (second === first || !isOurDoing(second)) return { ...second, remedy: 'restored' }
+        if (!isOurDoing(second)) return { ...second, remedy: 'restored' }
         refused = second
       }
       if (spent.has('original')) return refused
       spent.add('original')
       const last = await sendAgain(refused, () => send(options.asItCame()))
+      if (last === null) return standing(refused)
       if (last.verdict === 'good') options.onWorked('original', first.answer.status)
       return { ...last, remedy: 'restored' }
     }

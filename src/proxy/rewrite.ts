@@ -88,6 +88,9 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       const isOurs = JSON.stringify(standing) === JSON.stringify(made.stride)
       // Another replica was first: its stride is followed, so that both send the same bytes.
       const followed = isOurs ? made : await view(request, counted, standing, false, request.strict)
+      if (!isOurs && followed.stride !== null && followed.stride !== standing) {
+        await records.replace(request.chat, request.place, followed.stride)
+      }
       return prepared(request, counted, followed, request.strict)
     },
 

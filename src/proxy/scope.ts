@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { clientCredential, headerValue } from '../upstream/credential.ts'
+import { clientCredentials, headerValue } from '../upstream/credential.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
@@ -8,13 +8,13 @@ export type Scope = { readonly scope: string; readonly credential: string }
 
 /**
  * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that
- * the operator trusts, else by the credential. `secret` belongs to the installation, so that digests say
+ * the operator trusts, else by all credentials that it carries. `secret` belongs to the installation, so that digests say
  * nothing elsewhere.
  */
 export function createScopes(options: {
   readonly secret: Buffer
   readonly header: string | null
-}): (exchange: Exchange) => Scope {
+}): (exchange: ScopedExchange) => Scope {
   const digests = new LRUCache<string, string>({ max: DIGESTS_MAX })
   const digestOf = (kind: string, value: string): string => {
     const text = `${kind}\n${value}`
@@ -30,8 +30,7 @@ export function createScopes(options: {
 
   return function scopeOf(exchange) {
     const { rawHeaders } = exchange.incoming
-    const sent = clientCredential(rawHeaders, exchange.target.query)?.value ?? ''
-    const credential = digestOf('credential', exchange.clientKeyName ?? sent)
+    const credential = digestOf('credential', exchange.clientKeyName ?? allCredentials(exchange))
     const trusted = header === null ? null : headerValue(rawHeaders, header)
     if (trusted !== null && trusted !== '') return { scope: digestOf('header', trusted), credential }
     if (exchange.clientKeyName !== null)
@@ -41,6 +40,17 @@ export function createScopes(options: {
 }
 
 // --- internal ---
+
+/** What of an exchange tells whose it is. */
+type ScopedExchange = Pick<Exchange, 'target' | 'clientKeyName'> & {
+  readonly incoming: Pick<Exchange['incoming'], 'rawHeaders'>
+}
+
+/** As one text, in which no value can be taken for two or for one of another place. */
+function allCredentials({ incoming, target }: ScopedExchange): string {
+  const all = clientCredentials(incoming.rawHeaders, target.query)
+  return JSON.stringify(all.map(({ place, value }) => [place, value]))
+}
 
 /** Credentials whose digests are remembered, so that a request costs no HMAC. */
 const DIGESTS_MAX = 4096

@@ -60,19 +60,24 @@ export function sendOnce(options: SendOptions): Send {
 }
 
 /**
- * Sends again after a refusal that may be cured. Where that fails on the wire, the refusal stands: the
- * client gets the upstream's own error rather than one of ours, if it was read whole.
+ * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
+ * stands: the client gets the upstream's own error rather than one of ours, if it was read whole.
  */
-export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>): Promise<Outcome> {
+export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>): Promise<Outcome | null> {
   const isWhole = refused.answer.body.readableEnded
   // An answer that is left open keeps its connection, and its place where an upstream takes few at a time.
   if (!isWhole) discard(refused.answer)
   try {
     return await send()
   } catch (error) {
-    if (isWhole && error instanceof FoldgateError) return refused
+    if (isWhole && error instanceof FoldgateError) return null
     throw error
   }
+}
+
+/** A refusal that stands although it was sent again. */
+export function standing(refused: Outcome): Outcome {
+  return { ...refused, attempts: refused.attempts + 1 }
 }
 
 // --- internal ---

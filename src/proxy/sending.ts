@@ -95,7 +95,12 @@ export function sendingOf(
         memory.forgetOriginal(request.modelKey)
         memory.windows.learnFrom(
           request.modelKey,
-          { classification, conversation: ready.remembered.conversation, sentTokens },
+          {
+            classification,
+            conversation: ready.remembered.conversation,
+            // Windows are learnt in the provider's tokens.
+            sentTokens: Math.ceil(sentTokens * (ready.measure?.ratio ?? 1)),
+          },
           parts.nowMs(),
         )
       },

@@ -54,13 +54,17 @@ export function createServer(options: ServerOptions): Server {
     connectionsCheckingInterval: Math.max(headersCheckMsMin, Math.min(options.limits.headersMs / 2, 30_000)),
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytesMax,
+    // Refused by `requireSense`, in the shape of all errors.
+    requireHostHeader: false,
   })
   answerMalformed(server, options.limits.headersMs, headerBytesMax)
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
   // The client is told to go on when its body is wanted (`inviteBody`): a refusal then costs it no upload.
-  server.on('checkContinue', (incoming, outgoing) => {
-    server.emit('request', incoming, outgoing)
-  })
+  for (const expectation of ['checkContinue', 'checkExpectation'] as const) {
+    server.on(expectation, (incoming, outgoing) => {
+      server.emit('request', incoming, outgoing)
+    })
+  }
   return server
 }
 
@@ -96,6 +100,7 @@ function routes(options: ServerOptions): Hono<Environment> {
   app.use(async function openExchange(context, next) {
     const { incoming, outgoing } = context.env
     const signal = clientSignal(incoming, outgoing)
+    requireSense(incoming)
     const target = parseTarget(incoming.url ?? '')
     context.set('exchange', {
       incoming,
@@ -156,6 +161,22 @@ function refuseUpgrade(incoming: IncomingMessage): void {
     'upgrade_not_supported',
     'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
     { param: 'upgrade' },
+  )
+}
+
+/** What Node would refuse with an empty answer: no `Host` (RFC 9112 section 3.2), an expectation nobody knows. */
+function requireSense({ httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion !== '1.1') return
+  if (headers.host === undefined) {
+    throw new FoldgateError('malformed_request', 'The request has no Host header, which HTTP/1.1 demands.', {
+      param: 'host',
+    })
+  }
+  if (headers.expect === undefined || /\b100-continue\b/i.test(headers.expect)) return
+  throw new FoldgateError(
+    'invalid_header',
+    'The request expects something that Foldgate does not know: the header may say 100-continue only.',
+    { param: 'expect' },
   )
 }
 

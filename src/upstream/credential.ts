@@ -15,21 +15,27 @@ export const credentialHeaders: ReadonlySet<string> = new Set([
 
 /** The credential of a request, from its raw headers and its query; null where it has none. */
 export function clientCredential(rawHeaders: readonly string[], query: string): ClientCredential | null {
+  return clientCredentials(rawHeaders, query)[0] ?? null
+}
+
+/**
+ * Every credential of a request: which of several an upstream goes by, only the upstream knows. Cookies are
+ * not among them, since they may change with each answer.
+ */
+export function clientCredentials(rawHeaders: readonly string[], query: string): readonly ClientCredential[] {
+  const found: ClientCredential[] = []
   for (const place of ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const) {
-    const value = headerValue(rawHeaders, place)
-    if (value === null || value === '') continue
-    return { place, value: place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value }
+    for (const value of headerValues(rawHeaders, place)) {
+      found.push({ place, value: place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value })
+    }
   }
-  const key = new URLSearchParams(query).get('key')
-  return key === null || key === '' ? null : { place: 'query', value: key }
+  for (const value of new URLSearchParams(query).getAll('key')) found.push({ place: 'query', value })
+  return found.filter(({ value }) => value !== '')
 }
 
 /** The first value of a header in a raw header list, or null. `name` is in lower case. */
 export function headerValue(rawHeaders: readonly string[], name: string): string | null {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === name) return rawHeaders[at + 1] ?? null
-  }
-  return null
+  return headerValues(rawHeaders, name)[0] ?? null
 }
 
 /**
@@ -46,4 +52,14 @@ export function heldKeyHeader(
   }
   if (/\.azure\.com(?::\d+)?$/.test(upstreamOrigin)) return ['api-key', key]
   return ['authorization', `Bearer ${key}`]
+}
+
+// --- internal ---
+
+function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '')
+  }
+  return values
 }

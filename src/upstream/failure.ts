@@ -1,11 +1,23 @@
 import { FoldgateError } from '../errors.ts'
 import type { UpstreamTimeouts } from './upstreams.ts'
 
+/** The upstream that failed, as it is told. */
+export type FailedUpstream = {
+  /** Its name in the settings. */
+  readonly name: string
+  /** Without user info and query. */
+  readonly address: string
+}
+
 /**
- * An error of undici or of the socket under it, as one of Foldgate's own. `address` is the upstream's
- * without user info and query; the cause is kept for the log, its text is not shown to the client.
+ * An error of undici or of the socket under it, as one of Foldgate's own. The cause is kept for the log, its
+ * text is not shown to the client.
  */
-export function upstreamFailure(cause: unknown, address: string, timeouts: UpstreamTimeouts): FoldgateError {
+export function upstreamFailure(
+  cause: unknown,
+  { name, address }: FailedUpstream,
+  timeouts: UpstreamTimeouts,
+): FoldgateError {
   if (cause instanceof FoldgateError) return cause
   const code = errorCode(cause)
   const why = code === null ? '' : ` (${code})`
@@ -34,7 +46,7 @@ export function upstreamFailure(cause: unknown, address: string, timeouts: Upstr
   if (isUnreachable(code, cause)) {
     return new FoldgateError(
       'upstream_unreachable',
-      `The upstream ${address} cannot be reached${why}. Check that it runs and that --upstream (FOLDGATE_UPSTREAM) names it.`,
+      `The upstream ${address} cannot be reached${why}. Check that it runs and that ${settingOf(name)} names it.`,
       { cause },
     )
   }
@@ -44,6 +56,11 @@ export function upstreamFailure(cause: unknown, address: string, timeouts: Upstr
 }
 
 // --- internal ---
+
+/** Where the address of an upstream is set. */
+function settingOf(name: string): string {
+  return name === 'default' ? '--upstream (FOLDGATE_UPSTREAM)' : `upstreams.${name}.url in foldgate.yaml`
+}
 
 const unreachableCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',

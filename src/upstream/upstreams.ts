@@ -87,6 +87,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>()
   for (const [name, settings] of Object.entries(options.upstreams)) {
     upstreams.set(name, {
+      name,
       settings,
       address: parseUpstreamAddress(settings.url),
       gate: createGate(settings.concurrency),
@@ -101,7 +102,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   async function send(request: UpstreamRequest): Promise<Answer> {
-    const { address, gate, settings, seesClientKey } = upstreamNamed(request.upstream)
+    const { name, address, gate, settings, seesClientKey } = upstreamNamed(request.upstream)
     const { signal } = request
     const body = wholeBody(request.body)
     const forwardCredential = seesClientKey && settings.key === null && !request.withholdCredential
@@ -117,6 +118,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       : { ...request.target, query: queryWithoutKey(request.target.query) }
     const path = pathAtUpstream(address, target)
     const { dispatcher, throughProxy } = pools.dispatcherFor(address)
+    const failure = (error: unknown) => upstreamFailure(error, { name, address: address.display }, timeouts)
     const leave = await gate.enter(signal)
     try {
       const answer = await dispatcher.request({
@@ -130,7 +132,6 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         bodyTimeout: timeouts.idleMs,
         responseHeaders: 'raw',
       })
-      const failure = (error: unknown) => upstreamFailure(error, address.display, timeouts)
       answer.body.on('error', leave)
       answer.body.once('close', leave)
       return {
@@ -145,7 +146,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       leave()
       signal?.throwIfAborted()
       if (error instanceof ClientGoneError) throw error
-      throw upstreamFailure(error, address.display, timeouts)
+      throw failure(error)
     }
   }
 
@@ -162,6 +163,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 // --- internal ---
 
 type Upstream = {
+  readonly name: string
   readonly settings: UpstreamSettings
   readonly address: UpstreamAddress
   readonly gate: Gate

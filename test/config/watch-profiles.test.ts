@@ -1,6 +1,6 @@
-import { rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { formatProblem, type Problem } from '../../src/config/problem.ts'
 import { watchProfiles } from '../../src/config/watch-profiles.ts'
 import type { Profile } from '../../src/profiles/schema.ts'
@@ -9,7 +9,10 @@ import { temporaryFolder } from './temporary-folder.ts'
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 
 async function watchFolder(files: Readonly<Record<string, string>>) {
-  const directory = await temporaryFolder(files)
+  return watchAt(await temporaryFolder(files))
+}
+
+function watchAt(directory: string) {
   const loads: ReadonlyMap<string, Profile>[] = []
   const problems: Problem[] = []
   const watching = watchProfiles({
@@ -18,6 +21,7 @@ async function watchFolder(files: Readonly<Record<string, string>>) {
     shownDirectory: 'profiles',
     upstreams: new Set(['default']),
     quietMs: 20,
+    lookMs: 30,
     onReload: (profiles) => loads.push(profiles),
     onProblems: (found) => problems.push(...found),
   })
@@ -70,24 +74,70 @@ test('a reload that is asked for reads at once', async () => {
   expect(observed()).toBe(true)
 })
 
-test('a folder that comes later is found by a reload, and watched from then on', async () => {
-  const folder = await temporaryFolder()
-  const directory = join(folder, 'profiles')
-  const names: string[][] = []
-  const watching = watchProfiles({
-    builtInDirectory,
-    directory,
-    upstreams: new Set(['default']),
-    quietMs: 20,
-    onReload: (profiles) => names.push([...profiles.keys()]),
-    onProblems: () => {},
+// A watcher stays with the folder that it was given. Who started Foldgate before there was a folder of profiles,
+// made it anew, or swapped a symbolic link as deployments do, waited for the new profiles in vain.
+describe('the folder itself', () => {
+  test('may come later, and is watched from then on', async () => {
+    const directory = join(await temporaryFolder(), 'profiles')
+    const { loads, problems } = watchAt(directory)
+    await mkdir(directory)
+    await writeFile(join(directory, 'x.yaml'), '')
+    await eventually(() => expect(loads.at(-1)?.has('x')).toBe(true))
+    await writeFile(join(directory, 'y.yaml'), '')
+    await eventually(() => expect(loads.at(-1)?.has('y')).toBe(true))
+    expect(problems).toEqual([])
   })
-  onTestFinished(watching.close)
-  await rename(await temporaryFolder({ 'x.yaml': '' }), directory)
-  await watching.reload()
-  expect(names.at(-1)).toContain('x')
-  await writeFile(join(directory, 'y.yaml'), '')
-  await eventually(() => expect(names.at(-1)).toContain('y'))
+
+  test('may be made anew, and is watched from then on', async () => {
+    const directory = join(await temporaryFolder({ 'profiles/x.yaml': '' }), 'profiles')
+    const { loads, problems, observed } = watchAt(directory)
+    await rm(directory, { recursive: true })
+    await eventually(() => expect(problems.length).toBeGreaterThan(0))
+    await mkdir(directory)
+    await writeFile(join(directory, 'x.yaml'), 'observe: true')
+    await eventually(() => expect(observed()).toBe(true))
+    await writeFile(join(directory, 'y.yaml'), '')
+    await eventually(() => expect(loads.at(-1)?.has('y')).toBe(true))
+  })
+
+  test('that goes is told once, and its profiles stay', async () => {
+    const folder = await temporaryFolder({ 'profiles/x.yaml': '' })
+    const directory = join(folder, 'profiles')
+    const { loads, problems, watching } = watchAt(directory)
+    await rename(directory, join(folder, 'elsewhere'))
+    await eventually(() => expect(problems.length).toBe(1))
+    expect(problems.map(formatProblem)).toEqual([
+      'profiles: the folder of profiles does not exist — create it, or name another',
+    ])
+    await writeFile(join(folder, 'elsewhere', 'y.yaml'), '')
+    await new Promise((resolve) => {
+      setTimeout(resolve, 150)
+    })
+    expect([loads.length, problems.length]).toEqual([0, 1])
+    await watching.reload()
+    expect([loads.length, problems.length]).toEqual([0, 2])
+  })
+
+  test('may be another one behind a symbolic link', async () => {
+    const folder = await temporaryFolder({ 'one/x.yaml': '', 'two/x.yaml': 'observe: true' })
+    const directory = join(folder, 'profiles')
+    await symlink(join(folder, 'one'), directory)
+    const { observed, problems } = watchAt(directory)
+    await symlink(join(folder, 'two'), join(folder, 'next'))
+    await rename(join(folder, 'next'), directory)
+    await eventually(() => expect(observed()).toBe(true))
+    await writeFile(join(folder, 'two', 'x.yaml'), 'observe: false')
+    await eventually(() => expect(observed()).toBe(false))
+    expect(problems).toEqual([])
+  })
+
+  test('that comes later is found at once by a reload that is asked for', async () => {
+    const directory = join(await temporaryFolder(), 'profiles')
+    const { loads, watching } = watchAt(directory)
+    await rename(await temporaryFolder({ 'x.yaml': '' }), directory)
+    await watching.reload()
+    expect(loads.at(-1)?.has('x')).toBe(true)
+  })
 })
 
 test('nothing is called once it is closed', async () => {

@@ -1,7 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readProfileFiles } from '../../src/config/profile-files.ts'
 import { loadSettings } from '../../src/config/settings.ts'
 import { withoutEffect } from '../../src/config/without-effect.ts'
+import { notYet } from '../../src/profiles/not-yet.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
+import { configurationPage } from '../support/document.ts'
 
 async function idleKeys(flags: Record<string, string>, profile: object): Promise<readonly string[]> {
   const loaded = await loadSettings({ flags, env: {}, cwd: import.meta.dirname })
@@ -16,8 +21,48 @@ test('defaults rely on nothing that is not there', async () => {
 
 test('what is set and not acted on is named', async () => {
   const keys = await idleKeys(
-    { store: 'redis://127.0.0.1' },
-    { recall: { enabled: true }, strategy: 'summarize' },
+    { store: 'redis://127.0.0.1', 'admin-port': '4000' },
+    { limit: { turns: 9 }, recall: { enabled: true }, strategy: 'summarize', repair: true },
   )
-  expect(keys).toEqual(['store.url', 'mine: strategy', 'mine: recall.enabled'])
+  expect(keys).toEqual([
+    'store.url',
+    'admin.port',
+    'mine: limit.turns',
+    'mine: strategy',
+    'mine: repair',
+    'mine: recall.enabled',
+  ])
+})
+
+test('what happens to be so is not told: records in memory, no admin listener, recaps', async () => {
+  const keys = await idleKeys({ store: 'memory:', 'admin-port': '0' }, { strategy: 'truncate' })
+  expect(keys).toEqual([])
+})
+
+// Every start warned of `small-local: summary.…`, which nobody had set: it stood in a built-in profile.
+test('no built-in profile sets what has no effect', async () => {
+  const loaded = await loadSettings({ flags: {}, env: {}, cwd: import.meta.dirname })
+  if (!loaded.ok) throw new Error('the settings are sound')
+  const { profiles } = await readProfileFiles({
+    builtInDirectory: join(import.meta.dirname, '../../profiles'),
+    directory: join(import.meta.dirname, 'no-such-folder'),
+    upstreams: null,
+  })
+  expect(profiles.size).toBeGreaterThan(1)
+  expect(withoutEffect(loaded.settings, profiles)).toEqual([])
+})
+
+// docs/configuration.md described summaries, recall, the store and the admin page as if they worked. The warning
+// at the start and the page now have one source, the descriptions; this sees to it that it holds these keys.
+test('what is not in effect yet is said where the key is described', async () => {
+  const rows = new Map(
+    [...configurationPage().matchAll(/^\| `([^`]+)` \|.*\| ([^|]+) \|$/gm)].map(
+      ([, key = '', meaning = '']) => [key, meaning],
+    ),
+  )
+  const waiting = ['limit', 'strategy', 'repair', 'summary', 'recall', 'continuation', 'store.url']
+  waiting.push('store.encrypt_key_env', 'admin', 'archive', 'usage', 'prices')
+  expect(waiting.filter((key) => rows.get(key)?.startsWith(notYet) !== true)).toEqual([])
+  const changelog = await readFile(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
+  expect(waiting.filter((key) => !changelog.includes(`\`${key}\``))).toEqual([])
 })

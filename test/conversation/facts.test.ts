@@ -105,7 +105,7 @@ describe('content', () => {
     expect(factsOf({ role: 'assistant' }).content).toBeNull()
   })
 
-  test('text, refusals and thoughts are no media of the text kind, all other parts are', () => {
+  test('text, refusals and thoughts are no media, all other parts are', () => {
     const parts = [
       'plain',
       { type: 'text', text: 'a' },
@@ -119,13 +119,12 @@ describe('content', () => {
       'image',
       'other',
       'other',
-      'other',
     ])
   })
 
-  test('audio that the upstream keeps is a reference', () => {
+  test('audio that the upstream keeps stands beside the content', () => {
     expect(factsOf({ role: 'assistant', audio: { id: 'audio_1' } }).media).toMatchObject([
-      { kind: 'audio', place: 'reference' },
+      { kind: 'audio', place: 'beside' },
     ])
   })
 })

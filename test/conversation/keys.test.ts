@@ -40,6 +40,8 @@ describe('messages that mean the same have the same digest', () => {
         role: 'assistant',
         reasoning_content: 'hm',
         reasoning: 'hm',
+        reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
+        thinking_blocks: [{ type: 'thinking', thinking: 'hm', signature: 's' }],
         content: [{ type: 'thinking', thinking: 'hm' }, 'a'],
       },
     ],

@@ -121,6 +121,7 @@ describe('a part is known by kind, place and digest', () => {
     ],
     [null, { kind: 'other', place: 'inline', dataBytes: 4 }],
     [[7], { kind: 'other', place: 'inline', dataBytes: 3 }],
+    ['é日😀', { kind: 'other', place: 'inline', dataBytes: 2 + 2 + 3 + 4 }],
   ])('%j', (part, expected) => {
     expect(readMedia(part, digest)).toMatchObject(expected)
   })

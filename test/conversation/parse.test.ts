@@ -26,19 +26,19 @@ test('calls are read with their arguments as text', () => {
     { id: 'd', function: null },
   ]
   expect(parse({ role: 'assistant', tool_calls: calls }).calls).toEqual([
-    { id: 'a', name: 'look', argumentsText: '{"x": 1}' },
-    { id: 'b', name: 'find', argumentsText: '{"x":1}' },
-    { id: 'c', name: 'shell', argumentsText: 'ls' },
-    { id: 'd', name: '', argumentsText: '' },
+    { id: 'a', name: 'look', argumentsText: '{"x": 1}', form: 'function' },
+    { id: 'b', name: 'find', argumentsText: '{"x":1}', form: 'function' },
+    { id: 'c', name: 'shell', argumentsText: 'ls', form: 'custom' },
+    { id: 'd', name: '', argumentsText: '', form: 'function' },
   ])
 })
 
 test('a legacy function call is a call without an id', () => {
   expect(parse({ role: 'assistant', function_call: { name: 'look', arguments: '{}' } }).calls).toEqual([
-    { id: '', name: 'look', argumentsText: '{}' },
+    { id: '', name: 'look', argumentsText: '{}', form: 'legacy' },
   ])
 })
 
 test.each(['x', 7, null, []])('%j is no message and has nothing in it', (value) => {
-  expect(parse(value)).toEqual({ text: '', calls: [] })
+  expect(parse(value)).toEqual({ text: '', calls: [], uncut: '', opaqueCharacters: 0 })
 })

@@ -89,6 +89,10 @@ describe('other media', () => {
     expect(mediaTokens({ ...sound, kind: 'file', dataBytes: 655_360 }, 'gpt-4o')).toBe(20_000)
   })
 
+  test('a part of an unknown type goes by its JSON', () => {
+    expect(mediaTokens({ ...sound, kind: 'other', dataBytes: 40_001 }, 'gpt-4o')).toBe(10_001)
+  })
+
   test.each(['audio', 'file', 'video', 'other'] as const)('%s known by address only is not free', (kind) => {
     expect(mediaTokens({ ...remote, kind }, 'gpt-4o')).toBeGreaterThan(0)
   })

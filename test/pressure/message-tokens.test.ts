@@ -3,7 +3,7 @@ import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { mediaTokens } from '../../src/pressure/media-tokens.ts'
-import { frameTokens, messageTokens, textTokens } from '../../src/pressure/message-tokens.ts'
+import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/pressure/message-tokens.ts'
 
 const counter = await loadCounter('o200k_base')
 const plain: MessageFacts = {
@@ -29,7 +29,8 @@ const photo: Media = {
 }
 
 function tokensOf(parsed: Partial<ParsedMessage>, facts: Partial<MessageFacts> = {}): number {
-  return finish(messageTokens({ text: '', calls: [], ...parsed }, { ...plain, ...facts }, counter, 'gpt-4o'))
+  const message = { text: '', calls: [], uncut: '', opaqueCharacters: 0, ...parsed }
+  return finish(messageTokens(message, { ...plain, ...facts }, counter, 'gpt-4o'))
 }
 
 test('a message costs its text and four more', () => {
@@ -43,7 +44,7 @@ test('a name costs one more than itself', () => {
 
 test('every call costs eight beside its name and arguments', () => {
   const argumentsText = '{"path":"src/main.ts"}'
-  const call = { id: 'call_1', name: 'read_file', argumentsText }
+  const call = { id: 'call_1', name: 'read_file', argumentsText, form: 'function' as const }
   expect(
     tokensOf(
       { calls: [call, call] },
@@ -56,7 +57,15 @@ test('an image costs what its pixels say', () => {
   expect(tokensOf({ text: 'look' }, { media: [photo] })).toBe(4 + 1 + mediaTokens(photo, 'gpt-4o'))
 })
 
-test('the frame is what is left of a message without text and arguments', () => {
+test('thoughts and refusals cost their text, and what is encrypted a token for four characters', () => {
+  const uncut = 'The rotation skips the active keys.'
+  expect(tokensOf({ text: 'Done.', uncut })).toBe(4 + counter.count('Done.') + counter.count(uncut))
+  expect(tokensOf({ opaqueCharacters: 4_001 })).toBe(4 + 1_001)
+  const sealed = { uncut, opaqueCharacters: 30 }
+  expect(4 + uncutTokens(sealed, counter.count)).toBe(tokensOf(sealed))
+})
+
+test('the frame is what is left of a message without text, arguments and thoughts', () => {
   const facts = { name: 'bob', callNames: ['search', ''] }
   expect(frameTokens({ ...plain, ...facts }, counter.count)).toBe(tokensOf({}, facts))
 })

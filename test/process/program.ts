@@ -22,7 +22,7 @@ export type ProgramOptions = {
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** Runs the real program, with nothing of this environment but what the test gives it. */
-export function runProgram(args: readonly string[], options: ProgramOptions): Program {
+function runProgram(args: readonly string[], options: ProgramOptions): Program {
   const [node, script] = options.command ?? [process.execPath, main]
   const child = spawn(node, [script, ...args], { cwd: options.cwd, env: { ...options.env }, stdio: 'pipe' })
   let stdout = ''

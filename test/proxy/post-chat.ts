@@ -22,7 +22,7 @@ export async function postChat(
 }
 
 /** The same, up to the answer's headers. */
-export function startChat(
+function startChat(
   url: string,
   body: object | string | Buffer,
   headers: Readonly<Record<string, string>> = {},

@@ -153,6 +153,35 @@ describe('requests that could lead elsewhere are answered 400', () => {
   })
 })
 
+// Node answers these itself, with an empty 400 and an empty 417: a client's SDK found nothing in them to show.
+describe('what Node would refuse with an empty answer is refused in words', () => {
+  test.each([
+    ['no Host', '', 'malformed_request', 'host'],
+    ['an expectation that nobody knows', 'Host: localhost\r\nExpect: foo\r\n', 'invalid_header', 'expect'],
+  ])('%s', async (_, headers, code, param) => {
+    await using upstream = await fakeUpstream(json({}))
+    await using proxy = await startProxy(upstream.url)
+    const answer = await rawExchange(
+      proxy.port,
+      `POST /v1/chat/completions HTTP/1.1\r\n${headers}Connection: close\r\nContent-Length: 2\r\n\r\n{}`,
+    )
+    expect(answer.statusLine).toContain(' 400 ')
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      error: { type: 'foldgate_error', code, param },
+    })
+    expect(proxy.failures.map((failure) => failure.code)).toEqual([code])
+    expect(upstream.requests).toEqual([])
+  })
+
+  test('HTTP/1.0 needs no Host', async () => {
+    await using upstream = await fakeUpstream(json({ fine: true }))
+    await using proxy = await startProxy(upstream.url)
+    const answer = await rawExchange(proxy.port, 'GET /v1/models HTTP/1.0\r\n\r\n')
+    expect(answer.statusLine).toContain(' 200 ')
+    expect(answer.body.toString()).toContain('fine')
+  })
+})
+
 describe('upgrades', () => {
   test('a WebSocket is a 426', async () => {
     await using upstream = await fakeUpstream(json({}))

@@ -1,7 +1,7 @@
 import type { Job, JobReport } from './job.ts'
 
 /** What the command line leaves of the configurations; null: all of them. */
-type Filter = { readonly window: string | null; readonly template: string | null }
+export type Filter = { readonly window: string | null; readonly template: string | null }
 
 /** The replays of every request. */
 export function jobsOf(filter: Filter): readonly Job[] {
@@ -29,6 +29,15 @@ export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): read
   return [...cold, ...own.filter((one) => passes(one, filter))]
 }
 
+/** What a filter may ask for. */
+export function windowsThereAre(): readonly string[] {
+  return WINDOWS.map(String)
+}
+
+export function templatesThereAre(): readonly string[] {
+  return [...new Set(jobsOf({ window: null, template: null }).map((one) => one.profileTemplate))]
+}
+
 // --- internal ---
 
 const WINDOWS = [8000, 16_000, 32_000]
@@ -52,6 +61,6 @@ function isPlain(one: Job): boolean {
 }
 
 function passes(one: Job, filter: Filter): boolean {
-  const isWindow = filter.window === null || Number(filter.window) === one.windowTokens
+  const isWindow = filter.window === null || filter.window === String(one.windowTokens)
   return isWindow && (filter.template === null || filter.template === one.profileTemplate)
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cutRawRequest } from '../../src/demo/raw-request.ts'
 import { isObject } from '../../src/demo/wire-message.ts'
@@ -26,12 +26,18 @@ export const OUTPUT_TOKENS = 1024
 
 /** Every conversation of a folder of recordings, or of one file of it. */
 export function readRecordings(folder: string, onlyFile: string | null): readonly Recording[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
-  const wanted = names.filter((name) => onlyFile === null || name === onlyFile || fileOf(name) === onlyFile)
-  return wanted.sort().flatMap((name) => {
+  return recordingFiles(folder, onlyFile).flatMap((name) => {
     const lines = readFileSync(join(folder, name), 'utf8').split('\n')
     return lines.flatMap((line) => readLine(line, fileOf(name)))
   })
+}
+
+/** The files of a folder of recordings, or the one of this name, with or without its ending. */
+export function recordingFiles(folder: string, onlyFile: string | null): readonly string[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : []
+  return names
+    .filter((name) => onlyFile === null || name === onlyFile || fileOf(name) === onlyFile)
+    .toSorted()
 }
 
 /** The members that follow `messages` in a replayed request. */

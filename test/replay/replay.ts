@@ -1,8 +1,8 @@
 /**
  * Replays recorded conversations through Foldgate and holds its promises against what the upstream received.
  *
- *   node test/replay/replay.ts FOLDER [--file NAME] [--window N] [--template lenient|strict] [--points-max N]
- *                                     [--workers N] [--json]
+ *   node test/replay/replay.ts FOLDER [--file NAME] [--window N] [--template lenient|strict|auto]
+ *                                     [--points-max N] [--workers N] [--json]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single
  * `request`; nothing of it is copied. Every assistant message was once the answer to a request with all messages
@@ -13,11 +13,12 @@
  * Further runs: `auto` placement before a strict upstream, a window that refusals have to teach, single requests
  * in a second process without records, tools and limits that change half-way, a clock in the system prompt.
  *
- * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one.
+ * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one, and if
+ * there was nothing to replay.
  */
-import { parseArgs } from 'node:util'
 import { jobsOf, laterJobsOf } from './jobs.ts'
 import { isInformative, type Job, type JobReport } from './job.ts'
+import { readOptions } from './options.ts'
 import { comparisonLine, failureLines, seconds, tableOf } from './table.ts'
 import { answerJobs, inWorkers } from './workers.ts'
 
@@ -29,33 +30,18 @@ if (process.send !== undefined) {
 
 async function replay(): Promise<number> {
   const startedMs = performance.now()
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      file: { type: 'string' },
-      window: { type: 'string' },
-      template: { type: 'string' },
-      'points-max': { type: 'string' },
-      workers: { type: 'string', default: '2' },
-      json: { type: 'boolean', default: false },
-    },
-  })
-  const [folder] = positionals
-  if (folder === undefined) {
-    process.stderr.write('Name the folder with the recordings: node test/replay/replay.ts FOLDER\n')
-    return 2
-  }
-  const pointsMax = values['points-max'] === undefined ? null : Number(values['points-max'])
-  const run = { folder, file: values.file ?? null, pointsMax }
-  const filter = { window: values.window ?? null, template: values.template ?? null }
+  const options = readOptions(process.argv.slice(2))
+  if (typeof options === 'string') return refuse(options)
+  const { run, filter, workers, json } = options
   const reports: JobReport[] = []
   const show = (report: JobReport) => {
     reports.push(report)
-    if (!values.json)
-      process.stdout.write(report.kind === 'replay' ? tableOf(report) : comparisonLine(report))
+    if (!json) process.stdout.write(report.kind === 'replay' ? tableOf(report) : comparisonLine(report))
   }
-  const runAll = (jobs: readonly Job[]) => inWorkers(jobs, run, Number(values.workers), show)
+  const runAll = (jobs: readonly Job[]) => inWorkers(jobs, run, workers, show)
   const replays = await runAll(jobsOf(filter))
+  const requests = replays.flatMap(({ tallies }) => Object.values(tallies)).map((tally) => tally.requests)
+  if (requests.every((count) => count === 0)) return refuse('The recordings hold no request to replay.')
   await runAll(laterJobsOf(filter, replays))
 
   const failures = reports
@@ -63,11 +49,16 @@ async function replay(): Promise<number> {
     .flatMap((report) => report.failures)
   const notes = reports.filter((report) => isInformative(report.kind)).flatMap((report) => report.failures)
   const elapsed = seconds(performance.now() - startedMs)
-  if (values.json) process.stdout.write(`${JSON.stringify({ reports, elapsed }, null, 2)}\n`)
+  if (json) process.stdout.write(`${JSON.stringify({ reports, elapsed }, null, 2)}\n`)
   else {
     process.stdout.write(failureLines(failures))
     if (notes.length > 0) process.stdout.write(`\nFor information:${failureLines(notes)}`)
     process.stdout.write(`\n${failures.length} failures, ${elapsed}\n`)
   }
   return failures.length === 0 ? 0 : 1
+}
+
+function refuse(reason: string): number {
+  process.stderr.write(`${reason}\n`)
+  return 1
 }

@@ -1,53 +1,46 @@
 import fc from 'fast-check'
+import { call, content, shortText, text, thoughts } from './arbitrary-content.ts'
 
-/** Texts of very different sizes: what agents read and write ranges from a word to a file. */
-const text = fc.oneof(
-  { weight: 6, arbitrary: fc.string({ maxLength: 40 }) },
-  { weight: 3, arbitrary: fc.integer({ min: 50, max: 900 }).map((length) => prose(length)) },
-  { weight: 2, arbitrary: fc.integer({ min: 1_000, max: 12_000 }).map((length) => prose(length)) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('', '\u001b[31mred\u001b[0m\rover', 'same\n'.repeat(400), '😀'.repeat(300)),
-  },
-)
+const answered = fc.record({ made: call, result: content })
 
-const content = fc.oneof(
-  { weight: 8, arbitrary: text },
-  { weight: 1, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: text.map((value) => [{ type: 'text', text: value }]) },
-  {
-    weight: 1,
-    arbitrary: text.map((value) => [
-      { type: 'text', text: value },
-      { type: 'image_url', image_url: { url: 'https://images.example/a.png' } },
-    ]),
-  },
-)
-
-const id = fc.constantFrom('call_1', 'call_2', 'call_3')
-
+/** A tool round: mostly one to four calls, now and then eight at once. */
 const round = fc
-  .array(fc.record({ callId: id, size: text, result: content }), { minLength: 1, maxLength: 4 })
-  .map((calls) => {
-    const unique = calls.filter(
-      (call, index) => calls.findIndex((other) => other.callId === call.callId) === index,
-    )
-    return [
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: unique.map((call) => ({
-          id: call.callId,
-          type: 'function',
-          function: { name: 'read_file', arguments: JSON.stringify({ path: 'src/a.ts', text: call.size }) },
-        })),
-      },
-      ...unique.map((call) => ({ role: 'tool', tool_call_id: call.callId, content: call.result ?? '' })),
-    ]
-  })
+  .tuple(
+    thoughts,
+    fc.oneof(
+      { weight: 6, arbitrary: fc.array(answered, { minLength: 1, maxLength: 4 }) },
+      { weight: 1, arbitrary: fc.array(answered, { minLength: 5, maxLength: 8 }) },
+    ),
+    fc.shuffledSubarray(['call_1', 'call_2', 'call_3', 'call_4', 'call_5', 'call_6', 'call_7', 'call_8'], {
+      minLength: 8,
+    }),
+  )
+  .map(([fields, calls, ids]) => [
+    {
+      role: 'assistant',
+      content: null,
+      ...fields,
+      tool_calls: calls.map(({ made }, index) => ({ id: ids[index], ...made })),
+    },
+    ...calls.map(({ result }, index) => ({ role: 'tool', tool_call_id: ids[index], content: result ?? '' })),
+  ])
+
+/** A round of the kind before `tool_calls`, as libraries write it that know both. */
+const legacyRound = fc.tuple(text, text).map(([input, result]) => [
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: null,
+    function_call: { name: 'run', arguments: JSON.stringify({ input }) },
+  },
+  { role: 'function', name: 'run', content: result },
+])
 
 const user = content.map((value) => [{ role: 'user', content: value ?? '' }])
-const assistant = text.map((value) => [{ role: 'assistant', content: value }])
+const assistant = fc
+  .tuple(text, thoughts)
+  .map(([value, fields]) => [{ role: 'assistant', content: value, ...fields }])
+const spoken = shortText.map((id) => [{ role: 'assistant', content: null, audio: { id } }])
 const system = text.map((value) => [{ role: 'system', content: value.slice(0, 400) }])
 
 /** Conversations that break the rules: unanswered calls, orphan and repeated results, missing ids, empty lists. */
@@ -67,12 +60,15 @@ const broken = fc.oneof(
     { role: 'tool', content: 'no id' },
   ]),
   fc.constant([{ role: 'critic', content: 'unknown role' }]),
+  text.map((value) => [{ role: 'assistant', content: { answer: value } }]),
 )
 
 const piece = fc.oneof(
   { weight: 8, arbitrary: round },
+  { weight: 1, arbitrary: legacyRound },
   { weight: 3, arbitrary: user },
   { weight: 3, arbitrary: assistant },
+  { weight: 1, arbitrary: spoken },
   { weight: 1, arbitrary: system },
 )
 
@@ -92,16 +88,3 @@ export const conversation: fc.Arbitrary<readonly object[]> = fc
     { weight: 1, arbitrary: fc.array(system, { maxLength: 4 }).map((pieces) => pieces.flat()) },
   )
   .filter((messages) => messages.length > 0)
-
-// --- internal ---
-
-const words =
-  'the build failed in src/queue/retry.ts at line 4821 because maxRetries was undefined and'.split(' ')
-
-function prose(length: number): string {
-  let value = ''
-  for (let index = length % words.length; value.length < length; index += 1) {
-    value += `${words[index % words.length]}${index % 11 === 10 ? '\n' : ' '}`
-  }
-  return value.slice(0, length)
-}

@@ -3,42 +3,57 @@ import type { Subject } from '../../src/compaction/subject.ts'
 import type { View } from '../../src/compaction/view.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { scanArray } from '../../src/conversation/json-scan.ts'
+import type { Media } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
-import { frameTokens } from '../../src/pressure/message-tokens.ts'
+import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
+import { messageTokens } from '../../src/pressure/message-tokens.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { digest, sourceOf } from './source.ts'
 
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
 
-const MEDIA_TOKENS = 85
+const thirds: TokenCounter = {
+  count: countThirds,
+  *countSteps(text) {
+    yield
+    return countThirds(text)
+  },
+}
 
-/** The messages as compaction works on them, sized with `countThirds`. */
+/** Images and sound weigh little, so that budgets stay small; the JSON of unknown parts weighs what it is. */
+function mediumTokens(media: Media): number {
+  return media.kind === 'other' ? Math.ceil(media.dataBytes / 4) : 85
+}
+
+/** The messages as compaction works on them, sized with `countThirds` as the proxy sizes them with an encoding. */
 export function subjectOf(messages: readonly object[]): Subject {
-  const body = JSON.stringify(messages)
+  return subjectFrom(JSON.stringify(messages))
+}
+
+/** The same of a JSON array as a client spelt it. */
+export function subjectFrom(body: string, counter: TokenCounter = thirds): Subject {
   const source = sourceOf(body)
   const spans = scanArray(source.latin1, 0)?.elements ?? []
   const read = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 10_000 })))
   if (read === null) throw new Error('the test made messages that cannot be read')
-  const mediaTokens = (index: number): number => (read[index]?.facts.media.length ?? 0) * MEDIA_TOKENS
-  const sizes = read.map((message, index) => {
-    const { text, calls } = parseMessage(source, message)
-    const spoken = calls.reduce((sum, call) => sum + countThirds(call.argumentsText), countThirds(text))
-    return frameTokens(message.facts, countThirds) + spoken + mediaTokens(index)
-  })
-  const structure = structureOf(read)
+  const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
   return {
     source,
     messages: read,
-    structure,
-    sizes,
-    mediaTokens,
-    count: countThirds,
+    structure: structureOf(read),
+    sizes: read.map((message, index) => {
+      const facts = { ...message.facts, media: [] }
+      const tokens = finish(messageTokens(parseMessage(source, message), facts, counter, ''))
+      return mediaSizes(index).reduce((sum, size) => sum + size, tokens)
+    }),
+    mediaSizes,
+    count: counter.count,
     digest,
-    memorySpace: 'thirds',
+    memorySpace: 'test',
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clientCredential, heldKeyHeader } from '../../src/upstream/credential.ts'
+import { clientCredential, clientCredentials, heldKeyHeader } from '../../src/upstream/credential.ts'
 import { asRecord, printable, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
 
 /** A flat header list from lines. */
@@ -159,6 +159,18 @@ describe('credentials', () => {
     expect(clientCredential(['Api-Key', 'k'], '')).toEqual({ place: 'api-key', value: 'k' })
     expect(clientCredential([], '?a=1&key=k%20')).toEqual({ place: 'query', value: 'k ' })
     expect(clientCredential(['accept', '*/*'], '?a')).toBeNull()
+  })
+
+  test('are all found, the one that a header carries first; empty ones are none', () => {
+    const rawHeaders = ['X-Api-Key', 'b', 'authorization', 'Bearer a', 'api-key', '', 'x-api-key', 'c']
+    expect(clientCredentials(rawHeaders, '?key=d&key=&key=e')).toEqual([
+      { place: 'authorization', value: 'a' },
+      { place: 'x-api-key', value: 'b' },
+      { place: 'x-api-key', value: 'c' },
+      { place: 'query', value: 'd' },
+      { place: 'query', value: 'e' },
+    ])
+    expect(clientCredential(rawHeaders, '?key=d')).toEqual({ place: 'authorization', value: 'a' })
   })
 
   test('a held key goes where the client’s went, to Azure as api-key', () => {

@@ -154,6 +154,17 @@ describe('what goes wrong is said with an address and without secrets', () => {
     expect(String(failure)).not.toContain('secret')
   })
 
+  // Whoever misspelt the address of a second upstream was told to look at --upstream, which was right.
+  test('nobody listens: the setting of that upstream is named', async () => {
+    const upstream = await fakeUpstream(silence)
+    await upstream.close()
+    const upstreams = open({ default: { url: upstream.url }, cheap: { url: upstream.url } })
+    await expect(upstreams.send(request())).rejects.toThrow(/ --upstream \(FOLDGATE_UPSTREAM\) names it/)
+    await expect(upstreams.send(request({ upstream: 'cheap' }))).rejects.toThrow(
+      / upstreams\.cheap\.url in foldgate\.yaml names it/,
+    )
+  })
+
   test('no answer in time', async () => {
     await using upstream = await fakeUpstream(silence)
     const upstreams = open({ default: { url: upstream.url } }, { firstByteMs: 100 })

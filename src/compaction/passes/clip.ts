@@ -1,3 +1,4 @@
+import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import { cutHead, cutTail } from '../cut.ts'
 import type { CountTokens } from '../subject.ts'
 
@@ -75,28 +76,42 @@ const SHRINK = 0.9
 const ARGUMENTS_FRAME_TOKENS = 6
 
 function clippedFields(argumentsText: string, tokensMax: number, count: CountTokens): string | null {
-  let value: unknown
+  const fields = fieldsOf(argumentsText)
+  if (fields === null) return null
+  const sizes = fields.map(({ text }) => (text === null ? 0 : count(text)))
+  const rest = count(objectOf(fields, ({ json, text }) => (text === null ? json : '""')))
+  const level = waterLevel(sizes, tokensMax - rest, 0)
+  if (level <= 0) return null
+  return objectOf(fields, ({ json, text }, index) => {
+    const size = sizes[index] ?? 0
+    return text === null || size <= level ? json : JSON.stringify(clipText(text, size, level, count))
+  })
+}
+
+/** A field as it is spelt, since a number may be more than JavaScript holds; `text` null where it is no text. */
+type Field = { readonly key: string; readonly json: string; readonly text: string | null }
+
+/** The fields of a JSON object; null where the text is none. */
+function fieldsOf(argumentsText: string): Field[] | null {
   try {
-    value = JSON.parse(argumentsText)
+    JSON.parse(argumentsText)
   } catch {
     return null
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const entries = Object.entries(value)
-  const sizes = entries.map(([, field]) => (typeof field === 'string' ? count(field) : 0))
-  const rest = count(
-    JSON.stringify(
-      Object.fromEntries(entries.map(([key, field]) => [key, typeof field === 'string' ? '' : field])),
-    ),
-  )
-  const level = waterLevel(sizes, tokensMax - rest, 0)
-  if (level <= 0) return null
-  return JSON.stringify(
-    Object.fromEntries(
-      entries.map(([key, field], index) => [
-        key,
-        typeof field === 'string' ? clipText(field, sizes[index] ?? 0, level, count) : field,
-      ]),
-    ),
-  )
+  // The scanner works on any text; offsets are characters here.
+  const scanned = scanObject(argumentsText, skipWhitespace(argumentsText, 0))
+  if (scanned === null) return null
+  return scanned.entries.map(({ key, value }) => {
+    const json = argumentsText.slice(value.start, value.end)
+    const parsed: unknown = JSON.parse(json)
+    return {
+      key: argumentsText.slice(key.start, key.end),
+      json,
+      text: typeof parsed === 'string' ? parsed : null,
+    }
+  })
+}
+
+function objectOf(fields: readonly Field[], jsonOf: (field: Field, index: number) => string): string {
+  return `{${fields.map((field, index) => `${field.key}:${jsonOf(field, index)}`).join(',')}}`
 }

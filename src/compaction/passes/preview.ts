@@ -6,22 +6,25 @@ export type PreviewBounds = { readonly maxChars: number; readonly maxLines: numb
 /** The share of a preview that its head takes: commands print what they are first and how they ended last. */
 const HEAD_SHARE = 0.6
 
-/** A long text's head and tail, with a mark between them that states the original size in tokens. */
+/** A long text's head and tail, with a mark between them that states the original size in tokens; the text itself where that is no longer. */
 export function previewText(text: string, sizeTokens: number, bounds: PreviewBounds): string {
   const mark = previewMark(sizeTokens)
-  const chars = Math.max(0, bounds.maxChars - mark.length)
-  const lines = Math.max(2, bounds.maxLines - 1)
+  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
+  const lines = Math.max(0, bounds.maxLines - 1)
   const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
   const tail = cutTail(
     text.slice(head.length),
     chars - Math.floor(chars * HEAD_SHARE),
     Math.floor(lines * (1 - HEAD_SHARE)),
   )
-  if (head.length + tail.length >= text.length) return text
-  return `${head}\n${mark}\n${tail}`
+  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
+  return preview.length < text.length ? preview : text
 }
 
 // --- internal ---
+
+/** The line breaks around the mark. */
+const BREAKS_CHARS = 2
 
 function previewMark(sizeTokens: number): string {
   return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens]`

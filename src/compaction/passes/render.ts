@@ -4,9 +4,7 @@
  * one line with a count.
  */
 export function renderTerminal(text: string): string {
-  const plain = hasControls.test(text)
-    ? text.replace(escapeSequence, '').split('\n').map(overwritten).join('\n')
-    : text
+  const plain = hasControls.test(text) ? text.split('\n').map(shownLine).join('\n') : text
   return collapseRepeats(plain)
 }
 
@@ -30,6 +28,20 @@ const escapeSequence = new RegExp(
 
 /** Runs shorter than this stay as they are: the note about them would be as long. */
 const REPEATS_MIN = 3
+
+/** What is left of a line in the end: what was erased is gone before the rest is read. */
+function shownLine(line: string): string {
+  const erased = Math.max(...erasing.map((sequence) => endOfLast(line, sequence)))
+  return overwritten(line.slice(erased).replace(escapeSequence, ''))
+}
+
+/** Erase the line, or go to its beginning and erase from there: how progress bars start over. */
+const erasing = ['\u001b[2K', '\r\u001b[K', '\r\u001b[0K'] as const
+
+function endOfLast(line: string, sequence: string): number {
+  const at = line.lastIndexOf(sequence)
+  return at === -1 ? 0 : at + sequence.length
+}
 
 /** What a line shows after its carriage returns and backspaces: later characters overwrite earlier ones. */
 function overwritten(line: string): string {

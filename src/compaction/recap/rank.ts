@@ -1,5 +1,6 @@
 import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
+import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
 import type { Subject } from '../subject.ts'
 import { thingsIn } from './things.ts'
@@ -16,18 +17,15 @@ export function* rankThings(
   subject: Subject,
   indexes: readonly number[],
   visible: readonly number[],
+  cache: MadeCache,
 ): Steps<RankedThing[]> {
   const found = new Map<string, Mention>()
   for (const [position, index] of indexes.entries()) {
-    const isUser = subject.messages[index]?.facts.role === 'user'
-    for (const text of textsOf(subject, index)) collect(found, text, position, isUser)
-    yield
+    const isUsers = subject.messages[index]?.facts.role === 'user'
+    for (const thing of yield* thingsOf(subject, index, cache)) collect(found, thing, position, isUsers)
   }
   for (const index of visible) {
-    for (const text of textsOf(subject, index)) {
-      for (const { name } of thingsIn(text)) found.delete(name)
-    }
-    yield
+    for (const { name } of yield* thingsOf(subject, index, cache)) found.delete(name)
   }
   return [...found]
     .map(([name, mention]) => ({ name, words: mention.words, score: scoreOf(name, mention, indexes.length) }))
@@ -48,29 +46,64 @@ const DOUBLINGS_FOR_FULL_USE = 4
 /** Characters of the words on either side of a thing. */
 const AROUND_CHARS = 60
 
-/** What a message says and calls; tool output as a terminal would show it in the end. */
-function textsOf(subject: Subject, index: number): string[] {
+/** Names of one message that are looked at; one with more is a listing or a log. */
+const NAMES_PER_MESSAGE_MAX = 500
+
+/** Mentions between two pauses: about a millisecond. */
+const MENTIONS_PER_STEP = 2_000
+
+/**
+ * The distinct things that a message names, each with the words around its first mention there; tool output
+ * as a terminal would show it in the end. Found once for each message.
+ */
+function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly RankedThing[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
+  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
+  const known = cache.get(key)?.json ?? null
+  if (known !== null) return readThings(known)
+
   const { text, calls } = parseMessage(subject.source, message)
   const shown = message.facts.role === 'tool' ? renderTerminal(text) : text
-  return [shown, ...calls.map((call) => call.argumentsText)]
+  const things = new Map<string, string>()
+  let mentions = 0
+  for (const piece of [shown, ...calls.map((call) => call.argumentsText)]) {
+    for (const { name, start, end } of thingsIn(piece)) {
+      if (!things.has(name) && things.size < NAMES_PER_MESSAGE_MAX)
+        things.set(name, around(piece, start, end))
+      mentions += 1
+      if (mentions % MENTIONS_PER_STEP === 0) yield
+    }
+  }
+  yield
+  cache.set(key, { json: JSON.stringify([...things]), tokens: 0 })
+  return [...things].map(([name, words]) => ({ name, words }))
 }
 
-function collect(found: Map<string, Mention>, text: string, position: number, isUsers: boolean): void {
-  for (const { name, start, end } of thingsIn(text)) {
-    const mention = found.get(name)
-    if (mention === undefined) {
-      if (found.size >= THINGS_MAX) continue
-      found.set(name, { messages: 1, latest: position, words: around(text, start, end), isUsers })
-      continue
-    }
-    mention.isUsers ||= isUsers
-    if (mention.latest === position) continue
-    mention.messages += 1
-    mention.latest = position
-    mention.words = around(text, start, end)
+/** What `thingsOf` put into the cache. */
+function readThings(json: string): RankedThing[] {
+  const pairs: unknown = JSON.parse(json)
+  if (!Array.isArray(pairs)) return []
+  return pairs.flatMap((pair: unknown) =>
+    Array.isArray(pair) ? [{ name: String(pair[0]), words: String(pair[1]) }] : [],
+  )
+}
+
+function collect(
+  found: Map<string, Mention>,
+  { name, words }: RankedThing,
+  position: number,
+  isUsers: boolean,
+): void {
+  const mention = found.get(name)
+  if (mention === undefined) {
+    if (found.size < THINGS_MAX) found.set(name, { messages: 1, latest: position, words, isUsers })
+    return
   }
+  mention.isUsers ||= isUsers
+  mention.messages += 1
+  mention.latest = position
+  mention.words = words
 }
 
 /** Peculiarity counts most: what is peculiar is lost for good, what is general comes up again. */
@@ -90,8 +123,13 @@ function peculiarity(name: string): number {
 
 /** The line in which something stands, cut to a few words on either side. */
 function around(text: string, start: number, end: number): string {
-  const from = Math.max(text.lastIndexOf('\n', start - 1) + 1, start - AROUND_CHARS)
-  const lineEnd = text.indexOf('\n', end)
-  const to = Math.min(lineEnd === -1 ? text.length : lineEnd, end + AROUND_CHARS)
-  return text.slice(from, to).replace(/\s+/g, ' ').trim()
+  // Line ends are looked for nearby only: a line may be megabytes long, and hold thousands of names.
+  const before = text.slice(Math.max(0, start - AROUND_CHARS), start)
+  const after = text.slice(end, end + AROUND_CHARS)
+  const lineEnd = after.indexOf('\n')
+  const words =
+    before.slice(before.lastIndexOf('\n') + 1) +
+    text.slice(start, end) +
+    after.slice(0, lineEnd === -1 ? after.length : lineEnd)
+  return words.replace(/\s+/g, ' ').trim()
 }

@@ -39,7 +39,7 @@ export function* recapOf(
   writeSystem(subject, indexes, folded, writer)
   writeUsers(subject, indexes, folded, writer)
   writeActivity(subject, indexes, folded, writer)
-  const ranked = yield* rankThings(subject, indexes, visible)
+  const ranked = yield* rankThings(subject, indexes, visible, cache)
   writeThings(ranked, folded.tokensMax, writer)
   const text = writer.close()
   const made: Made = { json: text, tokens: subject.count(text) }
@@ -74,7 +74,7 @@ const EXCERPT_CHARS = 160
 
 type Writer = {
   readonly open: (opening: string, closing: string) => boolean
-  /** Adds a line if it fits under the cap and under this many further tokens; false where it does not. */
+  /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
   readonly line: (text: string) => boolean
   readonly spent: () => number
   readonly close: () => string
@@ -92,10 +92,11 @@ function createWriter(subject: Subject, tokensMax: number): Writer {
       return spent <= tokensMax
     },
     line: (text) => {
-      const tokens = subject.count(`\n${text}`)
+      const line = withoutTags(text).replace(halfCharacter, '')
+      const tokens = subject.count(`\n${line}`)
       if (spent + tokens > tokensMax) return false
       spent += tokens
-      lines.push(text)
+      lines.push(line)
       return true
     },
     spent: () => spent,
@@ -140,7 +141,7 @@ function writeSystem(subject: Subject, indexes: readonly number[], folded: Folde
       continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
-    const line = `System message: ${withoutTags(textOf(subject, index))}`
+    const line = `System message: ${textOf(subject, index)}`
     if (writer.spent() - before + (subject.sizes[index] ?? 0) > folded.systemTokensMax || !writer.line(line))
       return
   }
@@ -188,22 +189,15 @@ function writeActivity(
 
 function activityLine(subject: Subject, index: number): string {
   const message = subject.messages[index]
-  if (message === undefined) return ''
+  if (message === undefined || (message.facts.role !== 'assistant' && message.facts.role !== 'tool'))
+    return ''
   const { text, calls } = parseMessage(subject.source, message)
-  switch (message.facts.role) {
-    case 'assistant': {
-      const called = calls.map((call) => `${call.name}(${excerpt(call.argumentsText)})`).join(', ')
-      if (called !== '') return `- assistant called ${called}`
-      return text === '' ? '' : `- assistant: ${excerpt(text)}`
-    }
-    case 'tool':
-      return `- ${toolNameOf(subject, index) || 'tool'} returned: ${excerpt(renderTerminal(text))}`
-    case 'user':
-    case 'system':
-    case 'developer':
-    case 'other':
-      return ''
+  if (message.facts.role === 'tool') {
+    return `- ${toolNameOf(subject, index) || 'tool'} returned: ${excerpt(renderTerminal(text))}`
   }
+  const called = calls.map((call) => `${call.name}(${excerpt(call.argumentsText)})`).join(', ')
+  if (called !== '') return `- assistant called ${called}`
+  return text === '' ? '' : `- assistant: ${excerpt(text)}`
 }
 
 /** First things with the words around them, then as many bare names as fit. */
@@ -215,7 +209,7 @@ function writeThings(ranked: readonly RankedThing[], tokensMax: number, writer: 
   for (const thing of ranked) {
     if (misses >= MISSES_MAX) return
     if (written.includes(thing.name)) continue
-    const line = writer.spent() < wordsUntil ? `- ${withoutTags(thing.words)}` : withoutTags(thing.name)
+    const line = writer.spent() < wordsUntil ? `- ${thing.words}` : thing.name
     if (writer.line(line)) written += `${line}\n`
     else misses += 1
   }
@@ -234,7 +228,8 @@ function textOf(subject: Subject, index: number): string {
 
 /** A text's beginning, in one line. */
 function excerpt(text: string, charsMax: number = EXCERPT_CHARS): string {
-  const line = withoutTags(text.slice(0, charsMax * 2))
+  const line = text
+    .slice(0, charsMax * 2)
     .replace(/\s+/g, ' ')
     .trim()
   return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line
@@ -242,5 +237,8 @@ function excerpt(text: string, charsMax: number = EXCERPT_CHARS): string {
 
 /** Text from the conversation cannot end the tag it stands in. */
 function withoutTags(text: string): string {
-  return text.replaceAll('</conversation-', '<\\/conversation-')
+  return text.replace(/<\/(?=conversation-)/gi, '<\\/')
 }
+
+/** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
+const halfCharacter = /\p{Surrogate}/gu

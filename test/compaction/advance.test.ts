@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import type { Stride } from '../../src/compaction/stride.ts'
+import { policyOf } from '../support/subject.ts'
+import { assistant, prose, rounds, send, user } from './sending.ts'
+
+const task = user('The task.')
+const talk = (count: number, tokens: number): object[] =>
+  Array.from({ length: count }, (_, index) => [
+    user(`q${index}`),
+    assistant(prose(`a${index}`, tokens)),
+  ]).flat()
+
+/** The points of the strides that a conversation makes as it grows, request by request. */
+function strideEnds(conversation: readonly object[], budgetTokens: number, profile: object): number[] {
+  const policy = policyOf(profile)
+  const points: number[] = []
+  let newest: Stride | null = null
+  for (let end = 1; end <= conversation.length; end += 1) {
+    const next = conversation[end]
+    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
+    newest = send(conversation.slice(0, end), { budgetTokens, policy, newest }).stride
+    if (newest !== null && newest.point !== points.at(-1)) points.push(newest.point)
+  }
+  return points
+}
+
+describe('a stride begins', () => {
+  test('not before the trigger is reached', () => {
+    expect(send([task, ...rounds('a', 22, 300)], { budgetTokens: 10_000 }).stride).toBeNull()
+    expect(send([task, ...rounds('a', 24, 300)], { budgetTokens: 10_000 }).stride?.reason).toBe('trigger')
+  })
+
+  test('never by itself where the trigger is off', () => {
+    const conversation = [task, ...rounds('a', 60, 300)]
+    const { stride, texts } = send(conversation, { budgetTokens: 3000, policy: policyOf({ trigger: 'off' }) })
+    expect(stride).toBeNull()
+    expect(texts).toEqual(conversation.map((message) => JSON.stringify(message)))
+  })
+
+  test('when it is demanded, whatever the pressure and the trigger', () => {
+    const conversation = [task, ...rounds('a', 12, 100)]
+    for (const trigger of [0.75, 'off']) {
+      const options = { budgetTokens: 100_000, policy: policyOf({ trigger }) }
+      expect(send(conversation, options).stride).toBeNull()
+      const { stride, tokens } = send(conversation, { ...options, forced: true })
+      expect(stride).toMatchObject({ reason: 'forced', point: conversation.length })
+      expect(tokens).toBeLessThanOrEqual(send(conversation, options).tokens * 0.6)
+    }
+  })
+
+  test('and is not recorded where a demanded one finds nothing to do', () => {
+    expect(send([task], { budgetTokens: 100_000, forced: true }).stride).toBeNull()
+    const open = [task, ...rounds('open', 1, 300)]
+    expect(send(open, { budgetTokens: 100_000, forced: true }).stride).toBeNull()
+  })
+})
+
+describe('a stride that would free little', () => {
+  const small = [task, ...rounds('a', 4, 100)]
+
+  test('waits', () => {
+    // Most of it is the open round, which no pass but clip touches.
+    const { stride } = send([...small, ...rounds('open', 1, 5700)], { budgetTokens: 8000 })
+    expect(stride).toBeNull()
+  })
+
+  test('until the budget forces it', () => {
+    const { stride, tokens } = send([...small, ...rounds('open', 1, 7600)], { budgetTokens: 8000 })
+    expect(stride?.reason).toBe('trigger')
+    expect(tokens).toBeLessThanOrEqual(8000)
+  })
+})
+
+describe('strides by count', () => {
+  test('come after so many turns, below the trigger', () => {
+    const conversation = [...talk(24, 500), user('Go on.')]
+    expect(strideEnds(conversation, 20_000, {})).toEqual([])
+    const points = strideEnds(conversation, 20_000, { every: { turns: 10 } })
+    expect(points).toEqual([21, 41])
+  })
+
+  test('come after so many tool calls, below the trigger', () => {
+    const conversation = [task, ...rounds('a', 32, 500)]
+    expect(strideEnds(conversation, 30_000, {})).toEqual([])
+    const points = strideEnds(conversation, 30_000, { every: { tool_calls: 15 } })
+    expect(points).toEqual([31, 61])
+  })
+
+  test('wait where they would free little', () => {
+    expect(strideEnds([...talk(24, 20), user('Go on.')], 40_000, { every: { turns: 2 } })).toEqual([])
+  })
+})
+
+/** The messages between one stride and the next. */
+const gaps = (points: readonly number[]): number[] =>
+  points.slice(1).map((point, index) => point - (points[index] ?? 0))
+
+describe('min_growth_tokens', () => {
+  const conversation = [task, ...rounds('a', 120, 200)]
+  test('lets a conversation grow before the next stride', () => {
+    const usual = strideEnds(conversation, 6000, { target: 0.6 })
+    const rarer = strideEnds(conversation, 6000, { target: 0.6, min_growth_tokens: 2000 })
+    // A round of 200 tokens weighs some 220: 2,000 tokens are nine rounds or more.
+    expect(Math.min(...gaps(usual))).toBeLessThan(16)
+    expect(Math.min(...gaps(rarer))).toBeGreaterThanOrEqual(18)
+  })
+
+  test('gives way to the budget', () => {
+    const policy = policyOf({ min_growth_tokens: 1_000_000 })
+    const { stride, tokens } = send(conversation, { budgetTokens: 6000, policy })
+    expect(stride).not.toBeNull()
+    expect(tokens).toBeLessThanOrEqual(6000)
+  })
+})

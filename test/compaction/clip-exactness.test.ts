@@ -1,0 +1,231 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
+import { parseMessage } from '../../src/conversation/parse.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import {
+  call,
+  content,
+  prose,
+  shortText,
+  text,
+  thoughtBlock,
+  thoughts,
+} from '../support/arbitrary-content.ts'
+import { policyOf, subjectFrom } from '../support/subject.ts'
+
+const counter = await loadCounter('o200k_base')
+const policy = policyOf({ preview: { threshold_tokens: 200, max_chars: 400, max_lines: 20 } })
+
+/** A message under a treatment: what is sent for it, what it is said to weigh, and what it weighs. */
+function treat(message: object, treatment: Treatment, exact = true) {
+  const count = exact ? counter : undefined
+  const subject = subjectFrom(JSON.stringify([message]), count)
+  const treatments = createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
+  const { json, tokens } = finish(treatments.make(0, treatment))
+  const sent = json ?? JSON.stringify(message)
+  const recount = subjectFrom(`[${sent}]`, count)
+  return {
+    sent,
+    said: tokens,
+    weighs: recount.sizes[0] ?? 0,
+    size: subject.sizes[0] ?? 0,
+    parsed: recount.messages.map((only) => parseMessage(recount.source, only))[0],
+  }
+}
+
+function clip(message: object, tokensMax: number) {
+  return treat(message, { kind: 'clipped', tokensMax, of: 'kept' })
+}
+
+const arbitraryTreatment: fc.Arbitrary<Treatment> = fc.oneof(
+  fc.constantFrom<Treatment[]>(
+    { kind: 'kept' },
+    { kind: 'rendered' },
+    { kind: 'previewed' },
+    { kind: 'cleared' },
+    { kind: 'unloaded', mediaKept: 0 },
+    { kind: 'unloaded', mediaKept: 1 },
+  ),
+  fc.record({
+    kind: fc.constant('clipped'),
+    tokensMax: fc.oneof(fc.integer({ min: -20, max: 200 }), fc.integer({ min: 0, max: 4_000 })),
+    of: fc.constantFrom('kept', 'rendered', 'previewed'),
+  }),
+)
+
+const objectArguments = text.map((value) => ({
+  function: { name: 'run', arguments: { count: 3, text: value } },
+}))
+const oddCall = fc.constantFrom<unknown[]>(
+  null,
+  7,
+  {},
+  { function: null },
+  { function: { name: 'f', arguments: null } },
+)
+
+const callFields = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .array(fc.oneof({ weight: 5, arbitrary: call }, objectArguments, oddCall), { maxLength: 8 })
+      .map((tool_calls) => ({ tool_calls })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom({}, { tool_calls: null }, { tool_calls: [] }), text)
+      .map(([before, value]) => ({ ...before, function_call: { name: 'f', arguments: value } })),
+  },
+)
+
+const anyContent = fc.oneof(
+  { weight: 6, arbitrary: content },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.array(thoughtBlock, { maxLength: 2 }), content)
+      .map(([blocks, said]): unknown[] => [...blocks, ...(Array.isArray(said) ? said : [said ?? ''])]),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.constantFrom<unknown[]>(
+        null,
+        7,
+        'plain',
+        { type: 'refusal', refusal: 'no' },
+        { type: 'summary_text', text: 'a' },
+      ),
+    ),
+  },
+  { weight: 1, arbitrary: text.map((value) => ({ answer: value })) },
+)
+
+/** A message of any role with anything in it that any server has been seen to take. */
+const anyMessage = fc
+  .record({
+    role: fc.constantFrom('assistant', 'assistant', 'tool', 'user', 'function'),
+    said: anyContent,
+    calls: callFields,
+    thoughts,
+    beside: fc.oneof(
+      { weight: 5, arbitrary: fc.constant({}) },
+      fc.constant({ audio: { id: 'audio_1' } }),
+      shortText.map((name) => ({ name })),
+      shortText.map((reasoning_content) => ({ reasoning_content, refusal: 'no' })),
+    ),
+  })
+  .map((made): object => ({
+    role: made.role,
+    content: made.said,
+    ...made.thoughts,
+    ...made.beside,
+    ...made.calls,
+  }))
+
+describe('what a made message is said to weigh is what it weighs (P7)', () => {
+  test.each([
+    ['in an encoding', true, 300],
+    ['in thirds', false, 1_500],
+  ])('%s, whatever is in the message and whatever is done to it', (_, exact, numRuns) => {
+    fc.assert(
+      fc.property(anyMessage, arbitraryTreatment, (message, treatment) => {
+        const { said, weighs, size } = treat(message, treatment, exact)
+        expect(said).toBe(weighs)
+        expect(said).toBeLessThanOrEqual(size)
+      }),
+      { numRuns },
+    )
+  })
+})
+
+describe('what can be cut is cut, in whatever field it stands', () => {
+  const long = prose(20_000)
+
+  // Sent whole and booked as cut, so that a request was over its budget without anybody knowing.
+  test('a custom tool’s input stays free text', () => {
+    const patch = { id: 'a', type: 'custom', custom: { name: 'apply_patch', input: long } }
+    const { parsed, weighs } = clip({ role: 'assistant', content: null, tool_calls: [patch] }, 300)
+    expect(weighs).toBeLessThanOrEqual(300)
+    expect(parsed?.calls[0]?.argumentsText).toMatch(/^.* \[clipped: \d+ tokens in all\] .*$/s)
+  })
+
+  test('a legacy function_call beside a tool_calls of null', () => {
+    const called = { name: 'f', arguments: JSON.stringify({ text: long }) }
+    const message = { role: 'assistant', content: null, tool_calls: null, function_call: called }
+    const { parsed, weighs, sent } = clip(message, 300)
+    expect(weighs).toBeLessThanOrEqual(300)
+    expect(JSON.parse(parsed?.calls[0]?.argumentsText ?? '')).toHaveProperty('text')
+    expect(sent).toContain('"tool_calls":null,"function_call":{"name":"f","arguments":"')
+  })
+
+  test('arguments that are an object stay an object', () => {
+    const called = { id: 'a', function: { name: 'f', arguments: { path: 'a.ts', text: long } } }
+    const { weighs, sent } = clip({ role: 'assistant', tool_calls: [called] }, 300)
+    expect(weighs).toBeLessThanOrEqual(300)
+    expect(sent).toContain('"arguments":{"path":"a.ts","text":"')
+  })
+})
+
+describe('a message that loses its media', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } }
+  const unloaded = { kind: 'unloaded', mediaKept: 0 } as const
+
+  test('keeps its text parts as they are', () => {
+    const [first, last] = ['Look:', 'Repair it.'].map((said) => ({
+      type: 'text',
+      cache_control: {},
+      text: said,
+    }))
+    const { sent, said, size } = treat({ role: 'user', content: [first, image, last, image] }, unloaded)
+    const mark = { type: 'text', text: '[media left out]' }
+    expect(sent).toBe(JSON.stringify({ role: 'user', content: [first, mark, last] }))
+    expect(size - said).toBe(
+      2 * 85 + counter.count('Look:\nRepair it.') - counter.count('Look:\n[media left out]\nRepair it.'),
+    )
+  })
+
+  test('loses the first of them first, and no more than it has to', () => {
+    // Ten images went for an excess of twenty tokens.
+    const images = [1, 2, 3].map((number) => ({
+      type: 'image_url',
+      image_url: { url: `https://images.example/${number}.png` },
+    }))
+    const { sent } = treat({ role: 'user', content: images }, { kind: 'unloaded', mediaKept: 2 })
+    expect(sent).toBe(
+      JSON.stringify({
+        role: 'user',
+        content: [{ type: 'text', text: '[media left out]' }, images[1], images[2]],
+      }),
+    )
+  })
+
+  test('says so where nothing else was in it', () => {
+    expect(treat({ role: 'user', content: [image] }, unloaded).parsed?.text).toBe('[media left out]')
+  })
+})
+
+describe('what stays is counted', () => {
+  test.each([
+    ['audio that the upstream keeps', { audio: { id: 'audio_1' } }, 85],
+    ['thoughts', { reasoning_content: prose(400) }, counter.count(prose(400))],
+    ['encrypted thoughts', { reasoning_details: [{ data: 'x'.repeat(400) }] }, 100],
+    ['a refusal', { refusal: prose(400) }, counter.count(prose(400))],
+  ])('%s', (_, field, tokens) => {
+    const { said, sent } = clip({ role: 'assistant', content: prose(20_000), ...field }, 300)
+    expect(sent).toContain(JSON.stringify(field).slice(1, -1))
+    expect(said).toBeGreaterThan(tokens)
+    expect(said).toBeLessThanOrEqual(300)
+  })
+
+  test('thoughts among the parts stay with the text that follows them', () => {
+    const block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
+    const { sent } = clip({ role: 'assistant', content: [block, { type: 'text', text: prose(20_000) }] }, 300)
+    expect(sent).toContain(`"content":[${JSON.stringify(block)},{"type":"text","text":"`)
+  })
+})

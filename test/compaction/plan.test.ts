@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { policyOf, subjectOf } from '../support/subject.ts'
+import { assistant, prose, round, rounds, send, user, type SendOptions, type Sent } from './sending.ts'
+
+const task = user('The task.')
+
+/** What is sent at the first request that makes a stride, of a conversation that grows by these pieces. */
+function firstStride(pieces: readonly object[][], options: SendOptions): Sent {
+  for (let count = 1; count <= pieces.length; count += 1) {
+    const sent = send([task, ...pieces.slice(0, count).flat()], options)
+    if (sent.stride !== null) return sent
+  }
+  throw new Error('no stride was made')
+}
+
+describe('a stride', () => {
+  test('goes no further than its target asks, over the oldest messages first', () => {
+    const pieces = Array.from({ length: 30 }, (_, index) => round(`a${index}`, prose(`a${index}`, 300)))
+    const { stride, contents, tokens, passes } = firstStride(pieces, { budgetTokens: 10_000 })
+    expect(stride).toMatchObject({ reason: 'trigger', fold: null, clips: [] })
+    expect(passes).toEqual(['clear'])
+    const cleared = contents.map((content) => content.startsWith('[cleared: '))
+    const last = cleared.lastIndexOf(true)
+    expect(cleared.slice(2, last + 1).every((isCleared, index) => index % 2 === 1 || isCleared)).toBe(true)
+    expect(tokens).toBeLessThanOrEqual(5010)
+    // One result less would not have been enough.
+    expect(tokens + 300).toBeGreaterThan(5010)
+  })
+
+  test('folds no more than its target asks', () => {
+    const talk = Array.from({ length: 60 }, (_, index) => [
+      assistant(prose(`a${index}`, 160)),
+      user(prose(`q${index}`, 40)),
+    ])
+    const { stride, tokens } = firstStride(talk, { budgetTokens: 13_000 })
+    expect(stride?.fold).not.toBeNull()
+    expect(tokens).toBeLessThanOrEqual(6530)
+    // The recap is planned with its cap; one more turn would have been too much.
+    expect(tokens).toBeGreaterThan(6530 - 1024 - 2 * 208)
+  })
+
+  test('takes the cheapest pass that is enough', () => {
+    const logs = Array.from({ length: 6 }, (_, index) =>
+      round(`l${index}`, 'compiling\r'.repeat(400) + 'compiled', 'make'),
+    )
+    expect(send([task, ...logs.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000 }).passes).toEqual([
+      'render',
+    ])
+    const files = Array.from({ length: 3 }, (_, index) => round(`f${index}`, prose(`f${index}`, 2500)))
+    expect(send([task, ...files.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000 }).passes).toEqual([
+      'preview',
+    ])
+  })
+
+  test('leaves alone what a pass that is off would do', () => {
+    const logs = Array.from({ length: 6 }, (_, index) =>
+      round(`l${index}`, 'compiling\r'.repeat(400) + 'compiled', 'make'),
+    )
+    const policy = policyOf({ render: { enabled: false }, clear: { keep_results: 1 } })
+    expect(
+      send([task, ...logs.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000, policy }).passes,
+    ).toEqual(['clear'])
+  })
+
+  test('keeps the newest messages word for word', () => {
+    const conversation = [task, ...rounds('a', 60, 60)]
+    const { texts } = send(conversation, { budgetTokens: 5000 })
+    expect(texts.slice(-10)).toEqual(conversation.slice(-10).map((message) => JSON.stringify(message)))
+  })
+
+  test('keeps of the newest messages what takes no more than half of the room under its target', () => {
+    const conversation = [task, ...rounds('a', 30, 400)]
+    const policy = policyOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
+    const { stride } = send(conversation, { budgetTokens: 8000, policy, forced: true })
+    const { sizes } = subjectOf(conversation)
+    const kept = sizes.slice(stride?.reach.clear).reduce((sum, size) => sum + size, 0)
+    expect(kept).toBeLessThanOrEqual(2000 + 900)
+    expect(kept).toBeGreaterThan(800)
+  })
+})
+
+describe('thresholds', () => {
+  test('above 1 are tokens of the whole prompt', () => {
+    const policy = policyOf({ trigger: 3000, target: 2000 })
+    const below = [task, ...rounds('a', 8, 300)]
+    expect(send(below, { budgetTokens: 100_000, policy }).stride).toBeNull()
+    const above = send([task, ...rounds('a', 10, 300)], {
+      budgetTokens: 100_000,
+      policy: { ...policy, min_growth_tokens: 0 },
+    })
+    // A tenth of this budget is more than such a stride can free.
+    expect(above.stride).toBeNull()
+    const smaller = send([task, ...rounds('a', 10, 300)], { budgetTokens: 10_000, policy })
+    expect(smaller.stride?.reason).toBe('trigger')
+    expect(smaller.tokens).toBeLessThanOrEqual(2000)
+  })
+
+  test('as ratios apply to what is not fixed', () => {
+    const largeTask = user(prose('task', 6000))
+    const policy = policyOf()
+    // 75 % of the whole budget is passed with the task alone: what presses is the rest.
+    expect(send([largeTask, ...rounds('a', 5, 300)], { budgetTokens: 9000, policy }).stride).toBeNull()
+    expect(send([largeTask, ...rounds('a', 8, 300)], { budgetTokens: 9000, policy }).stride).not.toBeNull()
+  })
+
+  test('of a pass ahead of the trigger let it run alone, over all that it may', () => {
+    const conversation = [task, ...rounds('a', 14, 300)]
+    const policy = policyOf({ clear: { at: 0.3 } })
+    const { stride, passes } = send(conversation, { budgetTokens: 10_000, policy })
+    expect(passes).toEqual(['clear'])
+    expect(stride?.fold).toBeNull()
+    expect(send(conversation, { budgetTokens: 10_000 }).stride).toBeNull()
+  })
+
+  test('of zero treat a result from the first time it is sent, without a stride', () => {
+    const policy = policyOf({ preview: { at: 0 }, render: { at: 0 } })
+    const conversation = [task, ...round('a', prose('a', 3000)), ...round('b', 'red\rgreen and some more')]
+    const { stride, passes, messages } = send(conversation, { budgetTokens: 1_000_000, policy })
+    expect(stride).toBeNull()
+    expect(passes).toEqual(['render', 'preview'])
+    expect(messages[2]?.content).toContain('3004 tokens')
+    expect(messages[4]?.content).toBe('green and some more')
+  })
+
+  test('above the trigger make a pass wait', () => {
+    const policy = policyOf({ fold: { at: 0.95 }, clear: { enabled: false } })
+    const talk = Array.from({ length: 40 }, (_, index) => [
+      user(`q${index}`),
+      assistant(prose(`a${index}`, 200)),
+    ])
+    expect(send([task, ...talk.flat()], { budgetTokens: 10_000, policy }).stride).toBeNull()
+    expect(send([task, ...talk.flat()], { budgetTokens: 10_000 }).stride).not.toBeNull()
+    expect(send([task, ...talk.flat()], { budgetTokens: 8800, policy }).stride).not.toBeNull()
+  })
+})

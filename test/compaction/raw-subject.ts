@@ -1,0 +1,26 @@
+import type { Subject } from '../../src/compaction/subject.ts'
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import { scanArray } from '../../src/conversation/json-scan.ts'
+import type { Message } from '../../src/conversation/message.ts'
+import { readMessages } from '../../src/conversation/messages.ts'
+import { finish, type Source } from '../../src/conversation/source.ts'
+import { subjectOf } from '../support/subject.ts'
+import { digest, sourceOf } from '../support/source.ts'
+
+/** The messages of a JSON array as a client spelt it, for what JSON.stringify cannot write. */
+export function readRaw(body: string): { readonly source: Source; readonly messages: readonly Message[] } {
+  const source = sourceOf(body)
+  const spans = scanArray(source.latin1, 0)?.elements ?? []
+  const messages = finish(
+    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 1000 })),
+  )
+  if (messages === null) throw new Error('the test wrote messages that cannot be read')
+  return { source, messages }
+}
+
+/** The same as compaction works on it: sized as the test's other subjects are. */
+export function rawSubject(messageTexts: readonly string[]): Subject {
+  const body = `[${messageTexts.join(',')}]`
+  const parsed: readonly object[] = JSON.parse(body)
+  return { ...subjectOf(parsed), ...readRaw(body) }
+}

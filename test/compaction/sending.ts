@@ -1,0 +1,100 @@
+import { compact } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { PassName, Policy } from '../../src/compaction/policy.ts'
+import type { Stride } from '../../src/compaction/stride.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+export type SendOptions = {
+  readonly budgetTokens: number
+  readonly policy?: Policy
+  readonly newest?: Stride | null
+  readonly strict?: boolean
+  readonly forced?: boolean
+}
+
+/** A message of a view, parsed. */
+export type SentMessage = {
+  readonly role: string
+  readonly content: unknown
+  readonly [field: string]: unknown
+}
+
+export type Sent = {
+  /** The messages as the upstream receives them. */
+  readonly texts: readonly string[]
+  readonly messages: readonly SentMessage[]
+  /** Their contents, where they are texts. */
+  readonly contents: readonly string[]
+  readonly passes: readonly PassName[]
+  readonly stride: Stride | null
+  /** Tokens of the view by Foldgate's own count, priming included. */
+  readonly tokens: number
+}
+
+const PRIMING_TOKENS = 3
+
+/** One request with a conversation: what is sent for it. */
+export function send(conversation: readonly object[] | Subject, options: SendOptions): Sent {
+  const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
+  const { systemCount } = subject.structure
+  const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+  const room = {
+    budgetTokens: options.budgetTokens,
+    aroundTokens: systemTokens + PRIMING_TOKENS,
+    slackTokens: 0,
+  }
+  const { stride, view } = finish(
+    compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
+      policy: options.policy ?? policyOf(),
+      newest: options.newest ?? null,
+      nominal: room,
+      actual: room,
+      strict: options.strict ?? false,
+      forced: options.forced ?? false,
+    }),
+  )
+  const texts = viewTexts(subject, view)
+  const messages = texts.map((text): SentMessage => JSON.parse(text))
+  return {
+    texts,
+    messages,
+    contents: messages.map(({ content }) => (typeof content === 'string' ? content : '')),
+    passes: view.passes,
+    stride,
+    tokens: view.tokens + PRIMING_TOKENS,
+  }
+}
+
+export const system = (content: string) => ({ role: 'system', content })
+export const user = (content: unknown) => ({ role: 'user', content })
+export const assistant = (content: string) => ({ role: 'assistant', content })
+
+/** An assistant message with one call, and its result. */
+export function round(
+  id: string,
+  result: string,
+  tool = 'read_file',
+  input: object = { step: id },
+): object[] {
+  const call = { id, type: 'function', function: { name: tool, arguments: JSON.stringify(input) } }
+  return [
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: id, content: result },
+  ]
+}
+
+/** Rounds with results of so many tokens, named by a prefix and their number. */
+export function rounds(prefix: string, count: number, resultTokens: number): object[] {
+  return Array.from({ length: count }, (_, index) => {
+    const id = `${prefix}${index}`
+    return round(id, prose(`result of ${id}`, resultTokens))
+  }).flat()
+}
+
+/** A text of so many tokens as the tests count them, that names nothing but its label. */
+export function prose(label: string, tokens: number): string {
+  const words = ' and the words go on'
+  return `${label}:${words.repeat(Math.ceil((tokens * 3) / words.length))}`.slice(0, tokens * 3)
+}

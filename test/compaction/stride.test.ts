@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { assistant, prose, round, rounds, send, system, user, type Sent } from './sending.ts'
+
+const task = user(prose('The task', 500))
+
+/** The requests of a conversation that grows, each with the record of the one before. */
+function sendGrowing(
+  conversation: readonly object[],
+  budgetTokens: number,
+  from = 0,
+  record: Stride | null = null,
+): Sent[] {
+  const sent: Sent[] = []
+  let newest = record
+  for (let end = from + 1; end <= conversation.length; end += 1) {
+    const next = conversation[end]
+    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
+    const request = send(conversation.slice(0, end), { budgetTokens, newest })
+    newest = request.stride
+    sent.push(request)
+  }
+  return sent
+}
+
+const hasRecap = ({ contents }: Sent): boolean =>
+  contents.some((content) => content.startsWith('<conversation-recap>'))
+
+// Story: a user pasted a file larger than the window. To make room the task was cut and the recap left out;
+// and because both were carried on from stride to stride, the task stayed cut and everything folded stayed
+// without a recap long after the file had gone.
+describe('after one message larger than the window', () => {
+  const conversation = [
+    task,
+    ...rounds('a', 8, 200),
+    assistant('Half of it is done.'),
+    user(prose('pasted', 3100)),
+    assistant('That is too long for me.'),
+    user('Then go on without it.'),
+    ...rounds('b', 20, 200),
+  ]
+  const requests = sendGrowing(conversation, 3000)
+  const pasted = requests.findIndex(({ contents }) =>
+    contents.some((content) => content.startsWith('pasted')),
+  )
+  test('the task is cut and no recap made while that message is the latest', () => {
+    expect(requests[pasted]?.contents[0]).toMatch(/^(The task.*\[clipped: |\[cut\]$)/)
+    expect(requests[pasted]).toSatisfy((request: Sent) => !hasRecap(request))
+  })
+
+  test('a later stride restores the task’s own bytes and tells what was folded', () => {
+    const last = requests.at(-1)
+    expect(last?.texts[0]).toBe(JSON.stringify(task))
+    expect(last).toSatisfy(hasRecap)
+    expect(last?.contents[1]).toContain('Half of it is done.')
+  })
+
+  test('everything fits again from the next user message on', () => {
+    for (const { tokens } of requests.slice(pasted + 1)) expect(tokens).toBeLessThanOrEqual(3000)
+  })
+})
+
+// A request with a large output limit leaves little room; those after it have the usual one again.
+describe('a message that was clipped in the open round', () => {
+  const written = { path: 'src/queue.ts', text: prose('huge', 5000) }
+  const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
+  const conversation = [...begun, ...rounds('b', 100, 200)]
+  const cut = send(begun, { budgetTokens: 3000 })
+  const requests = [cut, ...sendGrowing(conversation, 14_000, begun.length, cut.stride)]
+  const clipped = requests.map(({ texts }) => texts.find((text) => text.includes('[clipped: ')) ?? null)
+  const folded = clipped.indexOf(null)
+
+  test('keeps the same bytes from request to request, over further strides, until it is folded', () => {
+    expect(folded).toBeGreaterThan(10)
+    expect(new Set(clipped.slice(0, folded)).size).toBe(1)
+    expect(new Set(requests.slice(0, folded).map(({ stride }) => stride?.point)).size).toBeGreaterThan(1)
+  })
+
+  test('does not come back once it is folded', () => {
+    expect(clipped.slice(folded).every((text) => text === null)).toBe(true)
+    expect(requests.at(-1)?.contents[1]).toContain('<conversation-recap>')
+  })
+})
+
+describe('a stride on record', () => {
+  const stride: Stride = {
+    version: 1,
+    reason: 'trigger',
+    point: 40,
+    task: 2,
+    latestUser: 17,
+    reach: { render: 30, preview: 30, clear: 24 },
+    fold: { frontier: 20, beforeTokensMax: 600, afterTokensMax: 424, systemTokensMax: 200 },
+    clips: [
+      { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
+      { kind: 'media', index: 17, mediaKept: 2 },
+    ],
+  }
+
+  test('reads back as it was written', () => {
+    expect(readStride(writeStride(stride, 2), 2)).toEqual(stride)
+    const bare = { ...stride, task: -1, latestUser: -1, fold: null, clips: [] }
+    expect(readStride(writeStride(bare, 2), 2)).toEqual(bare)
+  })
+
+  test('follows the conversation where a system message is added or dropped in front', () => {
+    expect(readStride(writeStride(stride, 2), 0)).toMatchObject({
+      point: 38,
+      task: 0,
+      latestUser: 15,
+      reach: { render: 28, preview: 28, clear: 22 },
+      fold: { frontier: 18, beforeTokensMax: 600 },
+      clips: [
+        { index: 36, tokensMax: 900 },
+        { index: 15, mediaKept: 2 },
+      ],
+    })
+  })
+
+  test.each<[string, unknown]>([
+    ['no object', 7],
+    ['null', null],
+    ['a list', [stride]],
+    ['an empty object', {}],
+    ['no version', { ...stride, version: undefined }],
+    ['an unknown reason', { ...stride, reason: 'boredom' }],
+    ['a broken point', { ...stride, point: 1.5 }],
+    ['a point that is text', { ...stride, point: '40' }],
+    ['no reach', { ...stride, reach: null }],
+    ['half a reach', { ...stride, reach: { render: 1, preview: 1 } }],
+    ['no fold', { ...stride, fold: undefined }],
+    ['half a fold', { ...stride, fold: { frontier: 20 } }],
+    ['clips that are no list', { ...stride, clips: { 0: stride.clips[0] } }],
+    ['a clip without a size', { ...stride, clips: [{ index: 38 }] }],
+    ['a clip that is none', { ...stride, clips: [null] }],
+  ])('is none where it is damaged: %s', (_, value) => {
+    expect(readStride(JSON.stringify(value), 0)).toBeNull()
+  })
+
+  test('is none where its text was cut off anywhere', () => {
+    const text = writeStride(stride, 0)
+    for (let length = 0; length < text.length; length += 1)
+      expect(readStride(text.slice(0, length), 0)).toBeNull()
+  })
+
+  test('makes the same view in another process as in the one that wrote it', () => {
+    const conversation = [system('Be brief.'), task, ...rounds('a', 40, 200)]
+    const first = send(conversation, { budgetTokens: 4000 })
+    const record = first.stride === null ? '' : writeStride(first.stride, 1)
+    const again = send(conversation, { budgetTokens: 4000, newest: readStride(record, 1) })
+    expect(again.stride).toEqual(first.stride)
+    expect(again.texts).toEqual(first.texts)
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { policyOf } from '../support/subject.ts'
+import { assistant, prose, round, rounds, send, system, user, type Sent } from './sending.ts'
+
+const recapIn = /^<conversation-recap>[^]*<\/conversation-recap>$/
+
+/** What stands where, in short: a recap, or what a message begins with. */
+function outline({ messages, contents }: Sent): string[] {
+  return messages.map(({ role }, index) => {
+    const content = contents[index] ?? ''
+    if (recapIn.test(content)) return 'recap'
+    return content === '' ? role : `${role}: ${content.slice(0, content.search(/[:.]/))}`
+  })
+}
+
+describe('a folded view', () => {
+  const conversation = [
+    system('Be brief.'),
+    user('The task.'),
+    ...rounds('a', 8, 300),
+    assistant('Done.'),
+    user('The latest.'),
+    ...rounds('b', 20, 300),
+  ]
+
+  test('is system, task, recap, latest user message, recap of what followed it, tail', () => {
+    const sent = send(conversation, { budgetTokens: 3000 })
+    expect(outline(sent)).toEqual([
+      'system: Be brief',
+      'user: The task',
+      'recap',
+      'user: The latest',
+      'recap',
+      'assistant',
+      'tool: result of b17',
+      'assistant',
+      'tool: result of b18',
+      'assistant',
+      'tool: result of b19',
+    ])
+  })
+
+  test('tells each part of the past on its side of the latest user message', () => {
+    const policy = policyOf({ clear: { enabled: false } })
+    const { contents } = send(conversation, { budgetTokens: 5000, policy })
+    const [before = '', after = ''] = contents.filter((content) => recapIn.test(content))
+    expect(before).toContain('17 earlier messages')
+    expect(before).toContain('Done.')
+    expect(after).toMatch(/\d+ earlier messages/)
+    expect(after).toContain('result of b')
+    expect(after).not.toContain('Done.')
+    expect(before).not.toContain('result of b')
+  })
+
+  test('has its kept messages in the client’s own bytes', () => {
+    const { texts } = send(conversation, { budgetTokens: 3000 })
+    const own = [...conversation.slice(0, 2), user('The latest.'), ...conversation.slice(-6)]
+    expect(texts.filter((text) => !text.includes('<conversation-recap>'))).toEqual(
+      own.map((message) => JSON.stringify(message)),
+    )
+  })
+
+  test('of a run with one user message is that message, one recap and the tail', () => {
+    const sent = send([user('The task.'), ...rounds('b', 100, 300)], { budgetTokens: 3000 })
+    expect(outline(sent).slice(0, 3)).toEqual(['user: The task', 'recap', 'assistant'])
+    expect(outline(sent).at(-1)).toBe('tool: result of b99')
+    expect(sent.tokens).toBeLessThanOrEqual(3000)
+  })
+
+  test('without any user message is the system block, a recap and the tail', () => {
+    const sent = send([system('Work on.'), ...rounds('b', 40, 300)], { budgetTokens: 3000 })
+    expect(outline(sent).slice(0, 3)).toEqual(['system: Work on', 'recap', 'assistant'])
+    expect(sent.tokens).toBeLessThanOrEqual(3000)
+  })
+
+  test('without the task, where the profile says so, tells the task in the recap', () => {
+    const sent = send(conversation, { budgetTokens: 3000, policy: policyOf({ keep: { task: false } }) })
+    expect(outline(sent).slice(0, 4)).toEqual(['system: Be brief', 'recap', 'user: The latest', 'recap'])
+    expect(sent.contents[1]).toContain('- The task.')
+  })
+
+  test('never begins its tail with a result', () => {
+    for (let budgetTokens = 700; budgetTokens < 6000; budgetTokens += 150) {
+      const { messages } = send(conversation, { budgetTokens })
+      const beforeResults = messages.filter((_, index) => messages[index + 1]?.role === 'tool')
+      expect(beforeResults.map(({ role }) => role)).not.toContain('user')
+    }
+  })
+})
+
+describe('system messages in the middle', () => {
+  const note = system('From now on answer in Dutch.')
+
+  test('stay where they are in the tail', () => {
+    const conversation = [user('The task.'), ...rounds('a', 20, 300), note, ...rounds('b', 2, 100)]
+    const { messages } = send(conversation, { budgetTokens: 3000 })
+    expect(messages.slice(-5)[0]).toEqual(note)
+  })
+
+  test('are quoted in the recap once they are folded', () => {
+    const conversation = [user('The task.'), ...rounds('a', 4, 300), note, ...rounds('b', 20, 300)]
+    const { messages, contents } = send(conversation, { budgetTokens: 3000 })
+    expect(messages.filter(({ role }) => role === 'system')).toEqual([])
+    expect(contents.filter((content) => content.includes('From now on answer in Dutch.'))).toHaveLength(1)
+    expect(contents[1]).toMatch(recapIn)
+  })
+})
+
+describe('the open round', () => {
+  const calls = ['x', 'y', 'z'].map((id) => ({
+    id,
+    type: 'function',
+    function: { name: 'read', arguments: '{}' },
+  }))
+  const open = [
+    { role: 'assistant', content: null, tool_calls: calls },
+    ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: prose(`result of ${id}`, 400) })),
+  ]
+
+  test('stays whole, all of its calls and results', () => {
+    const conversation = [user('The task.'), ...rounds('a', 30, 300), ...open]
+    const { texts } = send(conversation, {
+      budgetTokens: 2500,
+      policy: policyOf({ keep: { recent_messages: 0 }, clear: { keep_results: 0 } }),
+    })
+    expect(texts.slice(-4)).toEqual(open.map((message) => JSON.stringify(message)))
+  })
+
+  test('stays whole while answers are missing', () => {
+    const conversation = [user('The task.'), ...rounds('a', 30, 300), ...open.slice(0, 2)]
+    const { texts } = send(conversation, {
+      budgetTokens: 2500,
+      policy: policyOf({ keep: { recent_messages: 0 } }),
+    })
+    expect(texts.slice(-2)).toEqual(open.slice(0, 2).map((message) => JSON.stringify(message)))
+  })
+
+  test('is shortened where it alone is too large, and stays a round', () => {
+    const conversation = [
+      user('The task.'),
+      ...round('a', prose('huge', 9000)),
+      ...round('b', prose('huge', 9000)),
+    ]
+    const { messages, passes, tokens } = send(conversation, { budgetTokens: 1500 })
+    expect(passes).toContain('clip')
+    expect(tokens).toBeLessThanOrEqual(1500)
+    expect(messages.at(-2)?.['tool_calls']).toEqual([expect.objectContaining({ id: 'b' })])
+    expect(messages.at(-1)).toMatchObject({ role: 'tool', tool_call_id: 'b' })
+    expect(messages.at(-1)?.content).toMatch(/^huge: .*\[clipped: 9000 tokens in all\]/)
+  })
+})
