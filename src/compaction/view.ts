@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { joinUsers } from './placement.ts'
 import type { PassName } from './policy.ts'
-import { recapOf } from './recap/recap.ts'
+import { BARE_MARK, recapOf } from './recap/recap.ts'
 import type { Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 import type { Treatments } from './treatments.ts'
@@ -63,6 +63,9 @@ export function* buildView(
   for (let index = layout.tail; index < subject.messages.length; index += 1)
     messages.push(yield* treated(index))
 
+  // Where everything was folded and no recap fits, something still has to be asked.
+  const isBare = messages.length === systemCount && subject.messages.length > systemCount
+  if (isBare) messages.push(recapMessage(BARE_MARK, subject.count(BARE_MARK)))
   const placed = options.strict ? joinUsers(subject, messages) : messages
   return {
     messages: placed,
@@ -87,17 +90,16 @@ export function* buildView(
     const recap = yield* recapOf(subject, run, visible, cache)
     if (recap.json === null) return
     hasRecap = true
-    const json = JSON.stringify({ role: 'user', content: recap.json })
-    messages.push({
-      item: { kind: 'made', json },
-      tokens: recap.tokens + RECAP_FRAME_TOKENS,
-      index: null,
-      role: 'user',
-    })
+    messages.push(recapMessage(recap.json, recap.tokens))
   }
 }
 
 // --- internal ---
+
+function recapMessage(text: string, textTokens: number): ViewMessage {
+  const json = JSON.stringify({ role: 'user', content: text })
+  return { item: { kind: 'made', json }, tokens: textTokens + RECAP_FRAME_TOKENS, index: null, role: 'user' }
+}
 
 function range(start: number, end: number): number[] {
   return Array.from({ length: Math.max(0, end - start) }, (_, offset) => start + offset)

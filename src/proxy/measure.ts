@@ -174,7 +174,8 @@ function* subjectOf(
     messages: chat.messages,
     structure: chat.structure,
     sizes,
-    mediaSizes: (index) => (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
+    mediaSizes: (index) =>
+      (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
     count: counter.count,
     digest,
     memorySpace: `${scope} ${encoding} ${model}`,

@@ -50,7 +50,7 @@ export function* recapOf(
 // --- internal ---
 
 /** What stands for folded messages where there is no room for more. */
-const BARE_MARK = '[earlier messages left out]'
+export const BARE_MARK = '[earlier messages left out]'
 
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
