@@ -123,7 +123,8 @@ function reasonAt(
   at: At,
   viewTokens: number,
 ): StrideReason | null {
-  if (at.forced) return 'forced'
+  // Asked for again at the same point, by a client that tries again, it has been made.
+  if (at.forced && (at.stride === null || at.stride.point < at.point)) return 'forced'
   if (policy.trigger === 'off') return null
   const { room, point, stride } = at
   const { systemCount } = subject.structure

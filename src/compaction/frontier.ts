@@ -13,6 +13,8 @@ export type FrontierChoice = {
   readonly targetTokens: number
   readonly point: number
   readonly protectedFrom: number
+  /** Where the open round begins: no frontier lies behind it. */
+  readonly openFrom: number
   readonly after: number
   readonly strict: boolean
 }
@@ -28,44 +30,58 @@ export function* chooseFrontier(
 ): Steps<number | null> {
   const { structure } = subject
   const clips = clipsByIndex(choice.clips)
+  const fits = choice.strict ? templateFits(subject, choice.point) : []
+  const firstToReach: Partial<Record<Fit, number>> = {}
+  const last: Partial<Record<Fit, number>> = {}
   let tailTokens = yield* ledger.treatedTokens(choice.after, choice.point, choice.reach, clips)
-  const agreeable = choice.strict ? agreeableFrontiers(subject, choice.point) : []
-  let firstToReach: number | null = null
-  let lastAgreeable: number | null = null
-  let last: number | null = null
   for (let index = choice.after + 1; index <= choice.protectedFrom; index += 1) {
     tailTokens -= yield* ledger.treatedTokens(index - 1, index, choice.reach, clips)
     if (!structure.isFrontier(index)) continue
     const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
-    const isAgreeable = !choice.strict || agreeable[index] === true
+    const fit = fits[index] ?? 'well'
     const pinned =
       (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
       (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
     const tokens = pinned + recapTokens(layout.before) + recapTokens(layout.after) + tailTokens
-    const reaches = tokens <= choice.targetTokens
-    if (reaches && isAgreeable) return index
-    if (reaches) firstToReach ??= index
-    if (isAgreeable) lastAgreeable = index
-    last = index
+    last[fit] = index
+    if (tokens > choice.targetTokens) continue
+    if (fit === 'well') return index
+    firstToReach[fit] ??= index
   }
-  return firstToReach ?? lastAgreeable ?? last
+  const lastTaken = Math.max(last.well ?? NONE, last.joined ?? NONE)
+  if (firstToReach.joined !== undefined || lastTaken !== NONE) return firstToReach.joined ?? lastTaken
+  // A view that the template refuses helps nobody: rather than that, newest messages are folded too.
+  for (
+    let index = choice.protectedFrom + 1;
+    last.badly !== undefined && index <= choice.openFrom;
+    index += 1
+  ) {
+    if (structure.isFrontier(index) && fits[index] !== 'badly') return index
+  }
+  return firstToReach.badly ?? last.badly ?? null
 }
 
 /**
- * Where a strict template takes a cut: before an assistant message, if the roles alternate from there on
- * behind a user message. Tool rounds take no turn, so what counts is who speaks first behind them.
+ * How a strict template takes a cut. `well`: before an assistant message, and the roles alternate from there
+ * on; `joined`: before a user message, which then becomes one with what stands before it; `badly`: not at all.
  */
-function agreeableFrontiers(subject: Subject, point: number): boolean[] {
-  const agreeable: boolean[] = []
+type Fit = 'well' | 'joined' | 'badly'
+
+const NONE = -1
+
+/** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
+function templateFits(subject: Subject, point: number): Fit[] {
+  const fits: Fit[] = []
   let speaksFirst: 'user' | 'assistant' | null = null
   for (let index = point - 1; index >= 0; index -= 1) {
     const facts = subject.messages[index]?.facts
     if (facts?.role === 'user') speaksFirst = 'user'
     else if (facts?.role === 'assistant' && facts.callIds.length === 0) speaksFirst = 'assistant'
-    agreeable[index] = facts?.role === 'assistant' && speaksFirst !== 'user'
+    if (facts?.role === 'user') fits[index] = 'joined'
+    else fits[index] = facts?.role === 'assistant' && speaksFirst !== 'user' ? 'well' : 'badly'
   }
-  return agreeable
+  return fits
 }
 
 /** The most that recaps may take, in tokens: in all, and by quoted system messages on top. */

@@ -158,11 +158,18 @@ function* clipGroup(
       const size = sizes.get(index) ?? 0
       const of = clippableAs(ledger, reach, index)
       if (size <= level || of === null) continue
+      const earlier = byIndex.get(index)
       byIndex.set(index, { kind: 'content', index, of, tokensMax: level })
       const shortened = yield* sizeOf(index)
+      // What cannot be brought to the level is set aside: that alone lowers the level for the others.
+      if (shortened > level && open.delete(index)) isLower = true
+      if (shortened >= size) {
+        if (earlier === undefined) byIndex.delete(index)
+        else byIndex.set(index, earlier)
+        continue
+      }
       sizes.set(index, shortened)
-      isLower ||= shortened < size
-      if (shortened > level) open.delete(index)
+      isLower = true
     }
     if (!isLower) break
   }

@@ -104,6 +104,7 @@ export function* planStride(
       targetTokens: targetTokens - room.aroundTokens,
       point,
       protectedFrom,
+      openFrom: structure.lastUnitStart(point),
       after: fold?.frontier ?? systemCount,
       strict: options.strict,
     })

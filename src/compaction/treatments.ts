@@ -181,16 +181,18 @@ function clipMessage(
   if (message === undefined || size <= treatment.tokensMax) return { json: null, tokens: size }
   const { source, count } = subject
   const parsed = parseMessage(source, message)
-  const text = treatedText(policy, subject, index, treatment.of)
   const drops = hasDroppableMedia(message)
+  const text = treatedText(policy, subject, index, treatment.of)
+  const markTokens = drops ? count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
   const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) + mediaTokens
   const textTokens = count(text)
   const argumentTokens = parsed.calls.map((call) => count(call.argumentsText))
-  const level = waterLevel([textTokens, ...argumentTokens], treatment.tokensMax - staying, 0)
+  const level = waterLevel([textTokens, ...argumentTokens], treatment.tokensMax - staying - markTokens, 0)
 
   const replacements: Replacement[] = []
-  const shownText = text === '' && drops ? MEDIA_DROPPED : clipText(text, textTokens, level, count)
+  const clipped = clipText(text, textTokens, level, count)
+  const shownText = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
   if (shownText !== parsed.text || drops) {
     const content = contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
     if (content !== null) replacements.push(content)

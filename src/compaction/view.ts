@@ -54,7 +54,11 @@ export function* buildView(
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
   if (layout.task !== null) messages.push(yield* treated(layout.task))
   const pinned = [layout.task, layout.latestUser].filter((index) => index !== null)
-  const tail = range(layout.tail, stride.point)
+  // A name that stands only in what was cleared or shortened is not there to be read.
+  const tail = range(layout.tail, stride.point).filter((index) => {
+    const { kind } = ledger.treatment(index, stride.reach, clips)
+    return kind === 'kept' || kind === 'rendered'
+  })
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further strides of the same turn move the tail.
   yield* addRecap(layout.before, layout.latestUser === null ? [...pinned, ...tail] : pinned)

@@ -4,6 +4,7 @@ import { describeRequest, type ClientRights, type DescribeOptions } from './chat
 import type { Exchange } from './exchange.ts'
 import { finish, settle, type Settled } from './finish.ts'
 import { prepare, type Preparation } from './prepare.ts'
+import { bytesIn } from './outgoing-body.ts'
 import { readBody, type ReadBodyOptions } from './read-body.ts'
 import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './read-chat.ts'
 import { recoverFromOverflow } from './recover.ts'
@@ -85,8 +86,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         stride:
           outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
       })
-      // The HTTP client keeps the bytes that it sent until the answer is complete; a view is small beside them.
-      if (outcome.prepared.isRewritten) body.release()
+      // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
+      // the body, which is gone by then.
+      if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
       return settle(request, ready, outcome, body.release)
     } catch (error) {
       body.release()
@@ -94,3 +96,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     }
   }
 }
+
+// --- internal ---
+
+/** Up to this share of the body a view is not worth a place in the budget. */
+const SMALL_VIEW_SHARE = 0.25

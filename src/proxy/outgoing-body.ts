@@ -22,6 +22,14 @@ export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: str
   })
 }
 
+/** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */
+export function bytesIn(pieces: readonly BodyPiece[]): number {
+  return pieces.reduce(
+    (bytes, piece) => bytes + (typeof piece === 'string' ? piece.length : piece.end - piece.start),
+    0,
+  )
+}
+
 // --- internal ---
 
 function endOf(piece: BodyPiece | undefined): number | null {

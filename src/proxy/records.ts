@@ -32,8 +32,15 @@ export type RecordPlace = { readonly scope: string; readonly profile: string }
 /** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
 export function createRecords(store: Store, failures: Failures): Records {
   const records = recordsIn(store)
-  const guarded = <Result>(instead: Result, work: () => Promise<Result>): Promise<Result> =>
-    failures.around('store', instead, () => withDeadline(work(), STORE_DEADLINE_MS))
+  let absentUntilMs = 0
+  const guarded = async <Result>(instead: Result, work: () => Promise<Result>): Promise<Result> => {
+    if (performance.now() < absentUntilMs) return instead
+    return failures.around('store', instead, () =>
+      withDeadline(work(), () => {
+        absentUntilMs = performance.now() + STORE_ABSENCE_MS
+      }),
+    )
+  }
   return {
     find: (chat, place) => {
       const unknown = { conversation: conversationId(chat, place), stride: null }
@@ -48,11 +55,17 @@ export function createRecords(store: Store, failures: Failures): Records {
 // --- internal ---
 
 /** A store that takes longer is as good as absent, in milliseconds. */
-const STORE_DEADLINE_MS = 2_000
+const STORE_DEADLINE_MS = 1_000
 
-function withDeadline<Result>(work: Promise<Result>, deadlineMs: number): Promise<Result> {
+/** How long a store that did not answer is left alone, in milliseconds: else every request would wait for it. */
+const STORE_ABSENCE_MS = 10_000
+
+function withDeadline<Result>(work: Promise<Result>, onMissed: () => void): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the store did not answer in time')), deadlineMs)
+    const timer = setTimeout(() => {
+      onMissed()
+      reject(new Error('the store did not answer in time'))
+    }, STORE_DEADLINE_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

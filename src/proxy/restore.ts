@@ -41,7 +41,8 @@ export const restoreOnRefusal =
       spent.add('original')
       const last = await sendAgain(refused, () => send(options.asItCame()))
       if (last === null) return standing(refused)
-      if (last.verdict === 'good') options.onWorked('original', first.answer.status)
+      // Where joining was refused too, this view was at fault: the next one may be welcome.
+      if (last.verdict === 'good' && joined === null) options.onWorked('original', first.answer.status)
       return { ...last, remedy: 'restored' }
     }
   }

@@ -125,7 +125,7 @@ describe('in a view', () => {
       { budgetTokens: 900, policy: policyOf({ preview: { threshold_tokens: 100_000 } }) },
     )
     expect(JSON.stringify(messages[2]?.content)).toMatch(
-      /^\[\{"type":"text","text":"[^"]*\[clipped: 3000 tokens in all\][^"]*"\}\]$/,
+      /^\[\{"type":"text","text":"[^"]*\[clipped: 3000 tokens in all\][^"]*\\n\[media left out\]"\}\]$/,
     )
   })
 })

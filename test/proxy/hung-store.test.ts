@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Store } from '../../src/stores/store.ts'
+import { completion, fakeUpstream } from '../support/fake-upstream.ts'
+import { startFoldgate } from '../support/foldgate.ts'
+import { chatOf, postChat } from './post-chat.ts'
+
+test('a store that never answers is waited for once, and then left alone for a while', async () => {
+  // Every request waited for it until its own end.
+  let asked = 0
+  const never = <Result>(): Promise<Result> => {
+    asked += 1
+    return new Promise(() => {})
+  }
+  const store: Store = {
+    name: 'hung:',
+    getFirst: never,
+    putIfAbsent: never,
+    put: never,
+    delete: never,
+    close: async () => {},
+  }
+  const upstream = await fakeUpstream(completion('fine'))
+  const foldgate = await startFoldgate({ upstream: upstream.url, store })
+  try {
+    const request = chatOf([{ role: 'user', content: 'hello' }])
+    expect((await postChat(foldgate.url, request)).status).toBe(200)
+    const askedAtFirst = asked
+    expect(askedAtFirst).toBe(1)
+    for (let more = 0; more < 5; more += 1) {
+      expect((await postChat(foldgate.url, request)).status).toBe(200)
+    }
+    expect(asked).toBe(askedAtFirst)
+  } finally {
+    await foldgate.close()
+    await upstream.close()
+  }
+})
