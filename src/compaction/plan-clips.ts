@@ -27,8 +27,8 @@ export type ClipPlan = {
 
 /**
  * The last means: contents of the open round are shortened, then those of the pinned recent messages, then
- * the task, the largest first; then the latest user message loses media, the first of them first. Where even that is too much,
- * the open round is folded too. System messages and the latest user's text are never touched.
+ * the task, the largest first; then the latest user message loses media, the first of them first. Where even
+ * that is too much, the open round is folded too. System messages and the latest user's text are never touched.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
   const { systemCount } = subject.structure
@@ -66,8 +66,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     tokens = yield* weigh()
   }
   if (tokens > input.allowedTokens) {
-    const whole = yield* foldWhole(ledger, systemCount, input, clips)
-    if (whole !== null) return whole
+    return yield* foldWhole(ledger, systemCount, input, clips)
   }
   return { clips, fold, tokens }
 }
@@ -77,16 +76,13 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
 /** A clipped message keeps about this much at first: a mark, and a line of its head and tail. */
 const FLOOR_TOKENS = 64
 
-/**
- * Everything but the pinned messages folded, the open round included, with as much of a recap as fits. Null
- * where that would leave nothing to send.
- */
+/** Everything but the pinned messages folded, the open round included, with as much of a recap as fits. */
 function* foldWhole(
   ledger: Ledger,
   systemCount: number,
   input: ClipInput,
   clips: readonly Clip[],
-): Steps<ClipPlan | null> {
+): Steps<ClipPlan> {
   const { pins, reach, point } = input
   const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
   const left = clips.filter((clip) => isPinned(clip.index))
@@ -98,16 +94,11 @@ function* foldWhole(
     point,
   )
   const recapTokensMax = Math.min(input.recapTokensMax, input.allowedTokens - bareTokens)
-  const hasAnchor = pins.task !== -1 || pins.latestUser !== -1
-  if (!hasAnchor && recapTokensMax < RECAP_TOKENS_MIN) return null
   const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
   const fold = { ...bare, [split]: Math.max(0, recapTokensMax) }
   const tokens = yield* plannedTokens(ledger, { ...pins, fold, clips: left, reach }, systemCount, point)
   return { clips: left, fold, tokens }
 }
-
-/** Below this a recap's own words do not fit. */
-const RECAP_TOKENS_MIN = 64
 
 /** Where a recap does not fit, a mark says that something was left out; at the last not even that. */
 const markOnly = { beforeTokensMax: 12, afterTokensMax: 12, systemTokensMax: 0 } as const

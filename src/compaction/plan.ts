@@ -7,6 +7,7 @@ import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
 import { planClips } from './plan-clips.ts'
 import type { Policy, Room } from './policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
+import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import { FOLD_VERSION, type Fold, type Reach, type Stride, type StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -55,7 +56,7 @@ export function* planStride(
     if (freedMost < savingsMinTokens(room)) return null
   }
   const thresholdOf = (at: number | null): number =>
-    thresholdTokens(at ?? ratioOrTokens(policy), room.budgetTokens, fixedTokens)
+    thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
   const runs = (at: number | null): boolean =>
     demanded || isAskedFor(reason) || beforeTokens >= thresholdOf(at)
 
@@ -168,9 +169,6 @@ const QUOTED_SYSTEM_SHARE = 0.25
 
 const SMALLEST_RECAP_SHARE = 0.25
 
-/** Below this a recap's own words do not fit. */
-const RECAP_TOKENS_MIN = 64
-
 /** A recap never takes more than this share of the room under the target. */
 const RECAP_SHARE = 0.3
 
@@ -205,6 +203,6 @@ function roomUnderTarget(
 }
 
 /** Where passes have no threshold of their own they run with the trigger; with `off`, only what is demanded runs. */
-function ratioOrTokens(policy: Policy): number {
+function triggerOf(policy: Policy): number {
   return policy.trigger === 'off' ? 1 : policy.trigger
 }

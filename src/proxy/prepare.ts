@@ -38,7 +38,9 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   const forced = request.wishes.compact === 'force'
   const untouched = asItCame(chat, chat.bytes.length)
 
-  const measure = await failures.around('measure', null, () => measureOf(request, parts, remembered, forced))
+  const measure = await failures.around('measure', null, () =>
+    measureRequest(request, parts, remembered, forced || remembered.stride !== null),
+  )
   if (measure === null) {
     return { prepared: untouched, remembered, measure, failedOpen: 'measure', relayedReason: null }
   }
@@ -55,6 +57,23 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   if (prepared === null)
     return { prepared: original, remembered, measure, failedOpen: 'compaction', relayedReason: null }
   return { prepared, remembered, measure, failedOpen: null, relayedReason: null }
+}
+
+/** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
+export function measureRequest(
+  request: ChatRequest,
+  parts: Pick<Preparation, 'measure' | 'memory' | 'nowMs'>,
+  remembered: Remembered,
+  mustCount: boolean,
+): Promise<Measure> {
+  return parts.measure({
+    chat: request.chat,
+    profile: request.profile,
+    model: request.model,
+    scope: request.place.scope,
+    learnt: parts.memory.windows.lookup(request.modelKey, remembered.conversation, parts.nowMs()),
+    mustCount,
+  })
 }
 
 /** What the rewriter needs of a request. */
@@ -75,22 +94,6 @@ export function rewriteRequest(
 }
 
 // --- internal ---
-
-async function measureOf(
-  request: ChatRequest,
-  parts: Preparation,
-  remembered: Remembered,
-  forced: boolean,
-): Promise<Measure> {
-  return parts.measure({
-    chat: request.chat,
-    profile: request.profile,
-    model: request.model,
-    scope: request.place.scope,
-    learnt: parts.memory.windows.lookup(request.modelKey, remembered.conversation, parts.nowMs()),
-    mustCount: forced || remembered.stride !== null,
-  })
-}
 
 function whyUntouched(request: ChatRequest, parts: Preparation): string | null {
   if (request.profile.observe) return 'observe'

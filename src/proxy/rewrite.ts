@@ -30,7 +30,7 @@ export type Rewriter = {
   /** The request under the stride that it stands in, one more if one is due. */
   readonly prepare: (request: RewriteRequest, counted: Counted, forced: boolean) => Promise<Prepared>
   /** The same stride's view under another placement. */
-  readonly replace: (
+  readonly placeAnew: (
     request: RewriteRequest,
     counted: Counted,
     strict: boolean,
@@ -94,7 +94,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       return prepared(request, counted, followed, request.strict)
     },
 
-    replace: async (request, counted, strict, stride) =>
+    placeAnew: async (request, counted, strict, stride) =>
       prepared(request, counted, await view(request, counted, stride, false, strict), strict),
 
     tighten: async (request, counted, how) => {

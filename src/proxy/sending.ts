@@ -2,7 +2,7 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { knownWindow, type Measure } from './measure.ts'
 import { withReplaced } from './outgoing-body.ts'
-import { rewriteRequest, type Preparation, type Ready } from './prepare.ts'
+import { measureRequest, rewriteRequest, type Preparation, type Ready } from './prepare.ts'
 import type { RequestBody } from './read-body.ts'
 import type { RecoverOptions } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
@@ -30,14 +30,7 @@ export function sendingOf(
   /** The request counted, also where its size had not asked for it. */
   async function counted(): Promise<Measure> {
     if (ready.measure !== null && ready.measure.counted !== null) return ready.measure
-    counting ??= parts.measure({
-      chat,
-      profile,
-      model: request.model,
-      scope: request.place.scope,
-      learnt: memory.windows.lookup(request.modelKey, ready.remembered.conversation, parts.nowMs()),
-      mustCount: true,
-    })
+    counting ??= measureRequest(request, parts, ready.remembered, true)
     return counting
   }
 
@@ -62,7 +55,7 @@ export function sendingOf(
           const measure = await counted()
           if (measure.counted === null) return null
           const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
-          const placed = await rewriter.replace(rewriting, measure.counted, true, prepared.compacted.stride)
+          const placed = await rewriter.placeAnew(rewriting, measure.counted, true, prepared.compacted.stride)
           return { ...placed, clampedOutputTokens: prepared.clampedOutputTokens }
         }),
       asItCame: () => asItCame(chat, ready.measure?.incomingTokens ?? chat.bytes.length),

@@ -12,6 +12,12 @@ import { rankThings, type RankedThing } from './rank.ts'
 const RECAP_OPEN = '<conversation-recap>'
 const RECAP_CLOSE = '</conversation-recap>'
 
+/** What stands for folded messages where there is no room for more. */
+export const BARE_MARK = '[earlier messages left out]'
+
+/** Below this many tokens a recap's own words do not fit. */
+export const RECAP_TOKENS_MIN = 64
+
 /**
  * The recap of folded messages, made without a model: the system messages among them, what was done last,
  * and the specific things they name with the words around them, as far as the cap allows; what the
@@ -48,9 +54,6 @@ export function* recapOf(
 }
 
 // --- internal ---
-
-/** What stands for folded messages where there is no room for more. */
-export const BARE_MARK = '[earlier messages left out]'
 
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
@@ -153,6 +156,7 @@ function writeSystem(subject: Subject, indexes: readonly number[], folded: Folde
  */
 function writeUsers(subject: Subject, indexes: readonly number[], folded: FoldedRun, writer: Writer): void {
   const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
+  if (shareTokens < USER_TOKENS_MIN) return
   const said = indexes
     .filter((index) => subject.messages[index]?.facts.role === 'user')
     .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
@@ -160,7 +164,7 @@ function writeUsers(subject: Subject, indexes: readonly number[], folded: Folded
     .filter((text) => text !== '')
   const sizes = said.map((text) => subject.count(text) + LINE_TOKENS)
   const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
-  if (said.length === 0 || shareTokens < USER_TOKENS_MIN || !writer.line('The user said:')) return
+  if (said.length === 0 || !writer.line('The user said:')) return
   for (const [position, text] of said.entries()) {
     const size = sizes[position] ?? 0
     const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size))
@@ -202,7 +206,7 @@ function activityLine(subject: Subject, index: number): string {
 
 /** First things with the words around them, then as many bare names as fit. */
 function writeThings(ranked: readonly RankedThing[], tokensMax: number, writer: Writer): void {
-  if (ranked.length === 0 || !writer.line('Named there, the most recent and most used first:')) return
+  if (ranked.length === 0 || !writer.line('Named there:')) return
   const wordsUntil = writer.spent() + (tokensMax - writer.spent()) * WORDS_SHARE
   let written = writer.close()
   let misses = 0
