@@ -1,3 +1,4 @@
+import { standWith } from '../support/stand.ts'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { cutRawRequest } from '../../src/demo/raw-request.ts'
@@ -9,19 +10,7 @@ import { postChat, rawMessages } from './post-chat.ts'
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 const run = longRun(40, 1)
 
-async function stand(profile: object = smallWindow) {
-  const upstream = await fakeUpstream(completion('done'))
-  const foldgate = await startFoldgate({ upstream: upstream.url, profile })
-  return {
-    upstream,
-    foldgate,
-    url: foldgate.url,
-    [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
-      await upstream.close()
-    },
-  }
-}
+const stand = (profile: object = smallWindow) => standWith(completion('done'), { profile })
 
 /** JSON that no serialiser writes: spaces, an order of its own, fields that nobody knows, escapes. */
 function oddly(message: TestMessage, index: number): string {

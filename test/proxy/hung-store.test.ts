@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/stores/store.ts'
-import { completion, fakeUpstream } from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
+import { completion } from '../support/fake-upstream.ts'
+import { standWith } from '../support/stand.ts'
 import { chatOf, postChat } from './post-chat.ts'
 
 test('a store that never answers is waited for once, and then left alone for a while', async () => {
@@ -19,19 +19,13 @@ test('a store that never answers is waited for once, and then left alone for a w
     delete: never,
     close: async () => {},
   }
-  const upstream = await fakeUpstream(completion('fine'))
-  const foldgate = await startFoldgate({ upstream: upstream.url, store })
-  try {
-    const request = chatOf([{ role: 'user', content: 'hello' }])
-    expect((await postChat(foldgate.url, request)).status).toBe(200)
-    const askedAtFirst = asked
-    expect(askedAtFirst).toBe(1)
-    for (let more = 0; more < 5; more += 1) {
-      expect((await postChat(foldgate.url, request)).status).toBe(200)
-    }
-    expect(asked).toBe(askedAtFirst)
-  } finally {
-    await foldgate.close()
-    await upstream.close()
+  await using at = await standWith(completion('fine'), { store })
+  const request = chatOf([{ role: 'user', content: 'hello' }])
+  expect((await postChat(at.url, request)).status).toBe(200)
+  const askedAtFirst = asked
+  expect(askedAtFirst).toBe(1)
+  for (let more = 0; more < 5; more += 1) {
+    expect((await postChat(at.url, request)).status).toBe(200)
   }
+  expect(asked).toBe(askedAtFirst)
 })

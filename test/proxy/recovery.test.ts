@@ -1,3 +1,4 @@
+import { standWith, type Stand } from '../support/stand.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { longRun, type TestMessage } from '../support/conversations.ts'
 import {
@@ -8,38 +9,18 @@ import {
   json,
   overflow,
   stream,
-  type FakeUpstream,
   type ReceivedRequest,
   type Script,
 } from '../support/fake-upstream.ts'
-import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
+import { startFoldgate } from '../support/foldgate.ts'
 import { chatOf, postChat, rawMessages } from './post-chat.ts'
 
 const run = longRun(14, 2)
 const runTokens = 12_000
 const request = chatOf(run)
 
-type Stand = {
-  readonly upstream: FakeUpstream
-  readonly foldgate: RunningFoldgate
-  readonly url: string
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
 /** A Foldgate that knows no window, unless the profile says one, before an upstream that plays a script. */
-async function stand(script: Script | readonly Script[], profile: object = {}): Promise<Stand> {
-  const upstream = await fakeUpstream(script)
-  const foldgate = await startFoldgate({ upstream: upstream.url, profile })
-  return {
-    upstream,
-    foldgate,
-    url: foldgate.url,
-    [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
-      await upstream.close()
-    },
-  }
-}
+const stand = (script: Script | readonly Script[], profile: object = {}) => standWith(script, { profile })
 
 function sizes({ upstream }: Stand): number[] {
   return upstream.requests.map(({ body }) => body.length)

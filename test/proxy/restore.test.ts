@@ -1,3 +1,4 @@
+import { standWith } from '../support/stand.ts'
 import { describe, expect, test } from 'vitest'
 import { isObject, textOf } from '../../src/demo/wire-message.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
@@ -24,19 +25,8 @@ const alternation = json(
 const refused = (status: number) => json({ error: { message: 'I cannot make sense of this.' } }, status)
 
 async function stand(script: Script | readonly Script[], options: { profile?: object; store?: Store } = {}) {
-  const upstream = await fakeUpstream(script)
-  const { profile = smallWindow, store } = options
-  const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...(store && { store }) })
-  return {
-    upstream,
-    foldgate,
-    url: foldgate.url,
-    bodies: () => upstream.requests.map(({ body }) => body.toString()),
-    [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
-      await upstream.close()
-    },
-  }
+  const at = await standWith(script, { profile: smallWindow, ...options })
+  return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
 }
 
 function rolesOf(raw: readonly string[]): string[] {
