@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-/** A message or part of one that Foldgate wrote, with its size in tokens; `json` null where nothing changed. */
-export type Made = { readonly json: string | null; readonly tokens: number }
+/**
+ * What Foldgate wrote, with its size in tokens: a message's JSON, a recap's text, what was found in a message.
+ * `text` null where there is nothing: a treatment that changed nothing, a recap that had no room.
+ */
+export type Made = { readonly text: string | null; readonly tokens: number }
 
 /**
  * Remembers what was made of which bytes, so that a view that stands between two strides costs no work.
@@ -16,7 +19,7 @@ export type MadeCache = {
 export function createMadeCache(options: { readonly charsMax: number }): MadeCache {
   const cache = new LRUCache<string, Made>({
     maxSize: options.charsMax,
-    sizeCalculation: (made) => ENTRY_CHARS + (made.json?.length ?? 0),
+    sizeCalculation: (made) => ENTRY_CHARS + (made.text?.length ?? 0),
   })
   return {
     get: (key) => cache.get(key),

@@ -27,7 +27,7 @@ export type Treatment =
  * policy only. The tokens stated for a made message are those that its JSON would be counted with.
  */
 export type Treatments = {
-  /** The message under this treatment; `json` null where the treatment changes nothing. */
+  /** The message under this treatment; `text` null where the treatment changes nothing. */
   readonly make: (index: number, treatment: Treatment) => Steps<Made>
 }
 
@@ -45,7 +45,7 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
     make: function* makeTreated(index, treatment) {
       const message = subject.messages[index]
       const size = subject.sizes[index] ?? 0
-      if (message === undefined || treatment.kind === 'kept') return { json: null, tokens: size }
+      if (message === undefined || treatment.kind === 'kept') return { text: null, tokens: size }
       const how = nameOf(treatment)
       // Plans weigh a message many times before its view is built.
       const latest = latestMade[index]
@@ -83,13 +83,13 @@ function nameOf(treatment: Treatment): string {
 
 /** A treatment that would make a message larger leaves it as it is. */
 function smallerOf(size: number, made: Made): Made {
-  return made.json !== null && made.tokens < size ? made : { json: null, tokens: size }
+  return made.text !== null && made.tokens < size ? made : { text: null, tokens: size }
 }
 
 function makeOne(policy: Policy, subject: Subject, index: number, treatment: Treatment): Made {
   switch (treatment.kind) {
     case 'kept':
-      return { json: null, tokens: subject.sizes[index] ?? 0 }
+      return { text: null, tokens: subject.sizes[index] ?? 0 }
     case 'cleared':
       return withText(
         subject,
@@ -130,7 +130,7 @@ function treatedText(
 /** The message with this text in the place of its own. */
 function withText(subject: Subject, index: number, text: string, media: 'keep' | 'drop'): Made {
   const message = subject.messages[index]
-  const unchanged = { json: null, tokens: subject.sizes[index] ?? 0 }
+  const unchanged = { text: null, tokens: subject.sizes[index] ?? 0 }
   if (message === undefined) return unchanged
   const drops = media === 'drop' && hasDroppableMedia(message)
   const parsed = parseMessage(subject.source, message)
@@ -141,7 +141,7 @@ function withText(subject: Subject, index: number, text: string, media: 'keep' |
   const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
   const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
   return {
-    json: messageWith(subject.source, message, [replacement]),
+    text: messageWith(subject.source, message, [replacement]),
     tokens: frame + argumentTokens + mediaTokens + subject.count(text),
   }
 }
@@ -149,7 +149,7 @@ function withText(subject: Subject, index: number, text: string, media: 'keep' |
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
 function unloadMessage(subject: Subject, index: number, mediaKept: number): Made {
   const message = subject.messages[index]
-  const unchanged = { json: null, tokens: subject.sizes[index] ?? 0 }
+  const unchanged = { text: null, tokens: subject.sizes[index] ?? 0 }
   if (message === undefined || !hasDroppableMedia(message)) return unchanged
   const removal = mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return unchanged
@@ -157,7 +157,7 @@ function unloadMessage(subject: Subject, index: number, mediaKept: number): Made
   const droppedTokens = total(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
   const textTokens = subject.count(parseMessage(subject.source, message).text)
   return {
-    json: messageWith(subject.source, message, [removal]),
+    text: messageWith(subject.source, message, [removal]),
     tokens: unchanged.tokens - droppedTokens - textTokens + subject.count(removal.text),
   }
 }
@@ -178,7 +178,7 @@ function clipMessage(
 ): Made {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
-  if (message === undefined || size <= treatment.tokensMax) return { json: null, tokens: size }
+  if (message === undefined || size <= treatment.tokensMax) return { text: null, tokens: size }
   const { source, count } = subject
   const parsed = parseMessage(source, message)
   const drops = hasDroppableMedia(message)
@@ -209,7 +209,7 @@ function clipMessage(
     tokens += count(shown)
     replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
   }
-  return { json: messageWith(source, message, replacements), tokens }
+  return { text: messageWith(source, message, replacements), tokens }
 }
 
 function clippedArguments(kind: ArgumentsSpan['kind'], ...text: Parameters<typeof clipArguments>): string {

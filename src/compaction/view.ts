@@ -82,19 +82,19 @@ export function* buildView(
     const treatment = ledger.treatment(index, stride.reach, clips)
     if (treatment.kind === 'kept') return original(subject, index)
     const made = yield* treatments.make(index, treatment)
-    if (made.json === null) return original(subject, index)
+    if (made.text === null) return original(subject, index)
     passes.add(passOf[treatment.kind])
     const role = subject.messages[index]?.facts.role ?? 'other'
-    return { item: { kind: 'made', json: made.json }, tokens: made.tokens, index, role }
+    return { item: { kind: 'made', json: made.text }, tokens: made.tokens, index, role }
   }
 
   function* addRecap(run: FoldedRun | null, visible: readonly number[]): Steps<void> {
     if (run === null) return
     passes.add('fold')
     const recap = yield* recapOf(subject, run, visible, cache)
-    if (recap.json === null) return
+    if (recap.text === null) return
     hasRecap = true
-    messages.push(recapMessage(recap.json, recap.tokens))
+    messages.push(recapMessage(recap.text, recap.tokens))
   }
 }
 

@@ -24,8 +24,8 @@ function treat(message: object, treatment: Treatment, exact = true) {
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
   const treatments = createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
-  const { json, tokens } = finish(treatments.make(0, treatment))
-  const sent = json ?? JSON.stringify(message)
+  const { text, tokens } = finish(treatments.make(0, treatment))
+  const sent = text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
     sent,

@@ -60,7 +60,7 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   const message = subject.messages[index]
   if (message === undefined) return []
   const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
-  const known = cache.get(key)?.json ?? null
+  const known = cache.get(key)?.text ?? null
   if (known !== null) return readThings(known)
 
   const { text, calls } = parseMessage(subject.source, message)
@@ -76,7 +76,7 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
     }
   }
   yield
-  cache.set(key, { json: JSON.stringify([...things]), tokens: 0 })
+  cache.set(key, { text: JSON.stringify([...things]), tokens: 0 })
   return [...things].map(([name, words]) => ({ name, words }))
 }
 

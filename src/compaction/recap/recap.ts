@@ -21,8 +21,8 @@ export const RECAP_TOKENS_MIN = 64
 /**
  * The recap of folded messages, made without a model: the system messages among them, what was done last,
  * and the specific things they name with the words around them, as far as the cap allows; what the
- * `visible` messages name too is left out. It depends on these messages only. `json` is the recap's text: a
- * bare mark where there is no room for words, null where there is none even for that.
+ * `visible` messages name too is left out. It depends on these messages only. A bare mark where there is no
+ * room for words; its text is null where there is none even for that.
  */
 export function* recapOf(
   subject: Subject,
@@ -48,7 +48,7 @@ export function* recapOf(
   const ranked = yield* rankThings(subject, indexes, visible, cache)
   writeThings(ranked, folded.tokensMax, writer)
   const text = writer.close()
-  const made: Made = { json: text, tokens: subject.count(text) }
+  const made: Made = { text, tokens: subject.count(text) }
   cache.set(key, made)
   return made
 }
@@ -57,7 +57,7 @@ export function* recapOf(
 
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
-  return tokens <= tokensMax ? { json: BARE_MARK, tokens } : { json: null, tokens: 0 }
+  return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
 }
 
 /** The share of a recap that the list of what was done last takes. */

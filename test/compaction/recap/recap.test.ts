@@ -25,7 +25,7 @@ function recap(messages: readonly object[], options: RecapOptions = {}): string 
     systemTokensMax: 256,
     ...run,
   }
-  return finish(recapOf(subjectOf(messages), folded, visible, createMadeCache({ charsMax: 1_000_000 }))).json
+  return finish(recapOf(subjectOf(messages), folded, visible, createMadeCache({ charsMax: 1_000_000 }))).text
 }
 
 const textOf = (messages: readonly object[], options?: RecapOptions): string => recap(messages, options) ?? ''
