@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ClientGoneError } from '../errors.ts'
 import type { Target } from '../upstream/target.ts'
+import type { UpstreamRequest } from '../upstream/upstreams.ts'
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
 export type Exchange = {
@@ -18,6 +19,19 @@ export type Exchange = {
   readonly signal: AbortSignal
   /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
   readonly answerHeaders: Readonly<Record<string, string>>
+}
+
+/** What every request to an upstream takes from the client's: a key of Foldgate's own stays here. */
+export function onwardOf(
+  exchange: Exchange,
+): Pick<UpstreamRequest, 'method' | 'target' | 'rawHeaders' | 'withholdCredential' | 'signal'> {
+  return {
+    method: exchange.method,
+    target: exchange.target,
+    rawHeaders: exchange.incoming.rawHeaders,
+    withholdCredential: exchange.clientKeyName !== null,
+    signal: exchange.signal,
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { uncompactedGenerationPath, type UncompactedPath } from '../upstream/tar
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { answerError } from './answer-error.ts'
 import { deliver, type Delivery } from './deliver.ts'
-import type { Exchange } from './exchange.ts'
+import { onwardOf, type Exchange } from './exchange.ts'
 import { declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = {
@@ -25,20 +25,16 @@ export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
   async function pass(exchange: Exchange, action: string): Promise<Delivery['outcome']> {
-    const { incoming, outgoing, signal } = exchange
+    const { incoming, outgoing } = exchange
     const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     const upload = hasBody(incoming) ? uploadOf(incoming) : null
     if (upload !== null) inviteBody(incoming, outgoing)
     const answer = await upstreams.send({
       upstream: exchange.upstreamName,
-      method: exchange.method,
-      target: exchange.target,
-      rawHeaders: incoming.rawHeaders,
-      withholdCredential: exchange.clientKeyName !== null,
+      ...onwardOf(exchange),
       body: upload,
       bodyBytes: upload === null ? null : declaredBytes(incoming),
-      signal,
     })
     const delivery = await deliver(exchange, answer, {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },

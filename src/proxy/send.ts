@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { FoldgateError } from '../errors.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import type { Exchange } from './exchange.ts'
+import { onwardOf, type Exchange } from './exchange.ts'
 import { judge, type Judged, type JudgeOptions } from './judge.ts'
 import { bytesOf } from './outgoing-body.ts'
 import type { Chat } from './read-chat.ts'
@@ -40,10 +40,7 @@ export function sendOnce(options: SendOptions): Send {
     const isChanged = prepared.isRewritten || prepared.clampedOutputTokens !== null
     const answer = await options.upstreams.send({
       upstream: options.upstreamName,
-      method: exchange.method,
-      target: exchange.target,
-      rawHeaders: exchange.incoming.rawHeaders,
-      withholdCredential: exchange.clientKeyName !== null,
+      ...onwardOf(exchange),
       body: isChanged ? bytesOf(chat.bytes, prepared.pieces) : options.raw,
       headerOverrides: {
         // Answers have to be readable here; on the way to a model's server compression saves nothing.
@@ -52,7 +49,6 @@ export function sendOnce(options: SendOptions): Send {
         // A server that knows the key would answer with what it answered to another body.
         ...(attempts > 1 && hasIdempotencyKey(exchange) ? { 'idempotency-key': randomUUID() } : {}),
       },
-      signal: exchange.signal,
     })
     const judged = await judge(answer, options.judging(prepared))
     return { ...judged, prepared, attempts, remedy: 'none' }

@@ -1,6 +1,6 @@
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
 import { deliver, type Delivery } from './deliver.ts'
-import type { Exchange } from './exchange.ts'
+import { onwardOf, type Exchange } from './exchange.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from './read-chat.ts'
 
@@ -21,12 +21,8 @@ export async function sendUnread(
 ): Promise<Unread> {
   const answer = await parts.upstreams.send({
     upstream: exchange.upstreamName,
-    method: exchange.method,
-    target: exchange.target,
-    rawHeaders: exchange.incoming.rawHeaders,
-    withholdCredential: exchange.clientKeyName !== null,
+    ...onwardOf(exchange),
     body: body.raw,
-    signal: exchange.signal,
   })
   return { unread: reason, answer, release: body.release }
 }

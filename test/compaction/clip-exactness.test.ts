@@ -24,12 +24,12 @@ function treat(message: object, treatment: Treatment, exact = true) {
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
   const treatments = createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
-  const { text, tokens } = finish(treatments.make(0, treatment))
-  const sent = text ?? JSON.stringify(message)
+  const made = finish(treatments.make(0, treatment))
+  const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
     sent,
-    said: tokens,
+    said: made.tokens,
     weighs: recount.sizes[0] ?? 0,
     size: subject.sizes[0] ?? 0,
     parsed: recount.messages.map((only) => parseMessage(recount.source, only))[0],

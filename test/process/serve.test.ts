@@ -31,6 +31,20 @@ function halves() {
   }
 }
 
+/** The program with these settings, in the middle of a streamed answer. */
+async function halfAnswered(settings: string) {
+  const { script, hasBegun, release, whole } = halves()
+  const upstream = await fakeUpstream(script)
+  const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+  const foldgate = await serve(['--upstream', upstream.url], { cwd })
+  const answer = await fetch(`${foldgate.url}/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ ...small, stream: true }),
+  })
+  await hasBegun
+  return { foldgate, answer, release, whole, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
+}
+
 /** Begins to answer and breaks off. */
 const failing: Script = (_received, outgoing) => {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -90,15 +104,8 @@ describe('a Foldgate that serves', () => {
   )
 
   test('SIGTERM lets a running stream finish, takes nothing new, and ends with 0', async () => {
-    const { script, hasBegun, release, whole } = halves()
-    await using upstream = await fakeUpstream(script)
-    const cwd = await temporaryFolder({ 'foldgate.yaml': drainSoon })
-    const foldgate = await serve(['--upstream', upstream.url], { cwd })
-    const answer = await fetch(`${foldgate.url}/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({ ...small, stream: true }),
-    })
-    await hasBegun
+    await using at = await halfAnswered(drainSoon)
+    const { foldgate, answer, release, whole } = at
     foldgate.child.kill('SIGTERM')
     await foldgate.said(/shutting down/)
     release()
@@ -121,15 +128,8 @@ describe('a Foldgate that serves', () => {
   })
 
   test('a request that outlives drain.timeout_s is cut off, which is told', async () => {
-    const { script, hasBegun } = halves()
-    await using upstream = await fakeUpstream(script)
-    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 0, timeout_s: 0}\n' })
-    const foldgate = await serve(['--upstream', upstream.url], { cwd })
-    const answer = await fetch(`${foldgate.url}/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({ ...small, stream: true }),
-    })
-    await hasBegun
+    await using at = await halfAnswered('drain: {delay_s: 0, timeout_s: 0}\n')
+    const { foldgate, answer } = at
     foldgate.child.kill('SIGTERM')
     await expect(answer.text()).rejects.toThrow(/terminated/)
     expect(await foldgate.ended).toBe(0)
@@ -137,15 +137,8 @@ describe('a Foldgate that serves', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('a second %s ends it at once', async (signal) => {
-    const { script, hasBegun } = halves()
-    await using upstream = await fakeUpstream(script)
-    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 60, timeout_s: 60}\n' })
-    const foldgate = await serve(['--upstream', upstream.url], { cwd })
-    const answer = await fetch(`${foldgate.url}/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({ ...small, stream: true }),
-    })
-    await hasBegun
+    await using at = await halfAnswered('drain: {delay_s: 60, timeout_s: 60}\n')
+    const { foldgate, answer } = at
     foldgate.child.kill(signal)
     await foldgate.said(/shutting down/)
     foldgate.child.kill(signal)
