@@ -43,6 +43,10 @@ const strictTemplate: Script = (received, outgoing, incoming) => {
   return (broken ? alternation : completion('fine'))(received, outgoing, incoming)
 }
 
+const cut: Script = (_received, outgoing) => {
+  outgoing.destroy()
+}
+
 const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'))
 
 const noClock = () => {
@@ -148,6 +152,25 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     expect(at.bodies()).toHaveLength(3)
     expect(at.bodies()[2]?.length).toBeLessThan(original.length / 2)
     expect((await postChat(at.url, request)).action).toBe('compacted')
+  })
+
+  test('where sending again fails on the wire, the refusal stands, and the headers say what was done', async () => {
+    // The client got its refusal with `restored` and one attempt, though nothing was restored by two.
+    await using at = await stand([refused(400), cut])
+    const reply = await postChat(at.url, request)
+    expect(reply.status).toBe(400)
+    expect(reply.text).toContain('I cannot make sense of this.')
+    expect(reply.action).toBe('compacted')
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+    expect(at.upstream.requests).toHaveLength(2)
+  })
+
+  test('where joining was refused too, other conversations are still rewritten', async () => {
+    // The one view's fault was remembered for the model: every conversation went on as it came, too long.
+    await using at = await stand([alternation, alternation, completion('fine'), completion('fine')])
+    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
+    const other = chatOf([...longRun(30, 9), { role: 'user', content: 'Go on.' }])
+    expect((await postChat(at.url, other)).action).toBe('compacted')
   })
 
   test('a request that was not rewritten is never sent again', async () => {
