@@ -42,14 +42,27 @@ export function parseTarget(requestTarget: string): Target {
  * URL's own path; any other path is appended to it.
  */
 export function pathAtUpstream(address: UpstreamAddress, target: Target): string {
-  const rest = target.path === '/v1' || target.path.startsWith('/v1/') ? target.path.slice(3) : target.path
-  const joined = address.path + rest
+  const joined = joinedPath(address, target)
   // `//host/…` reads as another host to whoever resolves it; it can only come from `/v1//host`.
   if (joined.startsWith('//')) throw notAllowed('it begins with two slashes')
-  const path = joined === '' ? '/' : joined
-  if (address.query === '') return path + target.query
-  if (target.query.length <= 1) return `${path}?${address.query}`
-  return `${path}?${address.query}&${target.query.slice(1)}`
+  return withQuery(address, joined === '' ? '/' : joined, target.query)
+}
+
+/** A path at the upstream with the query of its URL and then this one, which is empty or has its question mark. */
+export function withQuery(address: UpstreamAddress, path: string, query: string): string {
+  if (address.query === '') return path + query
+  if (query.length <= 1) return `${path}?${address.query}`
+  return `${path}?${address.query}&${query.slice(1)}`
+}
+
+/**
+ * Where the API begins at the upstream that a chat completion is asked of: its path there without
+ * `/chat/completions`, empty for the root. Null for any other target.
+ */
+export function chatBase(address: UpstreamAddress, target: Target): string | null {
+  const path = barePath(joinedPath(address, target))
+  if (path.startsWith('//') || !path.endsWith(completionsPath)) return null
+  return path.slice(0, -completionsPath.length)
 }
 
 /**
@@ -58,14 +71,19 @@ export function pathAtUpstream(address: UpstreamAddress, target: Target): string
  */
 export function queryWithoutKey(query: string): string {
   const pairs = query.slice(1).split('&')
-  const kept = pairs.filter((pair) => !new URLSearchParams(pair.toLowerCase()).has('key'))
+  const kept = pairs.filter((pair) => !isKey(pair))
   if (kept.length === pairs.length) return query
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
+/** The `key=` parameters of a query, joined as they came; empty where it has none. */
+export function keysOfQuery(query: string): string {
+  return query.slice(1).split('&').filter(isKey).join('&')
+}
+
 /** Whether a request asks for a chat completion, under any prefix. `path` may carry a query. */
 export function isChatCompletions(method: string, path: string): boolean {
-  return method === 'POST' && barePath(path).endsWith('/chat/completions')
+  return method === 'POST' && barePath(path).endsWith(completionsPath)
 }
 
 /** The deployment that an Azure path names, decoded; null where the path names none. */
@@ -93,6 +111,8 @@ export function uncompactedGenerationPath(method: string, path: string): Uncompa
 
 // --- internal ---
 
+const completionsPath = '/chat/completions'
+
 const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'] as const
 
 /** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
@@ -101,6 +121,15 @@ const decodingPassesMax = 4
 /** Blanks and control characters, which would end the request line or a header early. */
 // oxlint-disable-next-line no-control-regex
 const unsafeCharacter = /[\u0000-\u0020\u007f]/
+
+function joinedPath(address: UpstreamAddress, target: Target): string {
+  const rest = target.path === '/v1' || target.path.startsWith('/v1/') ? target.path.slice(3) : target.path
+  return address.path + rest
+}
+
+function isKey(pair: string): boolean {
+  return new URLSearchParams(pair.toLowerCase()).has('key')
+}
 
 function barePath(path: string): string {
   const question = path.indexOf('?')

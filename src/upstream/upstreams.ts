@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import { clientCredential, credentialHeaders, heldKeyHeader } from './credential.ts'
+import { clientCredential, credentialHeaders, heldKeyHeader, type ClientCredential } from './credential.ts'
 import { upstreamFailure } from './failure.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
 import { createPools, type HttpProxies } from './pools.ts'
-import { pathAtUpstream, queryWithoutKey, type Target } from './target.ts'
+import { pathAtUpstream, queryWithoutKey, withQuery, type Target } from './target.ts'
 
 export type UpstreamSettings = {
   readonly url: string
@@ -54,6 +54,21 @@ export type UpstreamRequest = {
   readonly signal: AbortSignal | null
 }
 
+/** A question of Foldgate's own to an upstream: not a client's request, but asked with its credential. */
+export type UpstreamQuestion = Pick<
+  UpstreamRequest,
+  'upstream' | 'rawHeaders' | 'withholdCredential' | 'signal'
+> & {
+  readonly method: 'GET' | 'POST'
+  /** Absolute at the upstream: it is not joined to the URL's own path. Two leading slashes are refused. */
+  readonly path: string
+  /** With its question mark, or empty. A `key=` is dropped where the client's credential must not be seen. */
+  readonly query: string
+  /** Where this server looks for a key that Foldgate holds; null: where the client put its own. */
+  readonly keyPlace: ClientCredential['place'] | null
+  readonly body: Buffer | null
+}
+
 export type Answer = {
   readonly status: number
   readonly statusText: string
@@ -70,6 +85,8 @@ export type Answer = {
 export type Upstreams = {
   /** Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_broken` or, aborted, the signal's reason. */
   readonly send: (request: UpstreamRequest) => Promise<Answer>
+  /** As `send`, but past the queue: a question is small and must not wait behind long answers. */
+  readonly ask: (question: UpstreamQuestion) => Promise<Answer>
   readonly has: (name: string) => boolean
   /** Throws `unknown_upstream`. */
   readonly addressOf: (name: string | null) => UpstreamAddress
@@ -102,56 +119,94 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   async function send(request: UpstreamRequest): Promise<Answer> {
-    const { name, address, gate, settings, seesClientKey } = upstreamNamed(request.upstream)
+    const upstream = upstreamNamed(request.upstream)
+    const { target } = request
+    const dispatch = prepare(upstream, request, {
+      keyPlace: clientCredential(request.rawHeaders, target.query)?.place ?? null,
+      query: target.query,
+      pathWith: (query) => pathAtUpstream(upstream.address, { ...target, query }),
+    })
+    const leave = await upstream.gate.enter(request.signal)
+    try {
+      const answer = await dispatch()
+      answer.body.on('error', leave)
+      answer.body.once('close', leave)
+      return answer
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async function ask(question: UpstreamQuestion): Promise<Answer> {
+    const upstream = upstreamNamed(question.upstream)
+    const { path, query, rawHeaders } = question
+    if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
+    return prepare(upstream, question, {
+      keyPlace: question.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
+      query,
+      pathWith: (allowedQuery) => withQuery(upstream.address, path, allowedQuery),
+    })()
+  }
+
+  /** Decides what the upstream gets to see, and who may see which credential; the returned function sends it. */
+  function prepare(
+    { name, address, settings, seesClientKey }: Upstream,
+    request: Pick<UpstreamRequest, 'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'signal'> &
+      Partial<Pick<UpstreamRequest, 'bodyBytes' | 'headerOverrides'>>,
+    where: {
+      readonly keyPlace: ClientCredential['place'] | null
+      readonly query: string
+      readonly pathWith: (query: string) => string
+    },
+  ): () => Promise<Answer> {
     const { signal } = request
     const body = wholeBody(request.body)
     const forwardCredential = seesClientKey && settings.key === null && !request.withholdCredential
     const headers = requestHeaders({
       rawHeaders: request.rawHeaders,
       forwardCredential,
-      configured: configuredHeaders(request, settings, address),
+      configured: configuredHeaders(where.keyPlace, settings, address),
       bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
       overrides: request.headerOverrides ?? {},
     })
-    const target = forwardCredential
-      ? request.target
-      : { ...request.target, query: queryWithoutKey(request.target.query) }
-    const path = pathAtUpstream(address, target)
+    const path = where.pathWith(forwardCredential ? where.query : queryWithoutKey(where.query))
     const { dispatcher, throughProxy } = pools.dispatcherFor(address)
     const failure = (error: unknown) => upstreamFailure(error, { name, address: address.display }, timeouts)
-    const leave = await gate.enter(signal)
-    try {
-      const answer = await dispatcher.request({
-        origin: address.origin,
-        path,
-        method: request.method,
-        headers: throughProxy ? asRecord(headers) : headers,
-        body,
-        signal,
-        headersTimeout: timeouts.firstByteMs,
-        bodyTimeout: timeouts.idleMs,
-        responseHeaders: 'raw',
-      })
-      answer.body.on('error', leave)
-      answer.body.once('close', leave)
-      return {
-        status: answer.statusCode,
-        statusText: answer.statusText,
-        rawHeaders: rawHeadersOf(answer.headers),
-        body: answer.body,
-        address: address.display,
-        failure,
+
+    return async function dispatch() {
+      try {
+        const answer = await dispatcher.request({
+          origin: address.origin,
+          path,
+          method: request.method,
+          headers: throughProxy ? asRecord(headers) : headers,
+          body,
+          signal,
+          headersTimeout: timeouts.firstByteMs,
+          bodyTimeout: timeouts.idleMs,
+          responseHeaders: 'raw',
+        })
+        answer.body.on('error', ignore)
+        return {
+          status: answer.statusCode,
+          statusText: answer.statusText,
+          rawHeaders: rawHeadersOf(answer.headers),
+          body: answer.body,
+          address: address.display,
+          failure,
+        }
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (error instanceof ClientGoneError) throw error
+        throw failure(error)
       }
-    } catch (error) {
-      leave()
-      signal?.throwIfAborted()
-      if (error instanceof ClientGoneError) throw error
-      throw failure(error)
     }
   }
 
   return {
     send,
+    ask,
     has: (name) => upstreams.has(name),
     addressOf: (name) => upstreamNamed(name).address,
     holdsKey: [...upstreams.values()].some(holdsCredential),
@@ -181,15 +236,14 @@ function holdsCredential({ settings, address }: Upstream): boolean {
 }
 
 function configuredHeaders(
-  request: UpstreamRequest,
+  keyPlace: ClientCredential['place'] | null,
   settings: UpstreamSettings,
   address: UpstreamAddress,
 ): (readonly [string, string])[] {
   const configured = Object.entries(settings.headers)
   const names = new Set(configured.map(([name]) => name.toLowerCase()))
   if (settings.key !== null) {
-    const place = clientCredential(request.rawHeaders, request.target.query)?.place ?? null
-    const [name, value] = heldKeyHeader(settings.key, place, address.origin)
+    const [name, value] = heldKeyHeader(settings.key, keyPlace, address.origin)
     if (!names.has(name)) configured.push([name, value])
   } else if (address.authorization !== null && !names.has('authorization')) {
     configured.push(['authorization', address.authorization])
@@ -205,4 +259,8 @@ function wholeBody(body: UpstreamRequest['body']): Buffer | Readable | null {
 /** undici's types do not know that `responseHeaders: 'raw'` makes a flat list of them. */
 function rawHeadersOf(headers: unknown): string[] {
   return Array.isArray(headers) ? headers.map(String) : []
+}
+
+function ignore(): void {
+  // Whoever reads the body learns of the error there; the event only must not stay unheard.
 }

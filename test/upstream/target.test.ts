@@ -4,7 +4,9 @@ import { FoldgateError } from '../../src/errors.ts'
 import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 import {
   azureDeployment,
+  chatBase,
   isChatCompletions,
+  keysOfQuery,
   parseTarget,
   pathAtUpstream,
   queryWithoutKey,
@@ -175,6 +177,23 @@ describe('what a path asks for', () => {
     expect(azureDeployment('/openai/deployments/my%20gpt/chat/completions?api-version=1')).toBe('my gpt')
     expect(azureDeployment('/openai/deployments/%zz/chat/completions')).toBe('%zz')
     expect(azureDeployment('/v1/chat/completions')).toBeNull()
+  })
+
+  test.each([
+    ['https://h/api/v1', '/v1/chat/completions', '/api/v1'],
+    ['https://h/api/v1', '/chat/completions/?a=1', '/api/v1'],
+    ['https://h', '/v1/chat/completions', ''],
+    ['https://h', '/openai/deployments/d/chat/completions', '/openai/deployments/d'],
+    ['https://h/v1', '/v1/completions', null],
+    ['https://h', '/v1//evil.example/chat/completions', null],
+  ])('the API of upstream %s, asked for %s, begins at %s', (url, requestTarget, expected) => {
+    expect(chatBase(parseUpstreamAddress(url), parseTarget(requestTarget))).toBe(expected)
+  })
+
+  test('the keys of a query can be taken alone', () => {
+    expect(keysOfQuery('?a=%20&key=se+cret&b=+')).toBe('key=se+cret')
+    expect(keysOfQuery('?%6Bey=1&monkey=2&KEY=3')).toBe('%6Bey=1&KEY=3')
+    expect(keysOfQuery('')).toBe('')
   })
 
   test('a key in the query can be taken out without touching the rest', () => {

@@ -99,6 +99,56 @@ describe('what the upstream receives', () => {
   })
 })
 
+describe("a question of Foldgate's own", () => {
+  const question = {
+    upstream: null,
+    method: 'POST' as const,
+    path: '/api/show',
+    query: '?a=1&key=client',
+    rawHeaders: ['x-api-key', 'client'],
+    withholdCredential: false,
+    keyPlace: null,
+    body: Buffer.from('{}'),
+    signal: null,
+  }
+
+  test("goes to a path of the upstream's host, whatever the path of its URL, and past its queue", async () => {
+    await using upstream = await fakeUpstream(json({ ok: true }))
+    const upstreams = open({ default: { url: `${upstream.url}?tier=2`, concurrency: 0 } })
+    expect(await text(await upstreams.ask(question))).toBe('{"ok":true}')
+    const [received] = upstream.requests
+    expect(received).toMatchObject({ method: 'POST', url: '/api/show?tier=2&a=1&key=client' })
+    expect(received?.body.toString()).toBe('{}')
+    expect(received?.headers['x-api-key']).toBe('client')
+    expect(upstreams.busy(null)).toBe(0)
+  })
+
+  test('puts a held key where it is told to, else where the client put its own', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({ default: { url: upstream.url, key: 'secret' } })
+    await text(await upstreams.ask(question))
+    await text(await upstreams.ask({ ...question, keyPlace: 'x-goog-api-key' }))
+    await text(await upstreams.ask({ ...question, query: '', rawHeaders: [] }))
+    expect(
+      upstream.requests.map(({ url, headers }) => [
+        url,
+        headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization,
+      ]),
+    ).toEqual([
+      ['/api/show?a=1', 'secret'],
+      ['/api/show?a=1', 'secret'],
+      ['/api/show', 'Bearer secret'],
+    ])
+  })
+
+  test('never goes to a path that reads as another host', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    const upstreams = open({ default: { url: upstream.url } })
+    await expect(upstreams.ask({ ...question, path: '//evil.example/x' })).rejects.toThrow(TypeError)
+    expect(upstream.requests).toEqual([])
+  })
+})
+
 describe("the client's credential", () => {
   const rawHeaders = ['Authorization', 'Bearer client']
   const target = parseTarget('/v1/x?key=client&a=1')

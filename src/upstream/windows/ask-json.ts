@@ -1,0 +1,161 @@
+import type { Answer, UpstreamQuestion, Upstreams } from '../upstreams.ts'
+import { clientCredential } from '../credential.ts'
+import { keysOfQuery } from '../target.ts'
+import type { Probe } from './plan.ts'
+import { TimeBoxError } from './time-box.ts'
+
+/** Who asks: the client whose credential travels with the question, under the same rules as its requests. */
+export type Asker = {
+  readonly upstream: string | null
+  /** The client's headers, of which only credentials are taken. */
+  readonly rawHeaders: readonly string[]
+  /** The client's query, of which only its key is taken. */
+  readonly clientQuery: string
+  readonly withholdCredential: boolean
+}
+
+/** What was wrong with an answer that should have been of use. */
+export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
+
+/**
+ * What came back: JSON; nothing for us here (`absent`), which will not change soon; or a failure, which may
+ * pass. `trouble` null where a failure is none of the operator's concern or shows itself in requests anyway.
+ */
+export type JsonAnswer =
+  | { readonly outcome: 'json'; readonly value: unknown }
+  | { readonly outcome: 'absent' }
+  | { readonly outcome: 'unreadable'; readonly trouble: WindowTrouble }
+  | { readonly outcome: 'failed'; readonly trouble: WindowTrouble | null }
+
+/**
+ * The name under which Foldgate asks questions of its own.
+ *
+ * @internal exported for tests
+ */
+export const questionUserAgent = 'foldgate'
+
+/** Asks one endpoint. Never rejects. */
+export async function askJson(
+  upstreams: Pick<Upstreams, 'ask'>,
+  asker: Asker,
+  question: Question,
+): Promise<JsonAnswer> {
+  let answer: Answer
+  try {
+    answer = await upstreams.ask(onTheWire(asker, question))
+  } catch {
+    // An upstream that cannot be reached shows itself in the client's own requests.
+    return { outcome: 'failed', trouble: abortTrouble(question.signal) }
+  }
+  if (answer.status !== 200) {
+    answer.body.destroy()
+    return refusalOf(answer.status)
+  }
+  try {
+    const text = await textOf(answer)
+    return text === null ? { outcome: 'failed', trouble: 'too-large' } : parsed(text)
+  } catch {
+    return {
+      outcome: 'failed',
+      trouble: question.signal.aborted ? abortTrouble(question.signal) : 'cut-off',
+    }
+  }
+}
+
+// --- internal ---
+
+type Question = {
+  /** With its query. */
+  readonly path: string
+  /** Sent as JSON; null asks with GET. */
+  readonly body: unknown
+  readonly probe: Pick<Probe, 'keyPlace' | 'headers'>
+  readonly signal: AbortSignal
+}
+
+/** OpenRouter's list, the largest known, is about 1 MB. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+
+function onTheWire(asker: Asker, { path, body, probe, signal }: Question): UpstreamQuestion {
+  const [bare = '', query = ''] = path.split('?')
+  const keys = keysOfQuery(asker.clientQuery)
+  const queries = [query, keys].filter((part) => part !== '').join('&')
+  return {
+    upstream: asker.upstream,
+    method: body === null ? 'GET' : 'POST',
+    path: bare,
+    query: queries === '' ? '' : `?${queries}`,
+    rawHeaders: [
+      'user-agent',
+      questionUserAgent,
+      'accept',
+      'application/json',
+      'accept-encoding',
+      'identity',
+      ...(body === null ? [] : ['content-type', 'application/json']),
+      ...probe.headers,
+      ...credentialsAt(probe.keyPlace, asker),
+    ],
+    keyPlace: probe.keyPlace,
+    withholdCredential: asker.withholdCredential,
+    body: body === null ? null : Buffer.from(JSON.stringify(body)),
+    signal,
+  }
+}
+
+/** The client's credentials and nothing else of it: where it put them, or the one key where the server looks for it. */
+function credentialsAt(place: Probe['keyPlace'], { rawHeaders, clientQuery }: Asker): readonly string[] {
+  const credential = clientCredential(rawHeaders, clientQuery)
+  if (place !== null && credential !== null && credential.place !== 'query') {
+    return [place, credential.value]
+  }
+  const taken: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (takenHeaders.has(name.toLowerCase())) taken.push(name, rawHeaders[at + 1] ?? '')
+  }
+  return taken
+}
+
+/** `connection` is not passed on either, but names headers that are not to be. */
+const takenHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+  'connection',
+])
+
+function abortTrouble(signal: AbortSignal): WindowTrouble | null {
+  return signal.reason instanceof TimeBoxError ? 'no-answer' : null
+}
+
+/**
+ * 4xx says that there is nothing here, or nothing for this credential. But a model that is not loaded yet may
+ * be a 400, and rate limits and servers in trouble pass.
+ */
+function refusalOf(status: number): JsonAnswer {
+  const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
+  return passes && status !== 501 ? { outcome: 'failed', trouble: null } : { outcome: 'absent' }
+}
+
+/** Null where it is too large. Rejects where it breaks off. */
+async function textOf({ body }: Answer): Promise<string | null> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    if (!Buffer.isBuffer(piece)) continue
+    bytes += piece.length
+    if (bytes > ANSWER_BYTES_MAX) return null
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}
+
+function parsed(text: string): JsonAnswer {
+  try {
+    return { outcome: 'json', value: JSON.parse(text) as unknown }
+  } catch {
+    return { outcome: 'unreadable', trouble: text.trimStart().startsWith('<') ? 'html' : 'no-json' }
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { parseTarget } from '../../../src/upstream/target.ts'
+import { windowServer, windowStand } from './window-server.ts'
+
+const rawHeaders = Object.entries({
+  Authorization: 'Bearer client',
+  Cookie: 'session=1',
+  'X-Stainless-Lang': 'js',
+  'User-Agent': 'sdk/1',
+  'Content-Type': 'text/plain',
+  'Content-Length': '99',
+  'X-Foldgate-Profile': 'p',
+  'OpenAI-Organization': 'o',
+}).flat()
+
+describe("a question carries the client's credential and nothing else of its request", () => {
+  test('to the default upstream', async () => {
+    await using server = await windowServer({})
+    await using stand = windowStand(server.url)
+    await stand.ask('m', { rawHeaders })
+    expect(server.questions.length).toBeGreaterThan(0)
+    for (const { headers, body, method } of server.questions) {
+      expect(method).toBe('GET')
+      expect(body.length).toBe(0)
+      expect(headers).toEqual({
+        host: expect.any(String),
+        connection: 'keep-alive',
+        'user-agent': 'foldgate',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        authorization: 'Bearer client',
+      })
+    }
+  })
+
+  test.each(['api-key', 'x-api-key', 'x-goog-api-key'])('where the client put it: %s', async (name) => {
+    await using server = await windowServer({})
+    await using stand = windowStand(server.url)
+    await stand.ask('m', { rawHeaders: [name, 'client'] })
+    expect(new Set(server.questions.map(({ headers }) => headers[name]))).toEqual(new Set(['client']))
+  })
+
+  test('in the query, of which only the key goes along', async () => {
+    await using server = await windowServer({})
+    await using stand = windowStand(server.url)
+    const target = parseTarget('/v1/chat/completions?api-version=1&key=client&alt=sse')
+    await stand.ask('m', { rawHeaders: [], target })
+    expect(server.questions.map(({ url }) => url)).toContain('/v1/models?key=client')
+    expect(server.questions.map(({ url }) => url)).toContain('/props?model=m&autoload=false&key=client')
+  })
+
+  test('not what the client said belongs to its connection', async () => {
+    await using server = await windowServer({})
+    await using stand = windowStand(server.url)
+    await stand.ask('m', { rawHeaders: ['Connection', 'x-api-key', 'X-Api-Key', 'client'] })
+    expect(server.questions.some(({ headers }) => 'x-api-key' in headers)).toBe(false)
+  })
+})
+
+// A key that is meant for one provider and asked about a window at another is a key given away.
+describe('a credential goes only where requests may take it', () => {
+  const target = parseTarget('/v1/chat/completions?key=client')
+
+  test('not to another upstream, unless it is marked for it', async () => {
+    await using server = await windowServer({})
+    await using other = await windowServer({})
+    await using marked = await windowServer({})
+    await using stand = windowStand(server.url, {
+      others: { other: { url: other.url }, marked: { url: marked.url, forwardClientKey: true } },
+    })
+    await stand.ask('m', { upstream: 'other', rawHeaders, target })
+    await stand.ask('m', { upstream: 'marked', rawHeaders, target })
+    expect(other.questions.length).toBeGreaterThan(0)
+    expect(JSON.stringify(other.questions.map(({ url, headers }) => [url, headers]))).not.toContain('client')
+    expect(new Set(marked.questions.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer client']),
+    )
+    expect(server.questions).toEqual([])
+  })
+
+  test("a held key replaces the client's, and a key of Foldgate's own is withheld", async () => {
+    await using server = await windowServer({})
+    await using held = await windowServer({})
+    await using stand = windowStand(server.url, {
+      others: { held: { url: held.url, key: 'secret', headers: { 'x-team': 'a' } } },
+    })
+    await stand.ask('m', { upstream: 'held', rawHeaders, target })
+    await stand.ask('m', { rawHeaders, target, withholdCredential: true })
+    expect(new Set(held.questions.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer secret']),
+    )
+    expect(new Set(held.questions.map(({ headers }) => headers['x-team']))).toEqual(new Set(['a']))
+    const seen = [...held.questions, ...server.questions].map(({ url, headers }) => [url, headers])
+    expect(JSON.stringify(seen)).not.toContain('client')
+  })
+
+  test("Gemini's own list wants the key in its own header, whoever holds it", async () => {
+    await using server = await windowServer({})
+    await using stand = windowStand(`${server.origin}/v1beta/openai`, {
+      others: { held: { url: `${server.origin}/g/v1beta/openai`, key: 'secret' } },
+    })
+    await stand.ask('m')
+    await stand.ask('m', { upstream: 'held' })
+    await stand.ask('m', { upstream: 'held', credential: 'none', rawHeaders: [] })
+    expect(
+      server.questions.map(({ url, headers }) => [url, headers['x-goog-api-key'], headers.authorization]),
+    ).toEqual([
+      ['/v1beta/models?pageSize=1000', 'client', undefined],
+      ['/g/v1beta/models?pageSize=1000', 'secret', undefined],
+      ['/g/v1beta/models?pageSize=1000', 'secret', undefined],
+    ])
+  })
+
+  test('a redirect is not followed', async () => {
+    await using elsewhere = await windowServer({})
+    await using server = await windowServer({}, (_request, outgoing) => {
+      outgoing.writeHead(307, { location: `${elsewhere.origin}/v1/models` }).end()
+    })
+    await using stand = windowStand(server.url)
+    expect(await stand.ask('m')).toBeNull()
+    expect(elsewhere.questions).toEqual([])
+  })
+
+  test("questions do not wait in the upstream's queue", async () => {
+    await using server = await windowServer({
+      'GET /v1/models': { data: [{ id: 'm', max_model_len: 9000 }] },
+    })
+    await using stand = windowStand(server.url, { settings: { concurrency: 0 } })
+    expect((await stand.ask('m'))?.tokens).toBe(9000)
+  })
+})
