@@ -1,0 +1,248 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { windowFigures } from '../../scripts/windows/figures.ts'
+import { readPackage } from '../../scripts/windows/read-package.ts'
+import { figuresSource } from '../../scripts/windows/source.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+
+type Model = {
+  readonly id: string
+  readonly contextWindow?: number
+  readonly maxTokens?: number
+  readonly baseUrl?: string
+  readonly api?: string
+  readonly type?: string
+}
+
+/** A folder like the unpacked package's, with these models by provider. */
+async function packageFolder(
+  providers: Readonly<Record<string, readonly Model[]>>,
+  described: object = { name: '@earendil-works/pi-ai', version: '7.8.9', license: 'MIT' },
+): Promise<string> {
+  const folder = await temporaryFolder()
+  const dataFolder = join(folder, 'dist', 'providers', 'data')
+  await mkdir(dataFolder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), JSON.stringify(described))
+  await writeFile(join(dataFolder, '.manifest.json'), JSON.stringify({ schemaVersion: 1 }))
+  for (const [provider, models] of Object.entries(providers)) {
+    const apis: Record<string, Record<string, object>> = {}
+    for (const { api = 'openai-completions', ...model } of models) {
+      apis[api] ??= {}
+      apis[api][`chat:${model.id}`] = {
+        type: 'chat',
+        baseUrl: `https://${provider}.example.com/v1`,
+        contextWindow: 64_000,
+        maxTokens: 4000,
+        ...model,
+      }
+    }
+    await writeFile(join(dataFolder, `${provider}.json`), JSON.stringify(apis))
+  }
+  return folder
+}
+
+async function sourceOf(folder: string): Promise<string> {
+  const dataSet = await readPackage(folder)
+  return figuresSource(dataSet, windowFigures(dataSet.rows))
+}
+
+/** The generated lines below a host, or `*` for the names. */
+async function figuresOf(
+  host: string,
+  providers: Readonly<Record<string, readonly Model[]>>,
+): Promise<readonly string[]> {
+  const source = await sourceOf(await packageFolder(providers))
+  const sections = (source.split('`\n')[1] ?? '').split(/^@ /m)
+  const section = sections.find((text) => text.split('\n', 1)[0]?.split(' ').includes(host))
+  return section?.trim().split('\n').slice(1) ?? []
+}
+
+describe('what is written', () => {
+  test('a header with source, version and licence, then hosts and names in order, a row a line', async () => {
+    const folder = await packageFolder({
+      zebra: [{ id: 'maker/Model-2.5', contextWindow: 32_768 }],
+      alpha: [{ id: 'model-10' }, { id: 'model-1' }, { id: 'gemini-7', contextWindow: 1000 }],
+    })
+    expect(await sourceOf(folder)).toMatchInlineSnapshot(`
+      "// Generated from @earendil-works/pi-ai 7.8.9 (MIT), whose data come from models.dev (MIT): see NOTICE.
+      // Not to be edited: \`node scripts/window-table.ts FOLDER\` writes it; corrections are in scripts/windows/corrections.ts.
+
+      /**
+       * Windows in tokens. A line with \`@\` names hosts (a \`*\` is any part of one), \`@ *\` all others; the lines below it are
+       * models by listed name, with \`input\` where the figure limits the prompt alone.
+       */
+      export const windowFigures: string = \`
+      @ alpha.example.com
+      gemini-7 1000 input
+      model-1 64000
+      model-10 64000
+      @ zebra.example.com
+      model-2-5 32768
+      @ *
+      gemini-7 1000 input
+      model-1 64000
+      model-10 64000
+      model-2-5 32768
+      \`
+      "
+    `)
+  })
+
+  test('the same data give the same bytes, in whatever order they are read', async () => {
+    const one: Model = { id: 'one-1', contextWindow: 1000 }
+    const two: Model = { id: 'two-2', contextWindow: 2000, api: 'anthropic-messages' }
+    const inOrder = await packageFolder({ a: [one, two], b: [two] })
+    const reversed = await packageFolder({ b: [two], a: [two, one] })
+    expect(await sourceOf(inOrder)).toBe(await sourceOf(inOrder))
+    expect(await sourceOf(reversed)).toBe(await sourceOf(inOrder))
+  })
+
+  test('no classifiers, no image models, nothing that is reached by another protocol only', async () => {
+    const providers = {
+      a: [
+        { id: 'm-1' },
+        { id: 'm-2', type: 'classifier' },
+        { id: 'm-3', type: 'image' },
+        { id: 'm-4', api: 'pi-messages' },
+        { id: 'm-5', api: 'openai-codex-responses' },
+      ],
+    }
+    expect(await figuresOf('a.example.com', providers)).toEqual(['m-1 64000'])
+    expect(await figuresOf('*', providers)).toEqual(['m-1 64000'])
+  })
+
+  test('hosts that differ by region or resource are one, however many files name them', async () => {
+    const baseUrl = 'https://bedrock-runtime.us-east-1.amazonaws.com'
+    const providers = {
+      'amazon-bedrock': [
+        { id: 'us.anthropic.claude-opus-4-6-v1', baseUrl },
+        { id: 'eu.anthropic.claude-opus-4-6-v1', baseUrl, contextWindow: 60_000 },
+      ],
+      azure: [{ id: 'gpt-4', baseUrl: '' }],
+    }
+    expect(await figuresOf('bedrock-runtime.*.amazonaws.com', providers)).toEqual(['claude-opus-4-6 60000'])
+    expect(await figuresOf('*.openai.azure.com', providers)).toEqual(['gpt-4 64000'])
+  })
+})
+
+const at = (contextWindow: number, id = 'some/kimi-k9'): readonly Model[] => [{ id, contextWindow }]
+
+describe('where hosts disagree on a name', () => {
+  test('the maker’s own host is believed', async () => {
+    const providers = { moonshotai: at(9000), a: at(5000), b: at(5000) }
+    expect(await figuresOf('*', providers)).toEqual(['kimi-k9 9000'])
+  })
+
+  test('else what most hosts say', async () => {
+    expect(await figuresOf('*', { a: at(5000), b: at(7000), c: at(7000) })).toEqual(['kimi-k9 7000'])
+  })
+
+  test('of equally many the smallest', async () => {
+    expect(await figuresOf('*', { a: at(7000), b: at(6000), c: at(8000) })).toEqual(['kimi-k9 6000'])
+  })
+
+  test('a host has one vote, and of its own figures the smaller', async () => {
+    const same = { baseUrl: 'https://a.example.com' }
+    const providers = {
+      a: at(7000),
+      'a-too': at(8000).map((model) => ({ ...model, ...same })),
+      'a-again': at(7000).map((model) => ({ ...model, ...same })),
+      b: at(6000),
+      c: at(6000),
+    }
+    expect(await figuresOf('a.example.com', providers)).toEqual(['kimi-k9 7000'])
+    expect(await figuresOf('*', providers)).toEqual(['kimi-k9 6000'])
+  })
+
+  test('a maker’s host has no more to say of others’ models than any other', async () => {
+    const providers = { mistral: at(9000, 'glm-9'), a: at(5000, 'glm-9'), b: at(5000, 'glm-9') }
+    expect(await figuresOf('*', providers)).toEqual(['glm-9 5000'])
+  })
+
+  test('a name without a version is its host’s own business, unless the maker says it', async () => {
+    expect(await figuresOf('*', { a: [{ id: 'auto' }, { id: 'k2' }] })).toEqual(['k2 64000'])
+    expect(await figuresOf('*', { google: [{ id: 'gemini-pro-latest' }] })).toEqual([
+      'gemini-pro-latest 64000 input',
+    ])
+  })
+})
+
+describe('what is put right', () => {
+  const long = { contextWindow: 1_050_000, maxTokens: 128_000 }
+  const short = { contextWindow: 400_000, maxTokens: 272_000 }
+
+  test.each<[provider: string, model: Model, written: string]>([
+    ['openai', { id: 'gpt-5', ...short }, 'gpt-5 272000 input'],
+    ['openai', { id: 'gpt-5.4', contextWindow: 272_000 }, 'gpt-5-4 922000 input'],
+    ['openai', { id: 'gpt-5-chat-latest', contextWindow: 128_000 }, 'gpt-5-chat-latest 128000'],
+    ['openai', { id: 'gpt-4.1', contextWindow: 1_047_576 }, 'gpt-4-1 1047576'],
+    ['a', { id: 'openai/gpt-6-astra', ...long }, 'gpt-6-astra 922000 input'],
+    ['a', { id: 'openai/gpt-5.3-codex', ...long }, 'gpt-5-3-codex 272000 input'],
+    ['a', { id: 'openai/gpt-5.4', contextWindow: 272_000 }, 'gpt-5-4 272000'],
+    ['a', { id: 'google/gemini-9-flash' }, 'gemini-9-flash 64000 input'],
+    ['google', { id: 'gemma-9-it' }, 'gemma-9-it 64000 input'],
+    ['xai', { id: 'grok-9' }, 'grok-9 64000 input'],
+    ['a', { id: 'x-ai/grok-9' }, 'grok-9 64000'],
+    ['github-copilot', { id: 'claude-opus-9' }, 'claude-opus-9 60000 input'],
+    ['qwen-token-plan', { id: 'qwen9-plus', contextWindow: 1_000_000 }, 'qwen9-plus 983616 input'],
+    ['qwen-token-plan', { id: 'glm-9', contextWindow: 1_000_000 }, 'glm-9 1000000'],
+  ])('at %s, %o', async (provider, model, written) => {
+    const folder = await packageFolder({ [provider]: [model] })
+    expect((await sourceOf(folder)).split('\n').find((line) => / \d/.test(line) && line.length < 60)).toBe(
+      written,
+    )
+  })
+
+  test('the aliases of DeepSeek’s own host mean its current model', async () => {
+    const providers = { deepseek: [{ id: 'deepseek-v9' }], a: [{ id: 'deepseek-chat', contextWindow: 5000 }] }
+    expect(await figuresOf('*', providers)).toEqual([
+      'deepseek-chat 1000000',
+      'deepseek-reasoner 1000000',
+      'deepseek-v9 64000',
+    ])
+    expect(await figuresOf('a.example.com', providers)).toEqual(['deepseek-chat 5000'])
+  })
+})
+
+describe('what is refused', () => {
+  const name = '@earendil-works/pi-ai'
+
+  test.each([
+    ['another package', { name: 'another', version: '1.0.0', license: 'MIT' }],
+    ['another licence', { name, version: '1.0.0', license: 'BUSL-1.1' }],
+    ['no licence', { name, version: '1.0.0' }],
+  ])('%s', async (_what, described) => {
+    await expect(readPackage(await packageFolder({ a: [{ id: 'm' }] }, described))).rejects.toThrow(
+      /name|license/,
+    )
+  })
+
+  test.each<[what: string, model: Model]>([
+    ['an id that would break the file', { id: 'm` ${1}' }],
+    ['an id with a line break', { id: 'm\n@ api.openai.com' }],
+    ['a window that is none', { id: 'm', contextWindow: 0 }],
+    ['a window that is no number of tokens', { id: 'm', contextWindow: 1.5 }],
+  ])('%s', async (_what, model) => {
+    await expect(readPackage(await packageFolder({ a: [model] }))).rejects.toThrow(/id|contextWindow/)
+  })
+
+  test.each(['http://localhost:11434/v1', 'http://127.0.0.1/v1', 'http://[::1]/v1', 'http://ollama/v1'])(
+    'a model of %s, which is another one everywhere',
+    async (baseUrl) => {
+      const folder = await packageFolder({ a: [{ id: 'm', baseUrl }] })
+      await expect(sourceOf(folder)).rejects.toThrow(/not a public host/)
+    },
+  )
+})
+
+// Needs the package, which nothing here depends on: `FOLDGATE_PI_AI=FOLDER npx vitest run test/scripts`.
+const piAiFolder = process.env['FOLDGATE_PI_AI']
+
+test.skipIf(piAiFolder === undefined)(
+  'the committed figures are what the package that they name gives (skipped unless FOLDGATE_PI_AI names its folder)',
+  async () => {
+    const committed = await readFile(new URL('../../src/pressure/window-figures.ts', import.meta.url), 'utf8')
+    expect(await sourceOf(piAiFolder ?? '')).toBe(committed)
+  },
+)
