@@ -1,4 +1,4 @@
-import { decodeBase64Prefix } from './base64.ts'
+import { at, bigEndian, hasAscii, littleEndian, openBase64, type ByteReader } from './base64-bytes.ts'
 
 /** The size of an image; zeros where it could not be read. */
 export type ImageSize = { readonly widthPixels: number; readonly heightPixels: number }
@@ -6,8 +6,11 @@ export type ImageSize = { readonly widthPixels: number; readonly heightPixels: n
 /** Enough for the fixed headers of PNG, GIF and WebP. */
 const fixedHeaderBytes = 32
 
-/** How far the frame header of a JPEG is looked for: beyond an EXIF block of the usual size (at most 64 kB). */
-const jpegSearchBytesMax = 65_536
+/**
+ * Segments of a JPEG passed over on the way to its frame header. A phone's photo has a dozen: EXIF with a thumbnail, colour
+ * profile and depth map in pieces of at most 64 kB.
+ */
+const jpegSegmentsMax = 128
 
 const unknownSize: ImageSize = { widthPixels: 0, heightPixels: 0 }
 
@@ -16,24 +19,24 @@ const unknownSize: ImageSize = { widthPixels: 0, heightPixels: 0 }
  * needs, whatever the length of the data.
  */
 export function imageSizeOf(text: string, start: number): ImageSize {
-  const head = decodeBase64Prefix(text, start, fixedHeaderBytes)
+  const read = openBase64(text, start)
+  const head = read(0, fixedHeaderBytes)
   if (hasAscii(head, 1, 'PNG') && hasAscii(head, 12, 'IHDR')) return pngSize(head)
   if (hasAscii(head, 0, 'GIF8')) return sizeOf(littleEndian(head, 6, 2), littleEndian(head, 8, 2))
   if (hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WEBP')) return webpSize(head)
-  if (at(head, 0) === 0xff && at(head, 1) === 0xd8) {
-    return jpegSize(decodeBase64Prefix(text, start, jpegSearchBytesMax))
-  }
-  return unknownSize
+  return at(head, 0) === 0xff && at(head, 1) === 0xd8 ? jpegSize(read) : unknownSize
 }
 
 // --- internal ---
 
 function pngSize(bytes: Uint8Array): ImageSize {
-  return sizeOf(bigEndian(bytes, 16, 4), bigEndian(bytes, 20, 4))
+  return bytes.length < 24 ? unknownSize : sizeOf(bigEndian(bytes, 16, 4), bigEndian(bytes, 20, 4))
 }
 
 // RFC 9649: lossy (VP8), lossless (VP8L) and extended (VP8X) files keep their size in different places.
 function webpSize(bytes: Uint8Array): ImageSize {
+  // Missing bytes read as 0, which the formats that store a size less one would take for a pixel.
+  if (bytes.length < 30) return unknownSize
   if (hasAscii(bytes, 12, 'VP8 ')) {
     return sizeOf(littleEndian(bytes, 26, 2) & 0x3fff, littleEndian(bytes, 28, 2) & 0x3fff)
   }
@@ -48,15 +51,15 @@ function webpSize(bytes: Uint8Array): ImageSize {
 }
 
 // ITU-T T.81, B.1.1: a marker is 0xFF and a code; every segment before the frame header states its length.
-function jpegSize(bytes: Uint8Array): ImageSize {
-  let index = 2
-  while (index + 9 <= bytes.length) {
-    if (at(bytes, index) !== 0xff) return unknownSize
-    const marker = at(bytes, index + 1)
-    if (marker === 0xff) index += 1
-    else if (isFrameMarker(marker))
-      return sizeOf(bigEndian(bytes, index + 7, 2), bigEndian(bytes, index + 5, 2))
-    else index += 2 + bigEndian(bytes, index + 2, 2)
+function jpegSize(read: ByteReader): ImageSize {
+  let offset = 2
+  for (let segment = 0; segment < jpegSegmentsMax; segment += 1) {
+    const bytes = read(offset, 9)
+    if (bytes.length < 9 || at(bytes, 0) !== 0xff) return unknownSize
+    const marker = at(bytes, 1)
+    if (isFrameMarker(marker)) return sizeOf(bigEndian(bytes, 7, 2), bigEndian(bytes, 5, 2))
+    // A second 0xFF is padding before the marker.
+    offset += marker === 0xff ? 1 : 2 + bigEndian(bytes, 2, 2)
   }
   return unknownSize
 }
@@ -68,27 +71,4 @@ function isFrameMarker(marker: number): boolean {
 
 function sizeOf(widthPixels: number, heightPixels: number): ImageSize {
   return widthPixels > 0 && heightPixels > 0 ? { widthPixels, heightPixels } : unknownSize
-}
-
-function at(bytes: Uint8Array, index: number): number {
-  return bytes[index] ?? 0
-}
-
-function hasAscii(bytes: Uint8Array, start: number, text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    if (at(bytes, start + index) !== text.charCodeAt(index)) return false
-  }
-  return true
-}
-
-function bigEndian(bytes: Uint8Array, start: number, count: number): number {
-  let value = 0
-  for (let index = 0; index < count; index += 1) value = value * 256 + at(bytes, start + index)
-  return value
-}
-
-function littleEndian(bytes: Uint8Array, start: number, count: number): number {
-  let value = 0
-  for (let index = count - 1; index >= 0; index -= 1) value = value * 256 + at(bytes, start + index)
-  return value
 }

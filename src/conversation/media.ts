@@ -1,5 +1,6 @@
+import { audioSecondsOf } from './audio-length.ts'
 import { imageSizeOf } from './image-size.ts'
-import { isJsonObject, stringifyJson } from './json-value.ts'
+import { isJsonObject, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { Media } from './message.ts'
 import type { Digest } from './source.ts'
@@ -26,6 +27,10 @@ const cacheMarks: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_
 /** A media type and its parameters before the comma of a data address are shorter than this. */
 const dataPrefixCharactersMax = 1_024
 
+/** Media types of files that are text. */
+const textType =
+  /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql|x-ndjson)\b|application\/[\w.-]+\+(?:json|xml)\b)/i
+
 /**
  * A content part that is no text; null where it is nested too deep to be described. A part of an unknown
  * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8.
@@ -38,7 +43,12 @@ export function readMedia(part: unknown, digest: Digest): Media | null {
   const holder = part[type] ?? part['source'] ?? part
   const where = addressOf(holder)
   if (where === null) return unknownPart(part, digest)
-  return { kind, detail: detailOf(holder, part), digest: digest(where.value), ...placeOf(kind, where) }
+  return {
+    kind,
+    detail: detailOf(holder, part),
+    digest: digest(where.value),
+    ...placeOf(kind, where, statedType(holder)),
+  }
 }
 
 /** Audio that the upstream keeps and an assistant message refers to (`audio: {id}`). */
@@ -94,26 +104,34 @@ function firstString(holder: JsonObject, names: readonly string[], field: Addres
   return null
 }
 
-function placeOf(
-  kind: Media['kind'],
-  { value, field }: Address,
-): Pick<Media, 'place' | 'widthPixels' | 'heightPixels' | 'dataBytes'> {
+type Place = Pick<Media, 'place' | 'widthPixels' | 'heightPixels' | 'dataBytes' | 'seconds' | 'isText'>
+
+/** Where the data stand and what is known of their size. `type` is the media type beside them, '' where none is stated. */
+function placeOf(kind: Media['kind'], { value, field }: Address, type: string): Place {
   if (field === 'reference') return { place: 'reference', ...noData }
   const prefix = value.slice(0, dataPrefixCharactersMax)
   const isDataAddress = /^data:/i.test(prefix)
   if (!isDataAddress && (field === 'address' || /^https?:/i.test(prefix)))
     return { place: 'remote', ...noData }
-  const dataStart = isDataAddress ? prefix.indexOf(',') + 1 : 0
-  if (isDataAddress && !/;base64,$/i.test(prefix.slice(0, dataStart))) {
-    return { place: 'inline', ...noData, dataBytes: value.length - dataStart }
-  }
-  const size = kind === 'image' ? imageSizeOf(value, dataStart) : noData
-  return {
-    place: 'inline',
-    widthPixels: size.widthPixels,
-    heightPixels: size.heightPixels,
-    dataBytes: base64Bytes(value, dataStart),
-  }
+  const start = isDataAddress ? prefix.indexOf(',') + 1 : 0
+  const isEncoded = isDataAddress ? /;\s*base64\s*,$/i.test(prefix.slice(0, start)) : type !== plainTextSource
+  const dataBytes = isEncoded ? base64Bytes(value, start) : utf8Length(value) - start
+  const inline = { place: 'inline', ...noData, dataBytes } as const
+  if (kind === 'file' && textType.test(isDataAddress ? prefix.slice('data:'.length) : type))
+    return { ...inline, isText: true }
+  if (!isEncoded) return inline
+  if (kind === 'image') return { ...inline, ...imageSizeOf(value, start) }
+  return kind === 'audio' ? { ...inline, seconds: audioSecondsOf(value, start, dataBytes) } : inline
+}
+
+/** Anthropic's documents may hold their text as it is: a source of type `text`. */
+const plainTextSource = 'text/plain;source=text'
+
+/** The media type that stands beside data, in the spellings of Anthropic and Google. */
+function statedType(holder: unknown): string {
+  if (!isJsonObject(holder)) return ''
+  if (holder['type'] === 'text') return plainTextSource
+  return stringOr(holder['media_type'], stringOr(holder['mime_type'], ''))
 }
 
 function base64Bytes(text: string, start: number): number {

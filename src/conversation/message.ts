@@ -19,6 +19,10 @@ export type Media = {
   readonly heightPixels: number
   /** Length of the inline data after base64 decoding, in bytes; of a part of an unknown type, of its JSON. 0 where it is not inline. */
   readonly dataBytes: number
+  /** How long inline sound plays, from its header; left out where that could not be read. */
+  readonly seconds?: number
+  /** Whether a file holds text, which costs what text costs, and has no pages. */
+  readonly isText?: boolean
   /** Digest of the data or the address: equal media have equal digests. */
   readonly digest: string
 }

@@ -1,6 +1,6 @@
 /**
  * The bytes of a request body as the pure folders see them. The rim builds one from a Buffer
- * (`src/proxy/body-source.ts`); tests build one from a string.
+ * (`src/proxy/request/body-source.ts`); tests build one from a string.
  */
 export type Source = {
   /** One character a byte (latin1), so that an index in it is a byte offset. Used for scanning only. */

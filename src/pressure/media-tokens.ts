@@ -13,17 +13,18 @@ export function mediaTokens(media: Media, model: string): number {
     case 'audio':
       return media.dataBytes === 0
         ? unknownSizeTokens
-        : Math.ceil((media.dataBytes / audioBytesPerSecond) * audioTokensPerSecond(model))
+        : Math.ceil((media.seconds || media.dataBytes / audioBytesPerSecond) * audioTokensPerSecond(model))
     case 'video':
       return media.dataBytes === 0
         ? unknownSizeTokens
         : Math.ceil((media.dataBytes / videoBytesPerSecond) * videoTokensPerSecond)
     case 'file':
+      if (media.isText === true) return Math.ceil(media.dataBytes / textBytesPerToken)
       return media.dataBytes === 0
         ? unknownSizeTokens
         : Math.ceil(media.dataBytes / fileBytesPerPage) * fileTokensPerPage
     case 'other':
-      return media.dataBytes === 0 ? unknownPartTokens : Math.ceil(media.dataBytes / unknownPartBytesPerToken)
+      return media.dataBytes === 0 ? unknownPartTokens : Math.ceil(media.dataBytes / textBytesPerToken)
   }
 }
 
@@ -35,7 +36,7 @@ const unknownSizeTokens = 1600
 /** What an image of unknown size is taken for, where its rule makes that dearer than `unknownSizeTokens`. */
 const unknownEdgePixels = 1024
 
-/** Compressed speech at 128 kbit/s. Uncompressed sound (48 kB/s for 16 bits, mono, 24 kHz) comes out three times too long. */
+/** Sound whose header says nothing: compressed speech at 128 kbit/s. Raw samples (48 kB/s for 16 bits, mono, 24 kHz) come out three times too long. */
 const audioBytesPerSecond = 16_000
 
 /** Gemini documents 32 tokens a second; OpenAI's audio models take about 10. */
@@ -51,13 +52,19 @@ const videoTokensPerSecond = 300
 const fileBytesPerPage = 65_536
 const fileTokensPerPage = 2000
 
-/** A kind of part that nobody described to us goes by its JSON, as if that were text. */
-const unknownPartBytesPerToken = 4
+/** Files that are text, and the JSON of a kind of part that nobody described to us: prose. */
+const textBytesPerToken = 4
 const unknownPartTokens = 256
 
 function imageTokens(media: Media, rule: ImageRule): number {
   const known = media.widthPixels > 0 && media.heightPixels > 0
-  if (known) return Math.ceil(rule.tokens(media.widthPixels, media.heightPixels, media.detail))
-  const guess = Math.ceil(rule.tokens(unknownEdgePixels, unknownEdgePixels, media.detail))
-  return media.detail === 'low' && rule.lowIsFixed ? guess : Math.max(unknownSizeTokens, guess)
+  if (known) return whole(rule.tokens(media.widthPixels, media.heightPixels, media.detail))
+  const guess = whole(rule.tokens(unknownEdgePixels, unknownEdgePixels, media.detail))
+  if (media.detail === 'low' && rule.lowIsFixed) return guess
+  return Math.max(unknownSizeTokens, guess, whole(rule.unknownTokens ?? 0))
+}
+
+/** Rounded up; 4,050.0000001, which 2,500 times 1.62 is to the machine, is 4,050. */
+function whole(tokens: number): number {
+  return Math.ceil(tokens - 1e-6)
 }

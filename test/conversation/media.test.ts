@@ -5,6 +5,10 @@ import { readMedia } from '../../src/conversation/media.ts'
 import { gif, jpeg, png, webp } from '../support/images.ts'
 import { digest } from '../support/source.ts'
 
+function broken(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
+}
+
 function imagePart(bytes: Buffer, type = 'image/png') {
   return { type: 'image_url', image_url: { url: `data:${type};base64,${bytes.toString('base64')}` } }
 }
@@ -29,6 +33,29 @@ describe('the size of an inline image is read from its header', () => {
     })
   })
 
+  test('a JPEG of many segments is hopped through, however long they are', () => {
+    const profile = Buffer.alloc(65_535 + 2, 0xc0)
+    profile.writeUInt32BE(0xffe2_ffff, 0)
+    const start = Buffer.from([0xff, 0xd8])
+    const behind = (segments: number) =>
+      Buffer.concat([
+        start,
+        ...Array.from({ length: segments }, () => profile),
+        jpeg(1920, 1080, 65_533).subarray(2),
+      ])
+    expect(imageSizeOf(behind(30).toString('base64'), 0)).toEqual({ widthPixels: 1920, heightPixels: 1080 })
+    // There is a bound to the hops.
+    expect(imageSizeOf(behind(200).toString('base64'), 0)).toEqual({ widthPixels: 0, heightPixels: 0 })
+  })
+
+  test('in base64 broken into lines, too, if it stands in the first 64 kB', () => {
+    expect(imageSizeOf(broken(jpeg(1920, 1080, 60_000)), 0)).toEqual({
+      widthPixels: 1920,
+      heightPixels: 1080,
+    })
+    expect(imageSizeOf(broken(jpeg(1920, 1080, 65_533)), 0)).toEqual({ widthPixels: 0, heightPixels: 0 })
+  })
+
   test('a WebP of the largest size does not turn negative', () => {
     expect(imageSizeOf(webp('VP8L', 16_384, 16_384).toString('base64'), 0)).toEqual({
       widthPixels: 16_384,
@@ -40,8 +67,14 @@ describe('the size of an inline image is read from its header', () => {
     ['nothing', Buffer.alloc(0)],
     ['a text', Buffer.from('no image at all, just words')],
     ['a PNG that ends early', png(1920, 1080).subarray(0, 18)],
+    ['a WebP that ends early', webp('VP8X', 1920, 1080).subarray(0, 20)],
+    ['a lossless WebP that ends early', webp('VP8L', 1920, 1080).subarray(0, 22)],
+    ['a GIF that ends early', gif(1920, 1080).subarray(0, 7)],
     ['a JPEG without a frame header', jpeg(1920, 1080).subarray(0, 60)],
-    ['a JPEG whose frame header lies too far', jpeg(1920, 1080, 65_533)],
+    [
+      'a JPEG whose lengths lead nowhere',
+      Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.alloc(900, 0xff)]),
+    ],
   ])('%s has none', (_, bytes) => {
     expect(readMedia(imagePart(bytes), digest)).toMatchObject({ widthPixels: 0, heightPixels: 0 })
   })
@@ -53,8 +86,7 @@ test('base64 is decoded as Node does, in both alphabets, with and without line b
     expect(Buffer.from(decodeBase64Prefix(text, 0, 1_000))).toEqual(bytes)
     expect(Buffer.from(decodeBase64Prefix(`xx${text}`, 2, 10))).toEqual(bytes.subarray(0, 10))
   }
-  const broken = bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
-  expect(Buffer.from(decodeBase64Prefix(broken, 0, 1_000))).toEqual(bytes)
+  expect(Buffer.from(decodeBase64Prefix(broken(bytes), 0, 1_000))).toEqual(bytes)
 })
 
 describe('a part is known by kind, place and digest', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { encodingFor, loadCounter } from '../../src/pressure/encodings.ts'
 import { mediaTokens } from '../../src/pressure/media-tokens.ts'
 import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/pressure/message-tokens.ts'
 
@@ -42,16 +42,56 @@ test('a name costs one more than itself', () => {
   expect(tokensOf({}, { name: 'alice' })).toBe(4 + 1 + counter.count('alice'))
 })
 
-test('every call costs eight beside its name and arguments', () => {
+function callsOf(count: number) {
+  return {
+    callIds: Array.from({ length: count }, () => 'call_1'),
+    callNames: Array.from({ length: count }, () => 'read_file'),
+  }
+}
+
+test('a call costs eight beside its name and arguments, several together 20 more', () => {
   const argumentsText = '{"path":"src/main.ts"}'
   const call = { id: 'call_1', name: 'read_file', argumentsText, form: 'function' as const }
-  expect(
-    tokensOf(
-      { calls: [call, call] },
-      { callIds: ['call_1', 'call_1'], callNames: ['read_file', 'read_file'] },
-    ),
-  ).toBe(4 + 2 * (8 + counter.count('read_file') + counter.count(argumentsText)))
+  const one = 8 + counter.count('read_file') + counter.count(argumentsText)
+  expect(tokensOf({ calls: [call] }, callsOf(1))).toBe(4 + one)
+  expect(tokensOf({ calls: [call, call, call] }, callsOf(3))).toBe(4 + 3 * one + 20)
 })
+
+// What OpenAI's API counted for a round of calls and their answers, as published projects recorded it from `usage`.
+const weather = [
+  'get_current_weather',
+  '{"location":"Boston"}',
+  'It is just 21 degrees and sunny in Boston, MA',
+] as const
+test.each([
+  ['gpt-3.5-turbo', 21, [['get_current_weather', '{"location":"Boston"}', '']]],
+  ['gpt-3.5-turbo', 14, [['ggg', '', '']]],
+  ['gpt-3.5-turbo', 29, [['get_totally_different_weather_123', '{"location":"Boston"}', '']]],
+  ['gpt-3.5-turbo', 121, [weather, weather, weather]],
+  ['gpt-3.5-turbo', 154, [weather, weather, weather, weather]],
+  ['gpt-3.5-turbo', 187, [weather, weather, weather, weather, weather]],
+  ['gpt-4o', 21, [['get_user_country', '{}', 'Mexico']]],
+  ['gpt-4.1-mini', 25, [['get_temperature', '{"city":"Tokyo"}', '20.0']]],
+  [
+    'gpt-4.1',
+    89,
+    [
+      ['list_database_tables', '{}', '["users","orders","products","reviews"]'],
+      ['fetch_user_data', '{"user_id": 42}', '{"id":42,"name":"John Doe","email":"john@example.com"}'],
+    ],
+  ],
+] as const)(
+  '%s: OpenAI counted %d for a round of calls; here it is not far from that',
+  async (model, recorded, calls) => {
+    const { count } = await loadCounter(encodingFor(model))
+    const frame = frameTokens({ name: null, callNames: calls.map(([name]) => name) }, count)
+    const tokens = calls.reduce(
+      (sum, [, given, answer]) => sum + count(given) + textTokens(answer, count),
+      frame,
+    )
+    expect(Math.abs(tokens - recorded)).toBeLessThanOrEqual(4)
+  },
+)
 
 test('an image costs what its pixels say', () => {
   expect(tokensOf({ text: 'look' }, { media: [photo] })).toBe(4 + 1 + mediaTokens(photo, 'gpt-4o'))

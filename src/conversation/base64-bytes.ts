@@ -1,0 +1,59 @@
+import { decodeBase64Prefix } from './base64.ts'
+
+/** Reads `count` bytes of decoded data from `offset` on; fewer where there are no more, or none can be had. */
+export type ByteReader = (offset: number, count: number) => Uint8Array
+
+/**
+ * A reader of base64 text that begins at `start`. It decodes what is asked for and nothing before it; in text broken into
+ * lines, where no place can be computed, everything before it too, and no further than `wrappedBytesMax`.
+ */
+export function openBase64(text: string, start: number): ByteReader {
+  const isWrapped = /[\r\n]/.test(text.slice(start, start + lineCharactersMax))
+  return function readBytes(offset, count) {
+    if (isWrapped) {
+      return offset + count > wrappedBytesMax
+        ? noBytes
+        : decodeBase64Prefix(text, start, offset + count).subarray(offset)
+    }
+    // Four characters are three bytes.
+    const skipped = offset % 3
+    const quads = (offset - skipped) / 3
+    return decodeBase64Prefix(text, start + quads * 4, skipped + count).subarray(skipped)
+  }
+}
+
+/** The byte at an index; 0 behind the end. */
+export function at(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0
+}
+
+/** Whether these characters stand at `start`. */
+export function hasAscii(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    if (at(bytes, start + index) !== text.charCodeAt(index)) return false
+  }
+  return true
+}
+
+/** The unsigned number of `count` bytes, its high byte first. */
+export function bigEndian(bytes: Uint8Array, start: number, count: number): number {
+  let value = 0
+  for (let index = 0; index < count; index += 1) value = value * 256 + at(bytes, start + index)
+  return value
+}
+
+/** The unsigned number of `count` bytes, its low byte first. */
+export function littleEndian(bytes: Uint8Array, start: number, count: number): number {
+  let value = 0
+  for (let index = count - 1; index >= 0; index -= 1) value = value * 256 + at(bytes, start + index)
+  return value
+}
+
+// --- internal ---
+
+/** MIME breaks lines after 76 characters, PEM after 64. */
+const lineCharactersMax = 80
+
+const wrappedBytesMax = 65_536
+
+const noBytes = new Uint8Array(0)
