@@ -5,24 +5,29 @@ import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import type { Log } from './log.ts'
-import { resolveWindow } from './pressure/window.ts'
+import { createCalibration } from './pressure/calibration.ts'
+import { resolveWindow, type ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
-import { digest } from './proxy/body-source.ts'
-import { createLifecycle } from './proxy/drain.ts'
+import { digest } from './proxy/request/body-source.ts'
+import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
-import { createByteBudget } from './proxy/limits.ts'
-import { listen } from './proxy/listen.ts'
-import { createMeasure } from './proxy/measure.ts'
-import { createRecords } from './proxy/records.ts'
-import { createRelay } from './proxy/relay.ts'
+import type { Truncation } from './proxy/learn.ts'
+import { createByteBudget } from './proxy/wire/limits.ts'
+import { listen } from './proxy/wire/listen.ts'
+import { createMeasure } from './proxy/measure/measure.ts'
+import { createRecords } from './proxy/memory/records.ts'
+import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
-import { createScopes } from './proxy/scope.ts'
-import { createServer } from './proxy/server.ts'
-import { createUpstreamMemory } from './proxy/upstream-memory.ts'
+import { createScopes } from './proxy/request/scope.ts'
+import { createServer } from './proxy/wire/server.ts'
+import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
+import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
 import type { HttpProxies } from './upstream/pools.ts'
-import { createUpstreams } from './upstream/upstreams.ts'
+import { parseTarget } from './upstream/target.ts'
+import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
+import { createServerWindows, type WindowQuestion } from './upstream/windows/server-windows.ts'
 
 export type AppOptions = {
   readonly settings: Settings
@@ -49,28 +54,19 @@ export function createApp(options: AppOptions): App {
   const { settings, log, store, nowMs } = options
   const { limits } = settings
 
-  const upstreams = createUpstreams({
-    upstreams: Object.fromEntries(
-      [...settings.upstreams.values()].map((upstream) => [
-        upstream.name,
-        {
-          url: upstream.url,
-          key: upstream.key?.reveal() ?? null,
-          headers: upstream.headers,
-          concurrency: upstream.concurrency,
-          forwardClientKey: upstream.forward_client_key,
-        },
-      ]),
-    ),
-    timeouts: {
-      connectMs: limits.connect_s * 1000,
-      firstByteMs: limits.first_byte_s * 1000,
-      idleMs: limits.idle_s * 1000,
-    },
-    proxies: options.proxies,
-  })
+  const upstreams = openUpstreams(settings, options.proxies)
 
   const memory = createUpstreamMemory()
+  const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, anchorsMax: ANCHORS_MAX })
+  const serverWindows = createServerWindows({
+    upstreams,
+    nowMs,
+    onTrouble: (upstream, trouble) =>
+      log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
+        upstream,
+        trouble,
+      }),
+  })
   const failures = createFailures((part, error) =>
     log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
   )
@@ -95,8 +91,18 @@ export function createApp(options: AppOptions): App {
     memory,
     failures,
     nowMs,
+    usageInStreams: settings.usage.in_streams,
     profiles: options.profiles,
-    measure: createMeasure({ onGuess: once((model: string) => warnOfGuess(log, model)) }),
+    calibration,
+    serverWindows,
+    findWindows: createWindowFinder({
+      memory,
+      serverWindows,
+      hostOf: (name) => hostnameOf(upstreams.addressOf(name).origin),
+      nowMs,
+    }),
+    measure: createMeasure({ calibration, onGuess: once((model: string) => warnOfGuess(log, model)) }),
+    onTruncated: (model, seen) => warnOfTruncation(log, model, seen),
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
@@ -139,6 +145,7 @@ export function createApp(options: AppOptions): App {
         delayMs: settings.drain.delay_s * 1000,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
+      await serverWindows.close()
       await upstreams.destroy()
       await store.close()
       return cutOff
@@ -146,25 +153,56 @@ export function createApp(options: AppOptions): App {
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
+      await serverWindows.close()
       await upstreams.destroy()
       await store.close()
     },
   }
 }
 
-/** The window that a model gets under a profile before anything was learnt: what `foldgate check` tells. */
-export function configuredWindow(profile: Profile, model: string) {
-  return resolveWindow({
+/**
+ * The window that a model gets under a profile, as a request without a credential of its own would find it: what
+ * `foldgate check` tells. The upstream is asked where a request would ask it.
+ */
+export async function findWindow(
+  { settings, proxies, nowMs }: Pick<AppOptions, 'settings' | 'proxies' | 'nowMs'>,
+  profile: Profile,
+  model: string,
+): Promise<ResolvedWindow> {
+  const upstreams = openUpstreams(settings, proxies)
+  const serverWindows = createServerWindows({ upstreams, nowMs, onTrouble: () => {} })
+  const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
     maxTokens: profile.window.max,
     learnt: null,
+    names: [model],
+    host: hostnameOf(upstreams.addressOf(profile.upstream).origin),
+  }
+  const question: WindowQuestion = {
+    upstream: profile.upstream,
+    credential: '',
     model,
-  })
+    target: parseTarget('/v1/chat/completions'),
+    rawHeaders: [],
+    withholdCredential: false,
+  }
+  try {
+    if (sources.configuredTokens !== null) return resolveWindow({ ...sources, server: null })
+    serverWindows.lookup(question)
+    await serverWindows.settled(question, CHECK_WAIT_MS)
+    return resolveWindow({ ...sources, server: serverWindows.lookup(question) })
+  } finally {
+    await serverWindows.close()
+    await upstreams.destroy()
+  }
 }
 
 // --- internal ---
 
 const MEGABYTE = 1024 * 1024
+
+/** How long `foldgate check` waits for an upstream's word, in milliseconds. */
+const CHECK_WAIT_MS = 2_000
 
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
 const FACTS_ENTRIES_MAX = 100_000
@@ -175,8 +213,37 @@ const VALIDATED_ENTRIES_MAX = 1_000
 /** Characters of previews, recaps and the like that are kept to be sent again. */
 const MADE_CHARS_MAX = 32 * 1024 * 1024
 
+/** Upstreams, models and credentials whose counts are compared with ours: a few hundred bytes each. */
+const CALIBRATIONS_MAX = 4096
+
+/** Prompts that providers have counted, remembered by digest: one for each request point of late. */
+const ANCHORS_MAX = 20_000
+
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1
+
+function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): Upstreams {
+  return createUpstreams({
+    upstreams: Object.fromEntries(
+      [...upstreams.values()].map((upstream) => [
+        upstream.name,
+        {
+          url: upstream.url,
+          key: upstream.key?.reveal() ?? null,
+          headers: upstream.headers,
+          concurrency: upstream.concurrency,
+          forwardClientKey: upstream.forward_client_key,
+        },
+      ]),
+    ),
+    timeouts: {
+      connectMs: limits.connect_s * 1000,
+      firstByteMs: limits.first_byte_s * 1000,
+      idleMs: limits.idle_s * 1000,
+    },
+    proxies: proxies,
+  })
+}
 
 /** A limit of 0 is none. */
 function orEndless(milliseconds: number): number {
@@ -202,6 +269,22 @@ function warnOfGuess(log: Log, model: string): void {
       model: model.slice(0, 200),
     },
   )
+}
+
+function warnOfTruncation(log: Log, model: string, seen: Truncation): void {
+  log.warn(
+    'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
+    {
+      model: model.slice(0, 200),
+      prompt_tokens: seen.promptTokens,
+      expected_tokens: seen.expectedTokens,
+      window_tokens: seen.windowTokens,
+    },
+  )
+}
+
+function hostnameOf(origin: string): string {
+  return new URL(origin).hostname
 }
 
 function nameOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { createApp, configuredWindow } from './app.ts'
+import { createApp, findWindow } from './app.ts'
 import { checkConfiguration } from './config/check.ts'
 import { loadConfiguration, profileFilesOptions } from './config/configuration.ts'
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
@@ -12,7 +12,7 @@ import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
 import { profileSchema } from './profiles/schema.ts'
-import { ListenError } from './proxy/listen.ts'
+import { ListenError } from './proxy/wire/listen.ts'
 import { openMemoryStore } from './stores/memory-store.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
@@ -161,7 +161,8 @@ async function check(flagValues: FlagValues): Promise<number> {
   const result = await checkConfiguration({
     ...environment(flagValues),
     model: typeof model === 'string' ? model : null,
-    resolveWindow: configuredWindow,
+    resolveWindow: (profile, asked, settings) =>
+      findWindow({ settings, proxies: proxiesFrom(process.env), nowMs: Date.now }, profile, asked),
   })
   const stream = result.exitCode === 0 ? process.stdout : process.stderr
   stream.write(`${result.text}\n`)

@@ -1,4 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
+import { noExcess, type Excess } from '../pressure/calibration.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
@@ -15,6 +16,8 @@ export type AdvanceOptions = {
   readonly nominal: Room
   /** Today's numbers: they decide whether one more stride is needed now. */
   readonly actual: Room
+  /** How the provider's count of the view of `newest` differs from ours. */
+  readonly excess: Excess
   readonly strict: boolean
   /** A stride now, whatever the pressure. */
   readonly forced: boolean
@@ -36,11 +39,20 @@ export function* advance(
   for (const point of subject.structure.requestPoints) {
     const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
-    const at = { point, stride, room: options.nominal, strict: options.strict, forced: false }
+    const at = {
+      point,
+      stride,
+      room: options.nominal,
+      excess: noExcess,
+      strict: options.strict,
+      forced: false,
+    }
     const next = yield* strideAt(subject, ledger, policy, at, yield* scale.weigh(point))
     if (next !== null) scale.change(next)
   }
-  const last = { ...options, point: end, stride: scale.stride(), room: options.actual }
+  const stride = scale.stride()
+  const excess = stride === options.newest ? options.excess : noExcess
+  const last = { ...options, point: end, stride, room: options.actual, excess }
   const next = yield* strideAt(subject, ledger, policy, last, yield* scale.weigh(end))
   return next ?? scale.stride()
 }
@@ -90,6 +102,7 @@ type At = {
   readonly point: number
   readonly stride: Stride | null
   readonly room: Room
+  readonly excess: Excess
   readonly strict: boolean
   readonly forced: boolean
 }
@@ -106,7 +119,7 @@ function* strideAt(
   const options: PlanOptions = {
     point: at.point,
     previous: at.stride,
-    room: at.room,
+    room: { ...at.room, aroundTokens: at.room.aroundTokens + lastingExcess(at) },
     reason,
     keepRecent: policy.keep.recent_messages,
     smallest: false,
@@ -114,6 +127,16 @@ function* strideAt(
   }
   return yield* planStride(subject, ledger, policy, options)
 }
+
+/**
+ * What of the excess a stride is planned with: it may stand in the parts that stay. What we counted too much may
+ * lie in those that go, and most of a large excess does.
+ */
+function lastingExcess({ room, excess }: At): number {
+  return Math.max(0, Math.min(excess.countedTokens, Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)))
+}
+
+const LASTING_EXCESS_SHARE = 0.25
 
 /** Why a stride is due at a request point; null where none is. */
 function reasonAt(
@@ -128,8 +151,8 @@ function reasonAt(
   if (policy.trigger === 'off') return null
   const { room, point, stride } = at
   const { systemCount } = subject.structure
-  const tokens = room.aroundTokens + viewTokens
-  if (tokens > room.budgetTokens + room.slackTokens) return 'trigger'
+  const tokens = room.aroundTokens + viewTokens + at.excess.countedTokens
+  if (tokens + at.excess.marginTokens > room.budgetTokens + room.slackTokens) return 'trigger'
   const since = stride?.point ?? systemCount
   if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return null
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))

@@ -1,4 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
+import type { Excess } from '../pressure/calibration.ts'
 import { advance } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
@@ -15,6 +16,8 @@ export type CompactOptions = {
   readonly newest: Stride | null
   readonly nominal: Room
   readonly actual: Room
+  /** How the provider's count of the view of `newest` differs from ours. */
+  readonly excess: Excess
   /** Whether user messages are joined, for templates that want the roles to alternate. */
   readonly strict: boolean
   /** A stride now, whatever the pressure. */

@@ -3,9 +3,14 @@ import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type ConfigurationOptions, loadConfiguration } from './configuration.ts'
 import { formatProblem } from './problem.ts'
+import type { Settings } from './settings.ts'
 
 /** Finds out a model's window under a profile. */
-export type ResolveWindow = (profile: Profile, model: string) => WindowFound | Promise<WindowFound>
+export type ResolveWindow = (
+  profile: Profile,
+  model: string,
+  settings: Settings,
+) => WindowFound | Promise<WindowFound>
 
 export type WindowFound = {
   readonly tokens: number
@@ -42,7 +47,7 @@ export async function checkConfiguration(options: CheckOptions): Promise<CheckRe
   const names = [...files.profiles.keys()].sort().join(', ')
   const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
   if (options.model !== null)
-    lines.push(...(await describeModel(options.model, files, options.resolveWindow)))
+    lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
   return { text: lines.join('\n'), exitCode: 0 }
 }
 
@@ -55,13 +60,14 @@ type Profiles = {
 
 async function describeModel(
   model: string,
+  settings: Settings,
   { profiles, sources }: Profiles,
   resolveWindow: ResolveWindow,
 ): Promise<readonly string[]> {
   const match = matchProfile(profiles, { model, headers: {}, requested: null })
   if (match.kind === 'unknown') return [match.message]
   const { profile, why } = match
-  const { tokens, kind, source } = await resolveWindow(profile, model)
+  const { tokens, kind, source } = await resolveWindow(profile, model, settings)
   const byHeaders = [...profiles.values()].filter(
     ({ headers, models }) =>
       Object.keys(headers).length > 0 &&

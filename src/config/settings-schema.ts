@@ -250,7 +250,7 @@ export const settingsSchema = group({
       ),
   })
     .prefault({})
-    .describe(`${notYet}. The provider's own token counts.`),
+    .describe("The provider's own token counts."),
   prices: z
     .record(
       glob,

@@ -28,6 +28,11 @@ export type ChatCompletion = {
   readonly hasForcedToolChoice: boolean
   /** Whether the client asked for a usage event at the end of the stream. */
   readonly includeUsage: boolean
+  /**
+   * What asks for that event in the client's stead, and the bytes that it takes the place of; null where the
+   * client has had its word, or wants no stream.
+   */
+  readonly usageAddition: { readonly at: Span; readonly text: string } | null
 }
 
 /** Why a body was not read. `message-unreadable` is for the caller, who reads the messages. */
@@ -138,7 +143,29 @@ function settingsOf(
     responseFormat: spanOpening('{', source, spans.get('response_format')),
     hasForcedToolChoice: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
     includeUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
+    usageAddition: values.get('stream') === true ? usageAdditionOf(spans, streamOptions) : null,
   }
+}
+
+/** `streamOptions` as they were parsed; undefined where there are none. */
+function usageAdditionOf(
+  spans: ReadonlyMap<string, Span>,
+  streamOptions: unknown,
+): ChatCompletion['usageAddition'] {
+  const stream = spans.get('stream')
+  const options = spans.get('stream_options')
+  if (stream === undefined) return null
+  if (options === undefined) return { at: emptySpan(stream.end), text: `,"stream_options":{${askForUsage}}` }
+  if (streamOptions === null) return { at: options, text: `{${askForUsage}}` }
+  if (!isJsonObject(streamOptions) || Object.hasOwn(streamOptions, 'include_usage')) return null
+  const isEmpty = Object.keys(streamOptions).length === 0
+  return { at: emptySpan(options.start + 1), text: isEmpty ? askForUsage : `${askForUsage},` }
+}
+
+const askForUsage = '"include_usage":true'
+
+function emptySpan(at: number): Span {
+  return { start: at, end: at }
 }
 
 function outputLimitOf(

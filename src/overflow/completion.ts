@@ -77,14 +77,26 @@ function readUsage(body: Fields): Usage | null {
   const promptTokens = count(usage['prompt_tokens'])
   if (promptTokens === null) return null
   const details = usage['prompt_tokens_details']
+  const cachedTokens =
+    count(isFields(details) ? details['cached_tokens'] : null) ??
+    count(usage['prompt_cache_hit_tokens']) ??
+    count(usage['cached_tokens']) ??
+    count(usage['cache_read_input_tokens'])
   return {
-    promptTokens,
+    promptTokens: promptTokens + uncountedCache(promptTokens, cachedTokens, usage),
     completionTokens: count(usage['completion_tokens']),
-    cachedTokens:
-      count(isFields(details) ? details['cached_tokens'] : null) ??
-      count(usage['prompt_cache_hit_tokens']) ??
-      count(usage['cached_tokens']),
+    cachedTokens,
   }
+}
+
+/**
+ * Gateways in front of Anthropic pass its numbers on as they are, and there the prompt leaves out what was read from
+ * and written to the cache. More cached than counted gives them away.
+ */
+function uncountedCache(promptTokens: number, cachedTokens: number | null, usage: Fields): number {
+  const written = count(usage['cache_creation_input_tokens']) ?? 0
+  const cached = (cachedTokens ?? 0) + written
+  return cached > promptTokens ? cached : 0
 }
 
 function count(value: unknown): number | null {

@@ -41,7 +41,7 @@ export const startingRatios: readonly {
   { family: 'Llama 2', pattern: /llama|vicuna/, sample: 'llama-2-7b-chat', ratio: 1.4 },
   { family: 'Qwen', pattern: /qwen|qwq|qvq/, sample: 'qwen3-coder', ratio: 1.1 },
   { family: 'DeepSeek', pattern: /deepseek/, sample: 'deepseek-chat', ratio: 1.1 },
-  { family: 'Gemini, Gemma', pattern: /gemini|gemma/, sample: 'gemini-2.5-pro', ratio: 1.1 },
+  { family: 'Gemini, Gemma', pattern: /gemini|gemma/, sample: 'gemini-2.5-pro', ratio: 1.15 },
   // 32,000 SentencePiece tokens.
   {
     family: 'older Mistral',

@@ -49,7 +49,7 @@ export const profileKeys = group({
       })
       .default('auto')
       .describe(
-        "The model's context in tokens. auto: learnt from overflow answers, else from a built-in table, else 128000 with a warning; asking the server is not in effect yet.",
+        "The model's context in tokens. auto: learnt from overflow answers and truncated prompts, else asked of the server, else from a built-in table, else 128000 with a warning.",
       ),
     max: count('tokens', 1)
       .nullable()

@@ -1,5 +1,5 @@
-import type { Measure } from './measure.ts'
-import type { Outcome } from './send.ts'
+import type { Measure } from './measure/measure.ts'
+import type { Outcome } from './send/send.ts'
 
 export type HeaderFacts = {
   readonly conversation: string

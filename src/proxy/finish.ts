@@ -1,13 +1,18 @@
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
-import type { ChatRequest } from './chat-request.ts'
-import { deliver, type Delivery } from './deliver.ts'
-import type { Exchange } from './exchange.ts'
-import { knownWindow } from './measure.ts'
+import type { ChatRequest } from './request/chat-request.ts'
+import { deliver, type Delivery } from './wire/deliver.ts'
+import type { Exchange } from './wire/exchange.ts'
+import { usageHiderFor } from './send/hide-usage.ts'
+import { learnFromAnswer, type LearnParts, type Lesson } from './learn.ts'
+import { knownWindow } from './measure/measure.ts'
 import { observeAnswer } from './observe.ts'
+import { bytesIn } from './send/outgoing-body.ts'
 import type { Preparation, Ready } from './prepare.ts'
-import type { Outcome } from './send.ts'
-import type { ModelKey } from './upstream-memory.ts'
+import type { Chat } from './request/read-chat.ts'
+import type { Outcome } from './send/send.ts'
+import { describeSent, expectedPromptTokens } from './measure/sent-prompt.ts'
+import { windowQuestion } from './measure/window-finder.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -17,11 +22,11 @@ export type Settled = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
   readonly headers: Readonly<Record<string, string>>
-  readonly modelKey: ModelKey
-  readonly conversation: string
-  /** The prompt's size as the provider counts, estimated. */
-  readonly sentTokens: number
+  /** What its end is to be compared with. */
+  readonly lesson: Lesson
   readonly knownWindowTokens: number | null
+  /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
+  readonly hidesUsage: boolean
   /** Gives the body's bytes back to the budget, once the answer is over. */
   readonly release: () => void
 }
@@ -40,10 +45,9 @@ export function settle(request: ChatRequest, ready: Ready, outcome: Outcome, rel
       failedOpen: ready.failedOpen,
       relayedReason: ready.relayedReason,
     }),
-    modelKey: request.modelKey,
-    conversation: ready.remembered.conversation,
-    sentTokens: Math.ceil(outcome.prepared.sentTokens * (measure?.ratio ?? 1)),
+    lesson: lessonOf(request, ready, outcome),
     knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+    hidesUsage: outcome.asksUsage,
     release,
   }
 }
@@ -52,31 +56,47 @@ export function settle(request: ChatRequest, ready: Ready, outcome: Outcome, rel
 export async function finish(
   exchange: Exchange,
   settled: Settled,
-  parts: Preparation & { readonly stallMs: number },
+  parts: Preparation & LearnParts & { readonly stallMs: number },
 ): Promise<Delivery> {
-  const { modelKey, conversation, sentTokens } = settled
   const observer = observeAnswer(settled.answer, settled.knownWindowTokens)
   const delivery = await deliver(exchange, settled.answer, {
     headers: settled.headers,
     held: settled.held,
+    transform: settled.hidesUsage ? usageHiderFor(settled.answer) : null,
     tap: observer.tap,
     stallMs: parts.stallMs,
   })
   await parts.failures.around('observation', null, async () => {
     const report = observer.end()
     if (report === null) return null
-    const { windows } = parts.memory
-    if (report.overflow !== null) {
-      windows.learnFrom(
-        modelKey,
-        { classification: report.overflow, conversation, sentTokens },
-        parts.nowMs(),
-      )
-    } else if (delivery.outcome === 'finished' && !report.isError) {
-      const promptTokens = report.usage?.promptTokens ?? null
-      if (promptTokens !== null) windows.succeeded(modelKey, promptTokens)
-    }
+    learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
     return null
   })
   return delivery
+}
+
+// --- internal ---
+
+function lessonOf(request: ChatRequest, ready: Ready, { prepared, asksUsage }: Outcome): Lesson {
+  const { chat, profile } = request
+  const { stream, includeUsage } = chat.completion
+  const { measure } = ready
+  return {
+    modelKey: request.modelKey,
+    model: request.model,
+    conversation: ready.remembered.conversation,
+    isUsageUnasked: stream && !includeUsage && !asksUsage,
+    expectedTokens: measure === null ? prepared.sentTokens : expectedPromptTokens(measure, prepared),
+    sent: measure === null ? null : describeSent(chat, measure, prepared),
+    calibrationName: measure?.calibrationName ?? null,
+    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat),
+    question: profile.window.tokens === 'auto' ? windowQuestion(request) : null,
+  }
+}
+
+/** How much of a body is base64; a view may hold less of it, which errs on the side of less text. */
+function mediaCharacters(chat: Chat): number {
+  let bytes = 0
+  for (const { facts } of chat.messages) for (const media of facts.media) bytes += media.dataBytes
+  return Math.ceil((bytes * 4) / 3)
 }

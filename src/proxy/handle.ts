@@ -1,23 +1,26 @@
 import type { FoldgateError } from '../errors.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { describeRequest, type ClientRights, type DescribeOptions } from './chat-request.ts'
-import type { Exchange } from './exchange.ts'
+import { describeRequest, type ClientRights, type DescribeOptions } from './request/chat-request.ts'
+import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled } from './finish.ts'
+import type { LearnParts } from './learn.ts'
 import { prepare, type Preparation } from './prepare.ts'
-import { bytesIn } from './outgoing-body.ts'
-import { readBody, type ReadBodyOptions } from './read-body.ts'
-import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './read-chat.ts'
-import { recoverFromOverflow } from './recover.ts'
-import type { Relay } from './relay.ts'
-import { deliverUnread, sendUnread, type Unread } from './unread.ts'
-import { restoreOnRefusal } from './restore.ts'
-import type { Scope } from './scope.ts'
-import { sendOnce } from './send.ts'
-import { sendingOf } from './sending.ts'
-import { readWishes, type Wishes } from './wishes.ts'
+import { bytesIn } from './send/outgoing-body.ts'
+import { readBody, type ReadBodyOptions } from './request/read-body.ts'
+import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './request/read-chat.ts'
+import { recoverFromOverflow } from './send/recover.ts'
+import type { Relay } from './wire/relay.ts'
+import { deliverUnread, sendUnread, type Unread } from './request/unread.ts'
+import { restoreOnRefusal } from './send/restore.ts'
+import type { Scope } from './request/scope.ts'
+import { sendOnce } from './send/send.ts'
+import { sendingOf } from './send/sending.ts'
+import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
+import { readWishes, type Wishes } from './request/wishes.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
+  LearnParts &
   DescribeOptions & {
     readonly upstreams: Upstreams
     readonly relay: Relay
@@ -25,6 +28,8 @@ export type HandleParts = Preparation &
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly bodyLimits: ReadBodyOptions
     readonly reading: ReadChatOptions
+    /** In which streamed requests usage is asked for (`usage.in_streams`). */
+    readonly usageInStreams: UsageOptions['when']
     /** Called when an answer broke off on its way. */
     readonly onFailure: (error: FoldgateError) => void
     /** How long a client may take nothing of its answer, in milliseconds. */
@@ -77,7 +82,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const ready = await prepare(request, parts)
       const sending = sendingOf(request, body, ready, parts)
       const send = recoverFromOverflow(sending.recover)(
-        restoreOnRefusal(sending.restore)(sendOnce(sending.once)),
+        restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
       )
       const outcome = await send(ready.prepared)
       // Beside the answer, not before it: a store may be slow.

@@ -1,10 +1,11 @@
 import type { Profile } from '../profiles/schema.ts'
-import type { ChatRequest } from './chat-request.ts'
+import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
-import type { Measure, MeasureRequest } from './measure.ts'
-import type { Records, Remembered } from './records.ts'
+import type { Measure, MeasureRequest } from './measure/measure.ts'
+import type { Records, Remembered } from './memory/records.ts'
 import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
-import type { UpstreamMemory } from './upstream-memory.ts'
+import type { UpstreamMemory } from './memory/upstream-memory.ts'
+import type { FoundWindows } from './measure/window-finder.ts'
 
 /** A request that is ready to be sent, with what is known of it. */
 export type Ready = {
@@ -21,6 +22,7 @@ export type Ready = {
 export type Preparation = {
   readonly records: Records
   readonly memory: UpstreamMemory
+  readonly findWindows: (request: ChatRequest, conversation: string) => Promise<FoundWindows>
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
   readonly failures: Failures
@@ -60,9 +62,9 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
-export function measureRequest(
+export async function measureRequest(
   request: ChatRequest,
-  parts: Pick<Preparation, 'measure' | 'memory' | 'nowMs'>,
+  parts: Pick<Preparation, 'measure' | 'findWindows'>,
   remembered: Remembered,
   mustCount: boolean,
 ): Promise<Measure> {
@@ -70,8 +72,10 @@ export function measureRequest(
     chat: request.chat,
     profile: request.profile,
     model: request.model,
+    modelKey: request.modelKey,
+    windows: await parts.findWindows(request, remembered.conversation),
+    stride: remembered.stride,
     scope: request.place.scope,
-    learnt: parts.memory.windows.lookup(request.modelKey, remembered.conversation, parts.nowMs()),
     mustCount,
   })
 }

@@ -5,11 +5,12 @@ import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'
 import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
+import { noExcess } from '../pressure/calibration.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { drive } from './drive.ts'
-import type { Counted, Measure } from './measure.ts'
-import type { Chat } from './read-chat.ts'
-import type { RecordPlace, Records } from './records.ts'
+import type { Counted, Measure } from './measure/measure.ts'
+import type { Chat } from './request/read-chat.ts'
+import type { RecordPlace, Records } from './memory/records.ts'
 
 /** A request as it is sent: the client's own bytes, or a view of its conversation. */
 export type Prepared = {
@@ -70,8 +71,18 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     strict: boolean,
   ): Promise<Compacted> {
     const { subject, nominal, actual } = counted
+    // The provider's count is known of the view of this very stride, and of no other.
+    const excess = newest === counted.stride ? counted.excess : noExcess
     return drive(
-      compact(subject, cache, { policy: request.profile, newest, nominal, actual, strict, forced }),
+      compact(subject, cache, {
+        policy: request.profile,
+        newest,
+        nominal,
+        actual,
+        excess,
+        strict,
+        forced,
+      }),
     )
   }
 
@@ -136,7 +147,7 @@ function prepared(
   const { systemCount } = chat.structure
   const leading = view.messages.slice(0, systemCount)
   const systemTokens = leading.reduce((sum, message) => sum + message.tokens, 0)
-  const sentTokens = view.tokens - systemTokens + counted.actual.aroundTokens
+  const sentTokens = view.tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
   checkView(chat, view)
   const items = view.messages.map(({ item }) => item)

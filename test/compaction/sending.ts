@@ -1,3 +1,4 @@
+import { noExcess } from '../../src/pressure/calibration.ts'
 import { compact } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PassName, Policy } from '../../src/compaction/policy.ts'
@@ -52,6 +53,7 @@ export function send(conversation: readonly object[] | Subject, options: SendOpt
       nominal: room,
       actual: room,
       strict: options.strict ?? false,
+      excess: noExcess,
       forced: options.forced ?? false,
     }),
   )

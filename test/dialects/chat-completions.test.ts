@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Source, Span } from '../../src/conversation/source.ts'
 import { readChatCompletion } from '../../src/dialects/chat-completions.ts'
@@ -24,6 +25,15 @@ function settings(fields: object): ChatCompletion {
 
 function textAt(body: string, span: Span | null | undefined): string | null {
   return span ? Buffer.from(body).subarray(span.start, span.end).toString() : null
+}
+
+/** The body with the addition in it; null where there is none. */
+function asking(body: string): string | null {
+  const { usageAddition } = requestIn(body)
+  if (usageAddition === null) return null
+  const { at, text } = usageAddition
+  const bytes = Buffer.from(body)
+  return bytes.subarray(0, at.start).toString() + text + bytes.subarray(at.end).toString()
 }
 
 describe('what is read', () => {
@@ -113,6 +123,75 @@ describe('what is read', () => {
     [{ function_call: 'auto' }, false],
   ])('whether %j forces a tool call', (fields, isForced) => {
     expect(settings(fields).hasForcedToolChoice).toBe(isForced)
+  })
+})
+
+describe('what asks for the usage of a stream', () => {
+  test.each<[string, string]>([
+    [
+      `{"stream":true,"messages":${messages}}`,
+      `{"stream":true,"stream_options":{"include_usage":true},"messages":${messages}}`,
+    ],
+    [
+      ` { "messages" : ${messages} , "x":1e400, "str\\u0065am" : true\n, "ä":1.0 }\n`,
+      ` { "messages" : ${messages} , "x":1e400, "str\\u0065am" : true,"stream_options":{"include_usage":true}\n, "ä":1.0 }\n`,
+    ],
+    [
+      `{"stream_options" : null ,"messages":${messages},"stream":true}`,
+      `{"stream_options" : {"include_usage":true} ,"messages":${messages},"stream":true}`,
+    ],
+    [
+      `{"stream":true,"messages":${messages},"stream_options":{}}`,
+      `{"stream":true,"messages":${messages},"stream_options":{"include_usage":true}}`,
+    ],
+    [
+      `{"stream":true,"messages":${messages},"stream_options":{ "include_obfuscation" : false }}`,
+      `{"stream":true,"messages":${messages},"stream_options":{"include_usage":true, "include_obfuscation" : false }}`,
+    ],
+  ])('%s', (body, expected) => {
+    expect(asking(body)).toBe(expected)
+    expect(requestIn(expected).includeUsage).toBe(true)
+  })
+
+  test('wherever it stands, it is the only byte that is added', () => {
+    const space = fc.constantFrom('', ' ', '\n', '\t ')
+    const options = fc.constantFrom('{}', '{ }', '{"a":1}', '{ "b" : {"include_usage":false} }')
+    const fields = fc.record(
+      { model: fc.json(), seed: fc.json(), tools: fc.json(), stream_options: options },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fields, fc.infiniteStream(space), fc.nat(), (some, spaces, turn) => {
+        const entries = Object.entries({ ...some, stream: 'true', messages })
+        const turned = [...entries.slice(turn % entries.length), ...entries.slice(0, turn % entries.length)]
+        const gap = () => String(spaces.next().value)
+        const text = turned.map(([name, value]) => `${gap()}"${name}"${gap()}:${gap()}${value}${gap()}`)
+        const body = `${gap()}{${text.join(',')}}${gap()}`
+        const asked = asking(body) ?? ''
+        expect(asked.length - body.length).toBe(requestIn(body).usageAddition?.text.length)
+        const expected: unknown = JSON.parse(body, (_key, value: unknown) => value)
+        expect(JSON.parse(asked)).toEqual({
+          ...Object(expected),
+          stream_options: {
+            ...Object(some.stream_options === undefined ? {} : JSON.parse(some.stream_options)),
+            include_usage: true,
+          },
+        })
+      }),
+    )
+  })
+
+  test.each([
+    ['no stream', '{"model":"m"}'],
+    ['a stream that is none', '{"stream":false,"stream_options":null}'],
+    ['a client that asked', '{"stream":true,"stream_options":{"include_usage":true}}'],
+    ['a client that does not want it', '{"stream":true,"stream_options":{"include_usage":false}}'],
+    ['the same, escaped', '{"stream":true,"stream_options":{"include\\u005fusage":false}}'],
+    ['a value that means nothing', '{"stream":true,"stream_options":{"include_usage":null}}'],
+    ['options that are none', '{"stream":true,"stream_options":"usage"}'],
+    ['options that are a list', '{"stream":true,"stream_options":[]}'],
+  ])('%s: nothing', (_name, fields) => {
+    expect(asking(`${fields.slice(0, -1)},"messages":${messages}}`)).toBeNull()
   })
 })
 

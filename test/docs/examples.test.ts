@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { configuredWindow } from '../../src/app.ts'
+import { findWindow } from '../../src/app.ts'
 import { checkConfiguration } from '../../src/config/check.ts'
 import { loadConfiguration } from '../../src/config/configuration.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { fencedBlocks, root } from './pages.ts'
 
+const proxies = { httpProxy: '', httpsProxy: '', noProxy: '' }
 const builtInDirectory = join(root, 'profiles')
 const examples = join(root, 'examples')
 
@@ -18,7 +19,8 @@ test('the example of settings and its profile are valid, as the start reads them
   const { text } = await checkConfiguration({
     ...options,
     model: 'qwen3:8b',
-    resolveWindow: configuredWindow,
+    resolveWindow: (profile, model, settings) =>
+      findWindow({ settings, proxies, nowMs: Date.now }, profile, model),
   })
   expect(text).toContain('profile  small-qwen')
   expect(text).toContain('16384 tokens')

@@ -1,3 +1,4 @@
+import { noExcess } from '../../src/pressure/calibration.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
@@ -25,7 +26,15 @@ function send(
   const room: Room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const compacted = finish(
-    compact(subject, cache, { policy, newest, nominal: room, actual: room, strict, forced: false }),
+    compact(subject, cache, {
+      policy,
+      newest,
+      nominal: room,
+      actual: room,
+      strict,
+      excess: noExcess,
+      forced: false,
+    }),
   )
   return { texts: viewTexts(subject, compacted.view), compacted, around: 3 }
 }
@@ -174,6 +183,7 @@ describe('tightening after an overflow', () => {
             nominal: { ...room, budgetTokens: 1_000_000 },
             actual: { ...room, budgetTokens: 1_000_000 },
             strict: false,
+            excess: noExcess,
             forced: false,
           }),
         )

@@ -1,3 +1,4 @@
+import { noExcess } from '../../src/pressure/calibration.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact } from '../../src/compaction/compact.ts'
@@ -15,7 +16,15 @@ function send(messages: readonly object[], newest: Stride | null, nominal: Room,
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const { stride, view } = finish(
-    compact(subject, cache, { policy, newest, nominal, actual, strict: false, forced: false }),
+    compact(subject, cache, {
+      policy,
+      newest,
+      nominal,
+      actual,
+      strict: false,
+      excess: noExcess,
+      forced: false,
+    }),
   )
   return { stride, texts: viewTexts(subject, view) }
 }

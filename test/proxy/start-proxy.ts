@@ -1,9 +1,9 @@
 import type { FoldgateError } from '../../src/errors.ts'
-import { createLifecycle, type Lifecycle } from '../../src/proxy/drain.ts'
-import type { Exchange } from '../../src/proxy/exchange.ts'
-import { listen } from '../../src/proxy/listen.ts'
-import { createRelay } from '../../src/proxy/relay.ts'
-import { createServer, type ServerOptions } from '../../src/proxy/server.ts'
+import { createLifecycle, type Lifecycle } from '../../src/proxy/wire/drain.ts'
+import type { Exchange } from '../../src/proxy/wire/exchange.ts'
+import { listen } from '../../src/proxy/wire/listen.ts'
+import { createRelay } from '../../src/proxy/wire/relay.ts'
+import { createServer, type ServerOptions } from '../../src/proxy/wire/server.ts'
 import {
   createUpstreams,
   type Upstreams,

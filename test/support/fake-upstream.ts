@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { questionUserAgent } from '../../src/upstream/windows/ask-json.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */
 export type ReceivedRequest = {
@@ -27,6 +28,8 @@ export type FakeUpstream = {
   readonly origin: string
   readonly port: number
   readonly requests: ReceivedRequest[]
+  /** What Foldgate asked of its own accord: windows. They play no part in the script. */
+  readonly questions: ReceivedRequest[]
   /** How many connections are open. */
   readonly connections: () => number
   readonly close: () => Promise<void>
@@ -38,10 +41,11 @@ export type FakeUpstream = {
  */
 export async function fakeUpstream(
   script: Script | readonly Script[],
-  options: { readBody?: boolean } = {},
+  options: { readonly readBody?: boolean; readonly onQuestion?: Script } = {},
 ): Promise<FakeUpstream> {
   const scripts = typeof script === 'function' ? [script] : script
   const requests: ReceivedRequest[] = []
+  const questions: ReceivedRequest[] = []
   let connections = 0
 
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
@@ -57,8 +61,11 @@ export async function fakeUpstream(
       left: false,
       brokenOff: false,
     }
-    const play = scripts[Math.min(requests.length, scripts.length - 1)]
-    requests.push(request)
+    const isQuestion = incoming.headers['user-agent'] === questionUserAgent
+    const play = isQuestion
+      ? (options.onQuestion ?? json({ error: 'unknown path' }, 404))
+      : scripts[Math.min(requests.length, scripts.length - 1)]
+    ;(isQuestion ? questions : requests).push(request)
     incoming.on('error', () => {
       request.brokenOff = true
     })
@@ -100,6 +107,7 @@ export async function fakeUpstream(
     origin,
     port: address.port,
     requests,
+    questions,
     connections: () => connections,
     close,
     [Symbol.asyncDispose]: close,

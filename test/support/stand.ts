@@ -13,9 +13,10 @@ export type Stand = {
 /** Starts both; `await using` ends them with the test. */
 export async function standWith(
   script: Script | readonly Script[],
-  options: Omit<FoldgateOptions, 'upstream'> = {},
+  options: Omit<FoldgateOptions, 'upstream'> & { readonly onQuestion?: Script } = {},
 ): Promise<Stand> {
-  const upstream = await fakeUpstream(script)
+  const { onQuestion } = options
+  const upstream = await fakeUpstream(script, onQuestion === undefined ? {} : { onQuestion })
   const foldgate = await startFoldgate({ upstream: upstream.url, ...options })
   return {
     upstream,

@@ -1,29 +1,32 @@
-import { LRUCache } from 'lru-cache'
-import { lowestThresholdTokens } from '../compaction/advance.ts'
-import type { Room } from '../compaction/policy.ts'
-import type { Subject } from '../compaction/subject.ts'
-import type { MessageFacts } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
-import type { Span, Steps } from '../conversation/source.ts'
-import type { StatedWindow } from '../overflow/classification.ts'
-import type { TokenCounter } from '../pressure/bpe-counter.ts'
-import { encodingFor, loadCounter } from '../pressure/encodings.ts'
-import { mediaTokens } from '../pressure/media-tokens.ts'
-import { messageTokens, PRIMING_TOKENS } from '../pressure/message-tokens.ts'
-import { budgetOf, needsNoCount, nominalUp, pressureOf, reserveFor } from '../pressure/pressure.ts'
-import { startingRatio } from '../pressure/ratio.ts'
-import { schemaTokens, toolsTokens } from '../pressure/tools-tokens.ts'
-import { resolveWindow, type ResolvedWindow } from '../pressure/window.ts'
-import type { Profile } from '../profiles/schema.ts'
-import { digest } from './body-source.ts'
-import { drive } from './drive.ts'
-import type { Chat } from './read-chat.ts'
+import { lowestThresholdTokens } from '../../compaction/advance.ts'
+import type { Room } from '../../compaction/policy.ts'
+import type { Stride } from '../../compaction/stride.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
+import {
+  excessOf,
+  expectedTokens,
+  noExcess,
+  type Beginning,
+  type Calibration,
+  type Excess,
+  type Rate,
+} from '../../pressure/calibration.ts'
+import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
+import { budgetOf, needsNoCount, nominalUp, pressureOf, reserveFor } from '../../pressure/pressure.ts'
+import { startingRatio } from '../../pressure/ratio.ts'
+import type { ResolvedWindow } from '../../pressure/window.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { Chat } from '../request/read-chat.ts'
+import { promptBeginnings } from './sent-prompt.ts'
+import type { ModelKey } from '../memory/upstream-memory.ts'
+import { createScales, type Weighed } from './weigh.ts'
 
 /** How a request presses against its model's window. */
 export type Measure = {
   readonly window: ResolvedWindow
-  /** The provider's tokens for one of ours. */
-  readonly ratio: number
+  readonly rate: Rate
+  /** Under which name counts of this upstream, model and credential are compared. */
+  readonly calibrationName: string
   /** Window less reserve, in our tokens. */
   readonly budgetTokens: number
   /** The counted conversation; null where counting was not needed. */
@@ -34,19 +37,26 @@ export type Measure = {
   readonly pressure: number
 }
 
-/** The window of a measured request; null where it is a guess, by which no answer may be judged. */
-export function knownWindow(measure: Measure | null): StatedWindow | null {
-  if (measure === null || measure.window.source === 'default') return null
-  return { tokens: measure.window.tokens, kind: measure.window.kind }
+export type Counted = Weighed & {
+  readonly nominal: Room
+  readonly actual: Room
+  /** What the provider is known to have counted of what was sent under `stride`, and what was sent of it at all. */
+  readonly beginning: Beginning
+  /** The newest stride on record. */
+  readonly stride: Stride | null
+  /** How the prompt under `stride` differs from our count of it. */
+  readonly excess: Excess
 }
-
-export type Counted = { readonly subject: Subject; readonly nominal: Room; readonly actual: Room }
 
 export type MeasureRequest = {
   readonly chat: Chat
   readonly profile: Profile
   readonly model: string
-  readonly learnt: StatedWindow | null
+  readonly modelKey: ModelKey
+  /** The window now, and the one that the past is derived with. */
+  readonly windows: { readonly actual: ResolvedWindow; readonly nominal: ResolvedWindow }
+  /** The newest stride on record. */
+  readonly stride: Stride | null
   /** Whose conversation it is. */
   readonly scope: string
   /** Counted whatever the size: a stride stands, or one is asked for. */
@@ -54,67 +64,108 @@ export type MeasureRequest = {
 }
 
 export type MeasureOptions = {
+  readonly calibration: Calibration
   /** Called with a model whose window is not known and had to be guessed. */
   readonly onGuess: (model: string) => void
 }
 
 /** Measures requests; remembers what a message and a list of tools weighed. */
 export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
-  const sizes = new WeakMap<MessageFacts, Map<string, number>>()
-  const aroundSizes = new LRUCache<string, number>({ max: AROUND_ENTRIES_MAX })
+  const { calibration } = options
+  const weigh = createScales()
 
   return async function measure(request) {
-    const { chat, profile, model } = request
-    const configured = { configuredTokens: configuredWindow(profile), maxTokens: profile.window.max, model }
-    const window = resolveWindow({ ...configured, learnt: request.learnt })
+    const { chat, profile, model, modelKey } = request
+    const window = request.windows.actual
     if (window.source === 'default') options.onGuess(model)
-    const ratio = profile.window.ratio ?? startingRatio(model)
+    const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
+    const calibrationName = JSON.stringify([modelKey.upstream, modelKey.credential, modelKey.model, encoding])
+    const familyRatio = profile.window.ratio ?? startingRatio(model)
     const reserve = reserveFor({
       requestLimitTokens: chat.completion.outputLimit?.tokens ?? null,
       profileReserveTokens: profile.window.output_reserve,
     })
-    const budgetTokens = budgetIn(window, reserve, ratio)
-    if (!request.mustCount && isSmall(chat, profile, budgetTokens)) {
+    const guess = calibration.rateOf(calibrationName, familyRatio, 0)
+    const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
+    const mustCount = request.mustCount || calibration.wantsCount(calibrationName)
+    if (!mustCount && isSmall(chat, profile, guessedBudgetTokens)) {
       const incomingTokens = chat.bytes.length
       return {
         window,
-        ratio,
-        budgetTokens,
+        rate: guess,
+        calibrationName,
+        budgetTokens: guessedBudgetTokens,
         counted: null,
         incomingTokens,
-        pressure: pressureOf(incomingTokens, budgetTokens),
+        pressure: pressureOf(incomingTokens, guessedBudgetTokens),
       }
     }
 
-    const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counter = await loadCounter(encoding)
-    const subject = await drive(subjectOf(request, counter, encoding, sizes))
-    const system = sum(subject.sizes, 0, chat.structure.systemCount)
-    const aroundTokens =
-      system +
-      PRIMING_TOKENS +
-      (await drive(toolsAndSchema(chat, counter, `${request.scope} ${encoding}`, aroundSizes)))
-    const actual: Room = { budgetTokens, aroundTokens, slackTokens: 0 }
-    const nominal = nominalRoom(resolveWindow({ ...configured, learnt: null }), reserve, ratio, aroundTokens)
-    const incomingTokens = aroundTokens + sum(subject.sizes, chat.structure.systemCount, subject.sizes.length)
+    const weighed = await weigh({ chat, counter, encoding, model, scope: request.scope })
+    const { subject, aroundTokens } = weighed
+    const { systemCount } = chat.structure
+    const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
+    const budgetTokens = budgetIn(window, reserve, rate.ratio)
+    const { toolsMarginTokens } = weighed
+    const overheadTokens = Math.ceil(rate.overheadTokens / rate.ratio)
+    // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
+    const isToolsKnown = rate.overheadDoubtTokens < toolsMarginTokens
+    const besideTokens = isToolsKnown ? overheadTokens : Math.max(overheadTokens, toolsMarginTokens)
+    const incomingTokens = aroundTokens + sum(subject.sizes, systemCount, subject.sizes.length)
+    const { beginning, ownTokens } = beginningOf(request, calibration, calibrationName, weighed)
+    const anchor = beginning.counted?.anchor ?? null
+    const isAsItCame = request.stride === null
     return {
       window,
-      ratio,
+      rate,
+      calibrationName,
       budgetTokens,
-      counted: { subject, nominal, actual },
+      counted: {
+        ...weighed,
+        nominal: nominalRoom(request.windows.nominal, reserve, familyRatio, aroundTokens + toolsMarginTokens),
+        actual: { budgetTokens, aroundTokens: aroundTokens + besideTokens, slackTokens: 0 },
+        beginning,
+        stride: request.stride,
+        excess: anchor === null ? noExcess : excessOf(ownTokens, rate, anchor),
+      },
       incomingTokens,
-      pressure: pressureOf(incomingTokens, budgetTokens),
+      pressure: pressureOf(
+        expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio,
+        budgetTokens,
+      ),
     }
   }
 }
 
+/** The window of a measured request; null where it is a guess, by which no answer may be judged. */
+export function knownWindow(measure: Measure | null): StatedWindow | null {
+  if (measure === null || measure.window.source === 'default') return null
+  return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
 // --- internal ---
 
-/** Lists of tools and schemas whose size is remembered. */
-const AROUND_ENTRIES_MAX = 1024
-
-function configuredWindow(profile: Profile): number | null {
-  return profile.window.tokens === 'auto' ? null : profile.window.tokens
+/**
+ * What of the prompt under the newest stride was seen before, and its own count. Beyond its point a stride treats nothing, so
+ * what came after a prompt that was sent weighs what its messages weigh.
+ */
+function beginningOf(
+  { chat, stride }: MeasureRequest,
+  calibration: Calibration,
+  name: string,
+  { subject, aroundTokens }: Weighed,
+): { readonly beginning: Beginning; readonly ownTokens: number } {
+  const beginnings = promptBeginnings(chat, stride)
+  const beginning = calibration.lookBack(
+    name,
+    beginnings.map((each) => each.name),
+  )
+  const { counted } = beginning
+  if (counted === null) return { beginning, ownTokens: 0 }
+  const { anchor, index } = counted
+  const added = sum(subject.sizes, beginnings[index]?.point ?? 0, subject.sizes.length)
+  return { beginning, ownTokens: anchor.ownTokens + (aroundTokens - anchor.aroundTokens) + added }
 }
 
 function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {
@@ -146,74 +197,6 @@ function isSmall(chat: Chat, profile: Profile, budgetTokens: number): boolean {
     triggerTokens: lowestThresholdTokens(profile, budgetTokens, 0),
     hasMedia: chat.messages.some(({ facts }) => facts.media.length > 0),
   })
-}
-
-function* subjectOf(
-  { chat, model, scope }: MeasureRequest,
-  counter: TokenCounter,
-  encoding: string,
-  known: WeakMap<MessageFacts, Map<string, number>>,
-): Steps<Subject> {
-  const sizes: number[] = []
-  for (const message of chat.messages) {
-    const { facts } = message
-    // Only media weigh differently from model to model.
-    const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
-    const counts = known.get(facts) ?? new Map<string, number>()
-    let size = counts.get(countedAs)
-    if (size === undefined) {
-      size = yield* messageTokens(parseMessage(chat.source, message), facts, counter, model)
-      counts.set(countedAs, size)
-      known.set(facts, counts)
-      yield
-    }
-    sizes.push(size)
-  }
-  return {
-    source: chat.source,
-    messages: chat.messages,
-    structure: chat.structure,
-    sizes,
-    mediaSizes: (index) =>
-      (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
-    count: counter.count,
-    digest,
-    memorySpace: `${scope} ${encoding} ${model}`,
-  }
-}
-
-function* toolsAndSchema(
-  chat: Chat,
-  counter: TokenCounter,
-  memorySpace: string,
-  known: LRUCache<string, number>,
-): Steps<number> {
-  const { tools, functions, responseFormat } = chat.completion
-  let tokens = 0
-  for (const [span, weigh] of [
-    [tools, toolsTokens],
-    [functions, toolsTokens],
-    [responseFormat, schemaTokens],
-  ] as const) {
-    if (span !== null) tokens += yield* weighed(chat, span, weigh, counter, memorySpace, known)
-  }
-  return tokens
-}
-
-function* weighed(
-  chat: Chat,
-  span: Span,
-  weigh: (value: unknown, counter: TokenCounter) => Steps<number>,
-  counter: TokenCounter,
-  memorySpace: string,
-  known: LRUCache<string, number>,
-): Steps<number> {
-  const key = `${memorySpace} ${chat.source.hash(span.start, span.end)}`
-  const size = known.get(key)
-  if (size !== undefined) return size
-  const counted = yield* weigh(JSON.parse(chat.source.text(span.start, span.end)), counter)
-  known.set(key, counted)
-  return counted
 }
 
 function sum(sizes: readonly number[], start: number, end: number): number {

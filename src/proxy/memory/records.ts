@@ -1,8 +1,8 @@
-import { readStride, writeStride, type Stride } from '../compaction/stride.ts'
-import type { Store } from '../stores/store.ts'
-import { digest } from './body-source.ts'
-import type { Failures } from './failures.ts'
-import type { Chat } from './read-chat.ts'
+import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
+import type { Store } from '../../stores/store.ts'
+import { digest } from '../request/body-source.ts'
+import type { Failures } from '../failures.ts'
+import type { Chat } from '../request/read-chat.ts'
 
 /** What is on record of a conversation. */
 export type Remembered = {
@@ -13,9 +13,10 @@ export type Remembered = {
 }
 
 /**
- * Records of strides and sights, by scope, profile and meaning key. A sight stands for a request that was
- * seen: it names the conversation, so that its id is inherited, and the stride it stood in, so that one
- * look-up finds it.
+ * Records of strides and sights, by scope, profile, model and meaning key. A sight stands for a request that
+ * was seen: it names the conversation, so that its id is inherited, and the stride it stood in, so that one
+ * look-up finds it. The name is also kept without the model: it goes with the conversation, while a stride
+ * that one model's window asked for is nothing to a model with a larger one.
  */
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
@@ -27,7 +28,12 @@ export type Records = {
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
 }
 
-export type RecordPlace = { readonly scope: string; readonly profile: string }
+export type RecordPlace = {
+  readonly scope: string
+  readonly profile: string
+  /** A digest of the model's name. */
+  readonly model: string
+}
 
 /** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
 export function createRecords(store: Store, failures: Failures): Records {
@@ -76,6 +82,14 @@ function recordsIn(store: Store): Records {
       const points = chat.structure.requestPoints.toReversed()
       const keysOf = (kind: string, some: readonly number[]): string[] =>
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
+      const nameOf = async (): Promise<string> => {
+        for (const { start, end } of lookups(points.length)) {
+          const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
+          const found = await store.getFirst(names)
+          if (found !== null) return found.value
+        }
+        return conversationId(chat, place)
+      }
       const strideOf = (found: { value: string } | null): Stride | null =>
         found === null ? null : valid(readStride(found.value, chat.structure.systemCount), chat)
 
@@ -89,7 +103,7 @@ function recordsIn(store: Store): Records {
         const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
         return { conversation: sight.conversation, stride: strideOf(found) }
       }
-      const conversation = conversationId(chat, place)
+      const conversation = await nameOf()
       for (const { start, end } of lookups(points.length)) {
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
         if (stride !== null) return { conversation, stride }
@@ -114,6 +128,7 @@ function recordsIn(store: Store): Records {
       const strideKey = stride === null ? null : (chat.keys[stride.point] ?? null)
       const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
       await store.put(key, JSON.stringify({ conversation, stride: strideKey } satisfies Sight))
+      await store.putIfAbsent(nameKey(place, chat.keys[chat.messages.length] ?? ''), conversation)
     },
   }
 }
@@ -144,7 +159,11 @@ function conversationId(chat: Chat, place: RecordPlace): string {
 }
 
 function recordKey(kind: string, place: RecordPlace, key: string): string {
-  return `${kind}:${place.scope}:${place.profile}:${key}`
+  return `${kind}:${place.scope}:${place.profile}:${place.model}:${key}`
+}
+
+function nameKey(place: RecordPlace, key: string): string {
+  return `name:${place.scope}:${place.profile}:${key}`
 }
 
 /** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */

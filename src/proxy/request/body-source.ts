@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { Digest, Source } from '../conversation/source.ts'
+import type { Digest, Source } from '../../conversation/source.ts'
 
 /** A body as the pure folders see it; null when it is not valid UTF-8, which nobody here rewrites. */
 export function bodySource(body: Buffer): Source | null {

@@ -1,15 +1,15 @@
-import type { ClientOverride } from '../config/settings.ts'
-import { FoldgateError } from '../errors.ts'
-import { matchesGlob } from '../profiles/glob.ts'
-import { matchProfile } from '../profiles/match.ts'
-import type { Profile } from '../profiles/schema.ts'
-import { azureDeployment } from '../upstream/target.ts'
+import type { ClientOverride } from '../../config/settings.ts'
+import { FoldgateError } from '../../errors.ts'
+import { matchesGlob } from '../../profiles/glob.ts'
+import { matchProfile } from '../../profiles/match.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { azureDeployment } from '../../upstream/target.ts'
 import { digest } from './body-source.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../wire/exchange.ts'
 import type { Chat } from './read-chat.ts'
-import type { RecordPlace } from './records.ts'
+import type { RecordPlace } from '../memory/records.ts'
 import type { Scope } from './scope.ts'
-import type { ModelKey } from './upstream-memory.ts'
+import type { ModelKey } from '../memory/upstream-memory.ts'
 import type { Wishes } from './wishes.ts'
 
 /** A chat completion request with all that decides how it is treated. */
@@ -70,11 +70,14 @@ export function describeRequest(
     model,
     upstreamName,
     modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
-    place: { scope: scope.scope, profile: profile.name },
+    place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
   }
 }
 
 // --- internal ---
+
+/** Enough to tell the models of one scope apart. */
+const MODEL_DIGEST_CHARS = 12
 
 /** Longer names are no models. They stand in caches and logs, which must not grow by what a client makes up. */
 const MODEL_CHARS_MAX = 256

@@ -1,8 +1,8 @@
-import { FoldgateError, ClientGoneError } from '../errors.ts'
+import { FoldgateError, ClientGoneError } from '../../errors.ts'
 import { decodeBody } from './decode-body.ts'
-import type { Exchange } from './exchange.ts'
-import { openShare, type ByteBudget, type ByteShare } from './limits.ts'
-import { declaredBytes, hasBody, inviteBody } from './upload.ts'
+import type { Exchange } from '../wire/exchange.ts'
+import { openShare, type ByteBudget, type ByteShare } from '../wire/limits.ts'
+import { declaredBytes, hasBody, inviteBody } from '../wire/upload.ts'
 
 export type ReadBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */

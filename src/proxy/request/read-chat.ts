@@ -1,13 +1,17 @@
-import { meaningKeys } from '../conversation/keys.ts'
-import type { FactsReader } from '../conversation/facts.ts'
-import type { Message } from '../conversation/message.ts'
-import { readMessages } from '../conversation/messages.ts'
-import type { Source } from '../conversation/source.ts'
-import { structureOf, type Structure } from '../conversation/structure.ts'
-import { readChatCompletion, type ChatCompletion, type NotReadReason } from '../dialects/chat-completions.ts'
-import type { ValidatedValues } from '../dialects/validated-values.ts'
+import { meaningKeys } from '../../conversation/keys.ts'
+import type { FactsReader } from '../../conversation/facts.ts'
+import type { Message } from '../../conversation/message.ts'
+import { readMessages } from '../../conversation/messages.ts'
+import type { Source } from '../../conversation/source.ts'
+import { structureOf, type Structure } from '../../conversation/structure.ts'
+import {
+  readChatCompletion,
+  type ChatCompletion,
+  type NotReadReason,
+} from '../../dialects/chat-completions.ts'
+import type { ValidatedValues } from '../../dialects/validated-values.ts'
 import { bodySource, digest } from './body-source.ts'
-import { drive } from './drive.ts'
+import { drive } from '../drive.ts'
 import type { RequestBody } from './read-body.ts'
 
 /** A chat completion request that was read with certainty. */

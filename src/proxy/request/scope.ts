@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { clientCredentials, headerValue } from '../upstream/credential.ts'
-import type { Exchange } from './exchange.ts'
+import { clientCredentials, headerValue } from '../../upstream/credential.ts'
+import type { Exchange } from '../wire/exchange.ts'
 
 /** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
 export type Scope = { readonly scope: string; readonly credential: string }

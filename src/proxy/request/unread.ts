@@ -1,6 +1,6 @@
-import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import { deliver, type Delivery } from './deliver.ts'
-import { onwardOf, type Exchange } from './exchange.ts'
+import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
+import { deliver, type Delivery } from '../wire/deliver.ts'
+import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from './read-chat.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { ClientOverride } from '../config/settings.ts'
-import { FoldgateError } from '../errors.ts'
+import type { ClientOverride } from '../../config/settings.ts'
+import { FoldgateError } from '../../errors.ts'
 
 /** What a client asks of Foldgate itself, in `x-foldgate-…` request headers. */
 export type Wishes = {

@@ -1,9 +1,9 @@
-import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../overflow/answer-watch.ts'
-import { classifyAnswer } from '../overflow/classify.ts'
-import type { Classification } from '../overflow/classification.ts'
-import { headerValue } from '../upstream/credential.ts'
-import type { Answer } from '../upstream/upstreams.ts'
-import { decodeBody } from './decode-body.ts'
+import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
+import { classifyAnswer } from '../../overflow/classify.ts'
+import type { Classification } from '../../overflow/classification.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import { decodeBody } from '../request/decode-body.ts'
 import { holdBack } from './hold.ts'
 
 /** An answer and what it means. Pieces that were taken from its body to find out are `held`. */

@@ -1,5 +1,5 @@
-import type { BodyPiece } from '../conversation/splice.ts'
-import type { Span } from '../conversation/source.ts'
+import type { BodyPiece } from '../../conversation/splice.ts'
+import type { Span } from '../../conversation/source.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
@@ -10,9 +10,16 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
   )
 }
 
+/** Whether pieces are all of a body of `bodyLength` bytes, as it came. */
+export function isUntouched(pieces: readonly BodyPiece[], bodyLength: number): boolean {
+  const [first] = pieces
+  if (pieces.length !== 1 || first === undefined || typeof first === 'string') return false
+  return first.start === 0 && first.end === bodyLength
+}
+
 /**
- * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text.
- * The span lies within one run of original bytes.
+ * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
+ * empty span takes it in. The span lies within one run of original bytes.
  */
 export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
   return pieces.flatMap((piece, index): BodyPiece[] => {

@@ -1,7 +1,7 @@
-import type { Classification, StatedWindow } from '../overflow/classification.ts'
-import { nextAttempt } from '../overflow/tighten.ts'
-import type { Profile } from '../profiles/schema.ts'
-import type { Prepared } from './rewrite.ts'
+import type { Classification, StatedWindow } from '../../overflow/classification.ts'
+import { nextAttempt } from '../../overflow/tighten.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { Prepared } from '../rewrite.ts'
 import { sendAgain, standing, type Outcome, type Send } from './send.ts'
 
 export type RecoverOptions = {

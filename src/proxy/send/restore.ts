@@ -1,5 +1,5 @@
-import { sendAgain, standing, type Outcome, type Send } from './send.ts'
-import type { Prepared } from './rewrite.ts'
+import { isAnswered, isOurDoing, sendAgain, standing, type Send } from './send.ts'
+import type { Prepared } from '../rewrite.ts'
 
 export type RestoreOptions = {
   /** The same view with user messages joined; null where that changes nothing. */
@@ -32,7 +32,7 @@ export const restoreOnRefusal =
       if (joined !== null) {
         const second = await sendAgain(first, () => send(joined))
         if (second === null) return standing(first)
-        if (second.verdict === 'good') options.onWorked('strict', first.answer.status)
+        if (isAnswered(second)) options.onWorked('strict', first.answer.status)
         else spent.add('strict')
         if (!isOurDoing(second)) return { ...second, remedy: 'restored' }
         refused = second
@@ -41,19 +41,12 @@ export const restoreOnRefusal =
       spent.add('original')
       const last = await sendAgain(refused, () => send(options.asItCame()))
       if (last === null) return standing(refused)
-      // Where joining was refused too, this view was at fault: the next one may be welcome.
-      if (last.verdict === 'good' && joined === null) options.onWorked('original', first.answer.status)
+      // Where joining was refused too, this view was at fault: the next one may be welcome. Where the refused
+      // request asked for usage, that may have been it: the next one goes without and shows.
+      const isViewSuspect = !first.asksUsage || first.classification?.class === 'order'
+      if (isAnswered(last) && joined === null && isViewSuspect) {
+        options.onWorked('original', first.answer.status)
+      }
       return { ...last, remedy: 'restored' }
     }
   }
-
-// --- internal ---
-
-/** Statuses with which servers refuse what they cannot make sense of. */
-const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
-
-function isOurDoing({ verdict, answer, classification }: Outcome): boolean {
-  if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
-  const reason = classification?.class ?? 'other'
-  return reason === 'order' || reason === 'other'
-}

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { FoldgateError } from '../errors.ts'
-import { headerValue } from '../upstream/credential.ts'
-import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import { onwardOf, type Exchange } from './exchange.ts'
+import { FoldgateError } from '../../errors.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
+import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import { judge, type Judged, type JudgeOptions } from './judge.ts'
-import { bytesOf } from './outgoing-body.ts'
-import type { Chat } from './read-chat.ts'
-import type { Prepared } from './rewrite.ts'
+import { bytesOf, isUntouched } from './outgoing-body.ts'
+import type { Chat } from '../request/read-chat.ts'
+import type { Prepared } from '../rewrite.ts'
 
 /** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
 export type Send = (prepared: Prepared) => Promise<Outcome>
@@ -18,6 +18,8 @@ export type Outcome = Judged & {
   readonly attempts: number
   /** What had to be done for it beyond sending. */
   readonly remedy: 'none' | 'recovered' | 'restored'
+  /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
+  readonly asksUsage: boolean
 }
 
 export type SendOptions = {
@@ -37,7 +39,7 @@ export function sendOnce(options: SendOptions): Send {
 
   return async function sendOnceMore(prepared) {
     attempts += 1
-    const isChanged = prepared.isRewritten || prepared.clampedOutputTokens !== null
+    const isChanged = !isUntouched(prepared.pieces, chat.bytes.length)
     const answer = await options.upstreams.send({
       upstream: options.upstreamName,
       ...onwardOf(exchange),
@@ -51,7 +53,7 @@ export function sendOnce(options: SendOptions): Send {
       },
     })
     const judged = await judge(answer, options.judging(prepared))
-    return { ...judged, prepared, attempts, remedy: 'none' }
+    return { ...judged, prepared, attempts, remedy: 'none', asksUsage: false }
   }
 }
 
@@ -71,12 +73,27 @@ export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>):
   }
 }
 
+/** An answer, not the upstream's refusal. */
+export function isAnswered({ verdict, answer }: Outcome): boolean {
+  return verdict === 'good' && answer.status < 400
+}
+
+/** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
+export function isOurDoing({ verdict, answer, classification }: Outcome): boolean {
+  if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
+  const reason = classification?.class ?? 'other'
+  return reason === 'order' || reason === 'other'
+}
+
 /** A refusal that stands although it was sent again. */
 export function standing(refused: Outcome): Outcome {
   return { ...refused, attempts: refused.attempts + 1 }
 }
 
 // --- internal ---
+
+/** Statuses with which servers refuse what they cannot make sense of. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
 
 function hasIdempotencyKey(exchange: Exchange): boolean {
   return headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null

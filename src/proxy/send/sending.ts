@@ -1,17 +1,21 @@
-import type { Upstreams } from '../upstream/upstreams.ts'
-import type { ChatRequest } from './chat-request.ts'
-import { knownWindow, type Measure } from './measure.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import { knownWindow, type Measure } from '../measure/measure.ts'
+import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { withReplaced } from './outgoing-body.ts'
-import { measureRequest, rewriteRequest, type Preparation, type Ready } from './prepare.ts'
-import type { RequestBody } from './read-body.ts'
+import { measureRequest, rewriteRequest, type Preparation, type Ready } from '../prepare.ts'
+import type { RequestBody } from '../request/read-body.ts'
 import type { RecoverOptions } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
-import { asItCame, type Prepared } from './rewrite.ts'
+import { asItCame, type Prepared } from '../rewrite.ts'
 import type { SendOptions } from './send.ts'
+import type { UsageOptions } from './usage-in-streams.ts'
+import { refusesUsage } from './usage-refusals.ts'
 
 /** How this request is sent, judged, restored and recovered: what the wrappers around `sendOnce` need. */
 export type Sending = {
   readonly once: SendOptions
+  readonly usage: UsageOptions
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
 }
@@ -20,7 +24,7 @@ export function sendingOf(
   request: ChatRequest,
   body: RequestBody,
   ready: Ready,
-  parts: Preparation & { readonly upstreams: Upstreams },
+  parts: Preparation & { readonly upstreams: Upstreams; readonly usageInStreams: UsageOptions['when'] },
 ): Sending {
   const { chat, profile, exchange } = request
   const { failures, memory, rewriter } = parts
@@ -48,6 +52,15 @@ export function sendingOf(
       }),
     },
 
+    usage: {
+      chat,
+      when: observes ? 'never' : parts.usageInStreams,
+      mayAsk: () =>
+        memory.usage.mayAsk(request.modelKey) &&
+        !refusesUsage(parts.upstreams.addressOf(request.upstreamName).origin),
+      onRefused: (how) => memory.usage.refused(request.modelKey, how),
+    },
+
     restore: {
       underStrictPlacement: (prepared) =>
         failures.around('compaction', null, async () => {
@@ -56,7 +69,8 @@ export function sendingOf(
           if (measure.counted === null) return null
           const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
           const placed = await rewriter.placeAnew(rewriting, measure.counted, true, prepared.compacted.stride)
-          return { ...placed, clampedOutputTokens: prepared.clampedOutputTokens }
+          const { clampedOutputTokens } = prepared
+          return clampedOutputTokens === null ? placed : clamped(request, placed, clampedOutputTokens)
         }),
       asItCame: () => asItCame(chat, ready.measure?.incomingTokens ?? chat.bytes.length),
       onWorked: (how, status) => {
@@ -92,7 +106,7 @@ export function sendingOf(
             classification,
             conversation: ready.remembered.conversation,
             // Windows are learnt in the provider's tokens.
-            sentTokens: Math.ceil(sentTokens * (ready.measure?.ratio ?? 1)),
+            sentTokens: Math.ceil(sentTokens * (ready.measure?.rate.ratio ?? 1)),
           },
           parts.nowMs(),
         )
@@ -108,7 +122,7 @@ const HOLD_SHARE = 0.5
 
 function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
   if (measure === null || measure.window.source === 'default') return true
-  return prepared.sentTokens * measure.ratio > measure.window.tokens * HOLD_SHARE
+  return expectedPromptTokens(measure, prepared) > measure.window.tokens * HOLD_SHARE
 }
 
 function clamped(request: ChatRequest, prepared: Prepared, outputTokens: number): Prepared {

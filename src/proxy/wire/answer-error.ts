@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { errorBody, httpStatusOf, type FoldgateError } from '../errors.ts'
+import { errorBody, httpStatusOf, type FoldgateError } from '../../errors.ts'
 
 /**
  * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { FoldgateError } from '../errors.ts'
-import { headerValue } from '../upstream/credential.ts'
-import { responseHeaders } from '../upstream/headers.ts'
-import type { Answer } from '../upstream/upstreams.ts'
+import { FoldgateError } from '../../errors.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { responseHeaders } from '../../upstream/headers.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
 import { answerError } from './answer-error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -13,10 +13,25 @@ export type DeliverOptions = {
   readonly dropHeaders?: readonly string[]
   /** Pieces of the body that were already taken from it, in order. */
   readonly held?: readonly Buffer[]
-  /** Sees every piece after it was written, held ones too. What it throws is dropped: it cannot break the stream. */
+  /** Changes the body on its way to the client. Its length, if the upstream states one, is left out. */
+  readonly transform?: BodyTransform | null
+  /**
+   * Sees every piece after it was written, held ones too, as it came. What it throws is dropped: it cannot break
+   * the stream.
+   */
   readonly tap?: (piece: Buffer) => void
   /** How long a client may take nothing of what waits for it, in milliseconds; then it is cut off. */
   readonly stallMs?: number
+}
+
+/**
+ * Changes a body piece by piece. If it throws, it is done with: the rest of the body goes on as it came.
+ */
+export type BodyTransform = {
+  /** Takes a piece, cut anywhere; returns what goes on by now, which may be nothing. */
+  readonly feed: (piece: Buffer) => Buffer
+  /** What is left to go on at the end of a whole body. What a body that breaks off leaves is dropped. */
+  readonly end: () => Buffer
 }
 
 export type Delivery = {
@@ -41,6 +56,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     const stallMs = options.stallMs ?? stallMsDefault
     let stallTimer: NodeJS.Timeout | null = null
     let endsWithConnection = false
+    let transform = options.transform ?? null
 
     function settle(outcome: Delivery['outcome'], error: FoldgateError | null): void {
       if (settled) return
@@ -65,10 +81,28 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       cutOff(outgoing, endsWithConnection)
       settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
     }
+    function changed(piece: Buffer): Buffer {
+      try {
+        return transform?.feed(piece) ?? piece
+      } catch {
+        transform = null
+        return piece
+      }
+    }
+    function remainder(): Buffer {
+      try {
+        return transform?.end() ?? nothing
+      } catch {
+        return nothing
+      }
+    }
+    function give(piece: Buffer): boolean {
+      bytes += piece.length
+      return piece.length === 0 || outgoing.write(piece)
+    }
     function write(piece: Buffer): void {
       if (settled || piece.length === 0) return
-      bytes += piece.length
-      const goesOn = outgoing.write(piece)
+      const goesOn = give(changed(piece))
       observe(options.tap, piece)
       if (goesOn) return
       body.pause()
@@ -80,7 +114,9 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       body.resume()
     }
     function finish(): void {
-      if (!settled) outgoing.end(() => settle('finished', null))
+      if (settled) return
+      give(remainder())
+      outgoing.end(() => settle('finished', null))
     }
 
     if (outgoing.destroyed || exchange.signal.aborted) {
@@ -127,6 +163,8 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
 /** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
 const stallMsDefault = 300_000
 
+const nothing = Buffer.alloc(0)
+
 /** Returns whether the answer states its length; an error where it cannot be written at all. */
 function begin(exchange: Exchange, answer: Answer, options: DeliverOptions): boolean | FoldgateError {
   try {
@@ -144,7 +182,9 @@ function writeHead(exchange: Exchange, answer: Answer, options: DeliverOptions):
   // Reverse proxies in front would collect a stream before they pass it on.
   if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)
     own['x-accel-buffering'] = 'no'
-  const headers = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop: options.dropHeaders ?? [] })
+  const outdated = (options.transform ?? null) === null ? [] : ['content-length']
+  const drop = [...(options.dropHeaders ?? []), ...outdated]
+  const headers = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop })
   // The date is the upstream's to state.
   outgoing.sendDate = false
   const statusText = answer.statusText.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ClientGoneError } from '../errors.ts'
-import type { Target } from '../upstream/target.ts'
-import type { UpstreamRequest } from '../upstream/upstreams.ts'
+import { ClientGoneError } from '../../errors.ts'
+import type { Target } from '../../upstream/target.ts'
+import type { UpstreamRequest } from '../../upstream/upstreams.ts'
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
 export type Exchange = {

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { FoldgateError } from '../errors.ts'
-import { isLoopbackName } from '../upstream/address.ts'
-import { clientCredential } from '../upstream/credential.ts'
+import { FoldgateError } from '../../errors.ts'
+import { isLoopbackName } from '../../upstream/address.ts'
+import { clientCredential } from '../../upstream/credential.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 export type ClientKey = { readonly name: string; readonly key: string }

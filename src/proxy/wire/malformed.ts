@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
+import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
 
 /**
  * Answers what Node's parser gives up on, where there is no request object to answer: bad requests, headers

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { ClientGoneError } from '../errors.ts'
+import { ClientGoneError } from '../../errors.ts'
 
 /** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
 export function hasBody(incoming: IncomingMessage): boolean {

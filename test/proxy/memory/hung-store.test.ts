@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/stores/store.ts'
-import { completion } from '../support/fake-upstream.ts'
-import { standWith } from '../support/stand.ts'
-import { chatOf, postChat } from './post-chat.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { chatOf, postChat } from '../post-chat.ts'
 
 test('a store that never answers is waited for once, and then left alone for a while', async () => {
   // Every request waited for it until its own end.

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodySource, digest } from '../../src/proxy/body-source.ts'
+import { bodySource, digest } from '../../../src/proxy/request/body-source.ts'
 
 test('indexes in the scanned text are byte offsets of the body', () => {
   fc.assert(

@@ -1,10 +1,10 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import { createByteBudget } from '../../src/proxy/limits.ts'
-import { readBody, type ReadBodyOptions, type RequestBody } from '../../src/proxy/read-body.ts'
-import { fakeUpstream, silence } from '../support/fake-upstream.ts'
-import { openRaw, rawExchange, readUntil } from './raw-client.ts'
-import { startProxy, type TestProxy } from './start-proxy.ts'
+import { createByteBudget } from '../../../src/proxy/wire/limits.ts'
+import { readBody, type ReadBodyOptions, type RequestBody } from '../../../src/proxy/request/read-body.ts'
+import { fakeUpstream, silence } from '../../support/fake-upstream.ts'
+import { openRaw, rawExchange, readUntil } from '../raw-client.ts'
+import { startProxy, type TestProxy } from '../start-proxy.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createScopes } from '../../src/proxy/scope.ts'
-import { parseTarget } from '../../src/upstream/target.ts'
+import { createScopes } from '../../../src/proxy/request/scope.ts'
+import { parseTarget } from '../../../src/upstream/target.ts'
 
 type Given = {
   readonly headers?: readonly string[]

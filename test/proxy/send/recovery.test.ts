@@ -1,6 +1,6 @@
-import { standWith, type Stand } from '../support/stand.ts'
+import { standWith, type Stand } from '../../support/stand.ts'
 import { describe, expect, test, vi } from 'vitest'
-import { longRun, type TestMessage } from '../support/conversations.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
 import {
   bytes,
   completion,
@@ -11,9 +11,9 @@ import {
   stream,
   type ReceivedRequest,
   type Script,
-} from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from './post-chat.ts'
+} from '../../support/fake-upstream.ts'
+import { startFoldgate } from '../../support/foldgate.ts'
+import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 
 const run = longRun(14, 2)
 const runTokens = 12_000

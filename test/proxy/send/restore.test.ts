@@ -1,12 +1,12 @@
-import { standWith } from '../support/stand.ts'
+import { standWith } from '../../support/stand.ts'
 import { describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../src/demo/wire-message.ts'
-import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
-import { longRun, type TestMessage } from '../support/conversations.ts'
-import { completion, fakeUpstream, json, overflow, type Script } from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from './post-chat.ts'
+import { isObject, textOf } from '../../../src/demo/wire-message.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { completion, fakeUpstream, json, overflow, type Script } from '../../support/fake-upstream.ts'
+import { startFoldgate } from '../../support/foldgate.ts'
+import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.
@@ -106,6 +106,23 @@ describe('a rewritten request that is refused for the order of its messages', ()
   })
 })
 
+test('a limit that was lowered stays so where user messages are joined after it', async () => {
+  // The joined form said that its limit was lowered, and carried the client's own: it was refused for that again.
+  const half = 4096
+  const tooMuch: Script = (received, outgoing, incoming) => {
+    const limit = Number(/"max_tokens":(\d+)/.exec(received.body.toString())?.[1])
+    const answer = limit > half ? overflow(8192, 5000) : strictTemplate
+    return answer(received, outgoing, incoming)
+  }
+  await using at = await stand(tooMuch)
+  const reply = await postChat(at.url, chatOf(conversation, { max_tokens: 100_000 }))
+  expect(reply.status).toBe(200)
+  const limits = at.bodies().map((body) => Number(/"max_tokens":(\d+)/.exec(body)?.[1]))
+  expect(limits[0]).toBe(100_000)
+  expect(limits.slice(1).every((limit) => limit <= half)).toBe(true)
+  expect(limits.length).toBeGreaterThan(2)
+})
+
 describe('a rewritten request that is refused for what may be our doing', () => {
   test.each([400, 422, 500])("%s: the client's own bytes are sent", async (status) => {
     await using at = await stand([refused(status), completion('fine')])
@@ -171,6 +188,19 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
     const other = chatOf([...longRun(30, 9), { role: 'user', content: 'Go on.' }])
     expect((await postChat(at.url, other)).action).toBe('compacted')
+  })
+
+  test('where the second try meets a rate limit, nothing was learnt of how to send', async () => {
+    // Whatever was no refusal of the request itself counted as proof that only the original bytes work, or that
+    // joined ones do.
+    const limited = json({ error: { message: 'slow down' } }, 429)
+    await using at = await stand([refused(400), limited, completion('fine')])
+    expect((await postChat(at.url, request)).status).toBe(429)
+    expect((await postChat(at.url, request)).action).toBe('compacted')
+    await using joined = await stand([alternation, limited, completion('fine')])
+    expect((await postChat(joined.url, request)).status).toBe(429)
+    expect((await postChat(joined.url, request)).action).toBe('compacted')
+    expect(rolesOf(rawMessages(joined.upstream.requests[2])).join()).toContain('user,user')
   })
 
   test('a request that was not rewritten is never sent again', async () => {

@@ -1,9 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
-import { deliver, type Delivery, type DeliverOptions } from '../../src/proxy/deliver.ts'
-import { holdBack, type Held, type HoldOptions } from '../../src/proxy/hold.ts'
-import { bytes, events, fakeUpstream, type Script } from '../support/fake-upstream.ts'
-import { openRaw, readUntil } from './raw-client.ts'
-import { startProxy, type TestProxy } from './start-proxy.ts'
+import {
+  deliver,
+  type BodyTransform,
+  type Delivery,
+  type DeliverOptions,
+} from '../../../src/proxy/wire/deliver.ts'
+import { holdBack, type Held, type HoldOptions } from '../../../src/proxy/send/hold.ts'
+import { bytes, events, fakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import { openRaw, readUntil } from '../raw-client.ts'
+import { startProxy, type TestProxy } from '../start-proxy.ts'
 
 type Holder = TestProxy & { readonly held: Held[]; readonly deliveries: Delivery[] }
 
@@ -41,6 +46,20 @@ async function startHolder(
 
 function ask(holder: Holder): Promise<Response> {
   return fetch(`${holder.origin}/v1/chat/completions`, { method: 'POST', body: '{}' })
+}
+
+/** Takes out what stands between brackets, wherever it is cut. */
+function withoutBrackets(): BodyTransform {
+  let rest = ''
+  return {
+    feed: (piece) => {
+      const text = (rest + piece.toString()).replace(/\[[^\]]*\]/g, '')
+      const open = text.includes('[') ? text.indexOf('[') : text.length
+      rest = text.slice(open)
+      return Buffer.from(text.slice(0, open))
+    },
+    end: () => Buffer.from(rest),
+  }
 }
 
 const story = ['data: a\n\n', 'data: enough\n\n', 'data: b\n\n', 'data: c\n\n']
@@ -105,6 +124,73 @@ test('whoever watches sees every byte, and cannot break the stream by failing', 
   )
   expect(await (await ask(holder)).text()).toBe(story.join(''))
   expect(seen).toBe(story.join(''))
+})
+
+describe('a body that is changed on its way', () => {
+  const pieces = ['one [held enough ', 'and', ' hidden] two', ' [left open']
+
+  test('held pieces are changed, too; what waits at the end goes on; whoever watches sees what came', async () => {
+    await using upstream = await fakeUpstream(events(pieces))
+    let seen = ''
+    const tap = (piece: Buffer) => void (seen += piece.toString())
+    await using holder = await startHolder(upstream.url, {}, { tap, transform: withoutBrackets() })
+    const expected = 'one  two [left open'
+    expect(await (await ask(holder)).text()).toBe(expected)
+    expect(seen).toBe(pieces.join(''))
+    await vi.waitFor(() => expect(holder.deliveries[0]).toMatchObject({ outcome: 'finished' }))
+    expect(holder.deliveries[0]?.bytes).toBe(expected.length)
+  })
+
+  test('its length is not stated', async () => {
+    await using upstream = await fakeUpstream(bytes('one [enough] two'))
+    await using changing = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
+    const answer = await ask(changing)
+    expect(answer.headers.get('content-length')).toBeNull()
+    expect(await answer.text()).toBe('one  two')
+    await using plain = await startHolder(upstream.url, {}, { transform: null })
+    expect((await ask(plain)).headers.get('content-length')).toBe('16')
+  })
+
+  test('one that breaks off stays broken, and what was waiting is dropped', async () => {
+    await using upstream = await fakeUpstream(events(['one enough', ' [held'], 'cut'))
+    await using holder = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    let all = ''
+    socket.on('data', (piece) => void (all += piece.toString()))
+    await vi.waitFor(() => expect(holder.deliveries[0]?.outcome).toBe('broken-off'))
+    await vi.waitFor(() => expect(socket.closed).toBe(true))
+    expect(all).toContain('one enough')
+    expect(all).not.toContain('held')
+    // The last chunk of a whole answer.
+    expect(all.endsWith('0\r\n\r\n')).toBe(false)
+  })
+
+  test('a large one waits for a slow reader', async () => {
+    const large = `${'x'.repeat(20_000_000)}[hidden]`
+    await using upstream = await fakeUpstream(bytes(large))
+    await using holder = await startHolder(
+      upstream.url,
+      { enough: () => false, bytesMax: 1_000_000 },
+      { transform: withoutBrackets() },
+    )
+    expect((await (await ask(holder)).text()).length).toBe(20_000_000)
+  })
+
+  test('if the change fails, the rest goes on as it came', async () => {
+    const failing: BodyTransform = {
+      feed: (piece) => {
+        if (piece.includes('enough')) throw new Error('a bug in the change')
+        return Buffer.from('changed ')
+      },
+      end: () => Buffer.from('and never this'),
+    }
+    await using upstream = await fakeUpstream(events(['one ', 'enough ', 'two']))
+    await using holder = await startHolder(upstream.url, {}, { transform: failing })
+    expect(await (await ask(holder)).text()).toBe('changed enough two')
+  })
 })
 
 test('own headers are added and outdated ones dropped', async () => {

@@ -3,9 +3,9 @@ import { createServer as createTcpServer } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
-import { bytes, events, fakeUpstream, json, silence, type Script } from '../support/fake-upstream.ts'
-import { openRaw, parseRaw, rawExchange, readUntil } from './raw-client.ts'
-import { startProxy } from './start-proxy.ts'
+import { bytes, events, fakeUpstream, json, silence, type Script } from '../../support/fake-upstream.ts'
+import { openRaw, parseRaw, rawExchange, readUntil } from '../raw-client.ts'
+import { startProxy } from '../start-proxy.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
 

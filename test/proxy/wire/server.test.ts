@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
-import { FoldgateError } from '../../src/errors.ts'
-import { ListenError, listen } from '../../src/proxy/listen.ts'
-import { completion, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
-import { openRaw, rawExchange, readUntil, type RawAnswer } from './raw-client.ts'
-import { startProxy, type ProxyOptions } from './start-proxy.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { ListenError, listen } from '../../../src/proxy/wire/listen.ts'
+import { completion, events, fakeUpstream, json, silence } from '../../support/fake-upstream.ts'
+import { openRaw, rawExchange, readUntil, type RawAnswer } from '../raw-client.ts'
+import { startProxy, type ProxyOptions } from '../start-proxy.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
 

@@ -1,0 +1,160 @@
+import { LRUCache } from 'lru-cache'
+import type { Subject } from '../../compaction/subject.ts'
+import type { MessageFacts } from '../../conversation/message.ts'
+import { parseMessage } from '../../conversation/parse.ts'
+import type { Span, Steps } from '../../conversation/source.ts'
+import type { TokenCounter } from '../../pressure/bpe-counter.ts'
+import { mediaTokens } from '../../pressure/media-tokens.ts'
+import { messageTokens, PRIMING_TOKENS, uncutTokens } from '../../pressure/message-tokens.ts'
+import {
+  plainSchemaTokens,
+  plainToolsTokens,
+  schemaTokens,
+  toolsTokens,
+} from '../../pressure/tools-tokens.ts'
+import { digest } from '../request/body-source.ts'
+import { drive } from '../drive.ts'
+import type { Chat } from '../request/read-chat.ts'
+
+/** A conversation with the weight of its parts, in our tokens. */
+export type Weighed = {
+  readonly subject: Subject
+  /** The leading system block, tools, schemas and priming. */
+  readonly aroundTokens: number
+  /** Of these, tools and schemas. */
+  readonly toolsTokens: number
+  /** How much more tools and schemas cost where they are put into the prompt as JSON. */
+  readonly toolsMarginTokens: number
+  /** Of all messages, what was estimated from pixels and bytes. */
+  readonly mediaTokens: number
+  /** Of all messages, media and the thoughts sent back with them: what a provider may count otherwise, or not at all. */
+  readonly looseTokens: number
+}
+
+export type WeighRequest = {
+  readonly chat: Chat
+  readonly counter: TokenCounter
+  readonly encoding: string
+  readonly model: string
+  /** Whose conversation it is. */
+  readonly scope: string
+}
+
+/** Weighs conversations; remembers what a message and a list of tools weighed. */
+export function createScales(): (request: WeighRequest) => Promise<Weighed> {
+  const weights = new WeakMap<MessageFacts, Map<string, Weight>>()
+  const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
+
+  return async function weigh(request) {
+    const { chat, counter, encoding, model, scope } = request
+    const messages = await drive(weightsOf(request, weights))
+    const sizes = messages.map(({ tokens }) => tokens)
+    const tools = await drive(toolsAndSchema(request, aroundSizes))
+    const system = sizes.slice(0, chat.structure.systemCount).reduce((sum, tokens) => sum + tokens, 0)
+    return {
+      subject: {
+        source: chat.source,
+        messages: chat.messages,
+        structure: chat.structure,
+        sizes,
+        mediaSizes: (index) =>
+          (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
+        count: counter.count,
+        digest,
+        memorySpace: `${scope} ${encoding} ${model}`,
+      },
+      aroundTokens: system + PRIMING_TOKENS + tools.tokens,
+      toolsTokens: tools.tokens,
+      toolsMarginTokens: tools.marginTokens,
+      mediaTokens: messages.reduce((sum, weight) => sum + weight.mediaTokens, 0),
+      looseTokens: messages.reduce((sum, weight) => sum + weight.looseTokens, 0),
+    }
+  }
+}
+
+// --- internal ---
+
+/** Lists of tools and schemas whose size is remembered. */
+const AROUND_ENTRIES_MAX = 1024
+
+type Weight = { readonly tokens: number; readonly mediaTokens: number; readonly looseTokens: number }
+
+function* weightsOf(
+  { chat, counter, encoding, model }: WeighRequest,
+  known: WeakMap<MessageFacts, Map<string, Weight>>,
+): Steps<readonly Weight[]> {
+  const weights: Weight[] = []
+  for (const message of chat.messages) {
+    const { facts } = message
+    // Only media weigh differently from model to model.
+    const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
+    const counts = known.get(facts) ?? new Map<string, Weight>()
+    let weight = counts.get(countedAs)
+    if (weight === undefined) {
+      const parsed = parseMessage(chat.source, message)
+      const media = facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
+      weight = {
+        tokens: yield* messageTokens(parsed, facts, counter, model),
+        mediaTokens: media,
+        looseTokens: media + uncutTokens(parsed, counter.count),
+      }
+      counts.set(countedAs, weight)
+      known.set(facts, counts)
+      yield
+    }
+    weights.push(weight)
+  }
+  return weights
+}
+
+/** What surrounds the messages beside the system block. */
+type Surroundings = {
+  /** As the model is shown it. */
+  readonly tokens: number
+  /** How much more it costs where it is put into the prompt as JSON. */
+  readonly marginTokens: number
+}
+
+type WeighValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
+
+function* toolsAndSchema(request: WeighRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
+  const { tools, functions, responseFormat } = request.chat.completion
+  let tokens = 0
+  let marginTokens = 0
+  for (const [span, weigh] of [
+    [tools, weighTools],
+    [functions, weighTools],
+    [responseFormat, weighSchema],
+  ] as const) {
+    if (span === null) continue
+    const weight = yield* weighed(request, span, weigh, known)
+    tokens += weight.tokens
+    marginTokens += weight.marginTokens
+  }
+  return { tokens, marginTokens }
+}
+
+const weighTools: WeighValue = function* weighTools(value, counter, model) {
+  const tokens = yield* toolsTokens(value, counter, model)
+  return { tokens, marginTokens: Math.max(0, (yield* plainToolsTokens(value, counter)) - tokens) }
+}
+
+const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
+  const tokens = yield* schemaTokens(value, counter, model)
+  return { tokens, marginTokens: Math.max(0, (yield* plainSchemaTokens(value, counter)) - tokens) }
+}
+
+function* weighed(
+  { chat, counter, encoding, model, scope }: WeighRequest,
+  span: Span,
+  weigh: WeighValue,
+  known: LRUCache<string, Surroundings>,
+): Steps<Surroundings> {
+  // The model decides how tools are shown to it.
+  const key = `${scope} ${encoding} ${model} ${chat.source.hash(span.start, span.end)}`
+  const weight = known.get(key)
+  if (weight !== undefined) return weight
+  const counted = yield* weigh(JSON.parse(chat.source.text(span.start, span.end)), counter, model)
+  known.set(key, counted)
+  return counted
+}

@@ -1,0 +1,94 @@
+import type { StatedWindow } from '../../overflow/classification.ts'
+import { isListedHost } from '../../pressure/window-table.ts'
+import { resolveWindow, type ResolvedWindow, type WindowSources } from '../../pressure/window.ts'
+import { azureDeployment } from '../../upstream/target.ts'
+import type { ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import type { UpstreamMemory } from '../memory/upstream-memory.ts'
+
+/** The window of a request's model now, and the one that its past is derived with. */
+export type FoundWindows = {
+  readonly actual: ResolvedWindow
+  /** Without what was learnt, assumed or heard of aliases: the same in every process. */
+  readonly nominal: ResolvedWindow
+}
+
+export type WindowFinderOptions = {
+  readonly memory: UpstreamMemory
+  readonly serverWindows: ServerWindows
+  /** The host of an upstream by its name; null for the default one. */
+  readonly hostOf: (upstream: string | null) => string
+  readonly nowMs: () => number
+}
+
+/**
+ * Finds windows. With `window.tokens: auto` the server is asked, off the path of requests: only the first of
+ * a model on a host that the built-in table does not list waits for the answer, within a bound.
+ */
+export function createWindowFinder(
+  options: WindowFinderOptions,
+): (request: ChatRequest, conversation: string) => Promise<FoundWindows> {
+  const { memory, serverWindows } = options
+
+  return async function findWindows(request, conversation) {
+    const { model, modelKey, profile } = request
+    const host = options.hostOf(request.upstreamName)
+    const learnt = memory.windows.lookup(modelKey, conversation, options.nowMs())
+    const answeredBy = memory.answeredBy(modelKey)
+    const isAuto = profile.window.tokens === 'auto'
+    const question = windowQuestion(request)
+    if (isAuto && learnt === null && !isListedHost(host) && serverWindows.isUnasked(question)) {
+      serverWindows.lookup(question)
+      await serverWindows.settled(question, FIRST_WAIT_MS)
+    }
+    const stated = isAuto ? statedBy(serverWindows, question, answeredBy) : null
+    const sources: WindowSources = {
+      configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+      maxTokens: profile.window.max,
+      learnt,
+      server: stated,
+      names: namesOf(request, answeredBy),
+      host,
+    }
+    const nominalServer = stated === null || stated.isAssumed ? null : stated
+    return {
+      actual: resolveWindow(sources),
+      nominal: resolveWindow({ ...sources, learnt: null, server: nominalServer, names: [model] }),
+    }
+  }
+}
+
+/** What a server is asked for a request: its model, with the client's own credential. */
+export function windowQuestion(request: ChatRequest): WindowQuestion {
+  const { exchange } = request
+  return {
+    upstream: request.upstreamName,
+    credential: request.modelKey.credential,
+    model: request.model,
+    target: exchange.target,
+    rawHeaders: exchange.incoming.rawHeaders,
+    withholdCredential: exchange.clientKeyName !== null,
+  }
+}
+
+// --- internal ---
+
+/** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
+const FIRST_WAIT_MS = 1_000
+
+/** An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more. */
+function namesOf({ model, exchange }: ChatRequest, answeredBy: string | null): readonly string[] {
+  if (answeredBy === null) return [model]
+  return azureDeployment(exchange.path) === null ? [model, answeredBy] : [answeredBy, model]
+}
+
+/** By the name that was asked for, else by the one that answered: an alias is known to neither list. */
+function statedBy(
+  serverWindows: ServerWindows,
+  question: WindowQuestion,
+  answeredBy: string | null,
+): (StatedWindow & { readonly isAssumed: boolean }) | null {
+  const stated = serverWindows.lookup(question)
+  if (stated !== null || answeredBy === null || answeredBy === question.model) return stated
+  return serverWindows.lookup({ ...question, model: answeredBy })
+}

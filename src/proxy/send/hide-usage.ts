@@ -1,0 +1,161 @@
+import { createEventReader } from '../../overflow/event-reader.ts'
+import { parseJson } from '../../overflow/parse-json.ts'
+import { isJsonObject } from '../../conversation/json-value.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { BodyTransform } from '../wire/deliver.ts'
+
+/** What hides the event that only Foldgate asked for in this answer; null where there can be none, or none is read. */
+export function usageHiderFor(answer: Answer): BodyTransform | null {
+  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+  const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
+  const isStream = /^\s*text\/event-stream/i.test(contentType)
+  return answer.status === 200 && isStream && encoding.trim().toLowerCase() === 'identity'
+    ? createUsageHider()
+    : null
+}
+
+/**
+ * Takes the usage event out of a stream of server-sent events: the one whose `choices` are an empty list, or
+ * not there, and whose `usage` is an object. Every other byte goes on as it came, comments within that event
+ * included, and no later than its event is complete; of an incomplete one only what may still become a usage
+ * event is held back. Line ends are those of WHATWG HTML, 9.2.6.
+ *
+ * @internal exported for tests
+ */
+export function createUsageHider(): BodyTransform {
+  /** The incomplete event's beginning, from earlier pieces, as long as it is held. */
+  let held: Buffer[] = []
+  let heldBytes = 0
+  let heldTail = ''
+  /** The incomplete event cannot be a usage event any more. */
+  let isPassing = false
+  let isAtEventStart = true
+  let isAtLineStart = true
+  let isComment = false
+  /** The last piece ended in a carriage return; a line feed that follows belongs to it, and shares its fate. */
+  let isAfterReturn = false
+  let isLastHidden = false
+
+  function feed(piece: Buffer): Buffer {
+    const out: Buffer[] = []
+    let passedTo = 0
+    let eventStart = 0
+    let index = 0
+    if (isAfterReturn && piece[0] === lineFeed) {
+      index = 1
+      if (isAtEventStart) eventStart = 1
+      if (isAtEventStart && isLastHidden) passedTo = 1
+    }
+    if (piece.length > 0) isAfterReturn = false
+    while (index < piece.length) {
+      if (isAtLineStart) isComment = piece[index] === colon
+      const contentEnd = endOfContent(piece, index)
+      if (contentEnd > index) isAtLineStart = false
+      if (contentEnd === piece.length) break
+      const isBlank = isAtLineStart
+      index = afterLineEnd(piece, contentEnd)
+      isAtLineStart = true
+      isAfterReturn = index === piece.length && piece[index - 1] === carriageReturn
+      // A comment before an event is no part of it: whoever keeps a connection alive with them has to be heard.
+      if (isBlank || (isComment && isAtEventStart)) {
+        endEvent(index)
+        isLastHidden = passedTo === index
+      } else isAtEventStart = false
+    }
+    holdOrPass()
+    return out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out)
+
+    function endEvent(eventEnd: number): void {
+      const whole = isPassing ? null : wholeEvent(piece.subarray(eventStart, eventEnd))
+      if (whole !== null && isUsageEvent(whole)) {
+        out.push(piece.subarray(passedTo, eventStart), commentsIn(whole))
+        passedTo = eventEnd
+      } else out.push(...held)
+      release()
+      isPassing = false
+      isAtEventStart = true
+      eventStart = eventEnd
+    }
+
+    function holdOrPass(): void {
+      const rest = piece.subarray(eventStart)
+      const tooLong = heldBytes + rest.length > EVENT_BYTES_MAX
+      const recent = isPassing || tooLong ? '' : heldTail + rest.toString('latin1')
+      isPassing ||= tooLong || namesChoice.test(recent)
+      if (isPassing) {
+        out.push(...held, piece.subarray(passedTo))
+        release()
+        return
+      }
+      out.push(piece.subarray(passedTo, eventStart))
+      if (rest.length === 0) return
+      held.push(rest)
+      heldBytes += rest.length
+      heldTail = recent.slice(-NAMED_CHOICE_CHARS_MAX)
+    }
+  }
+
+  function end(): Buffer {
+    const rest = Buffer.concat(held)
+    release()
+    // Many servers leave out the last blank line, and some clients read on without it.
+    return isUsageEvent(rest) ? commentsIn(rest) : rest
+  }
+
+  function wholeEvent(last: Buffer): Buffer {
+    return held.length === 0 ? last : Buffer.concat([...held, last])
+  }
+
+  function release(): void {
+    held = []
+    heldBytes = 0
+    heldTail = ''
+  }
+
+  return { feed, end }
+}
+
+// --- internal ---
+
+/** A usage event takes a few hundred bytes. What is longer goes on, so that nothing is kept for long. */
+const EVENT_BYTES_MAX = 64 * 1024
+
+/** The beginning of a choice: what nearly every event has near its own beginning, and a usage event has not. */
+const namesChoice = /"choices"[ \t]{0,4}:[ \t]{0,4}\[[ \t]{0,4}[^\s\]]/
+
+/** The longest text that `namesChoice` matches. */
+const NAMED_CHOICE_CHARS_MAX = 24
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const colon = 0x3a
+
+function endOfContent(piece: Buffer, start: number): number {
+  let index = start
+  while (index < piece.length && piece[index] !== lineFeed && piece[index] !== carriageReturn) index += 1
+  return index
+}
+
+function afterLineEnd(piece: Buffer, contentEnd: number): number {
+  const isPair = piece[contentEnd] === carriageReturn && piece[contentEnd + 1] === lineFeed
+  return contentEnd + (isPair ? 2 : 1)
+}
+
+function isUsageEvent(bytes: Buffer): boolean {
+  if (bytes.length > EVENT_BYTES_MAX || !bytes.includes('"usage"')) return false
+  if (namesChoice.test(bytes.toString('latin1'))) return false
+  const reader = createEventReader({ eventCharactersMax: EVENT_BYTES_MAX })
+  const [event] = [...reader.feed(bytes.toString('utf8')), ...reader.end()]
+  if (event === undefined || event.error !== '' || event.name === 'error') return false
+  const chunk = parseJson(event.data)
+  if (!isJsonObject(chunk) || !isJsonObject(chunk['usage'])) return false
+  const choices = chunk['choices'] ?? []
+  // An error is for the client, whatever comes with it.
+  return Array.isArray(choices) && choices.length === 0 && (chunk['error'] ?? null) === null
+}
+
+function commentsIn(event: Buffer): Buffer {
+  const lines = event.toString('latin1').match(/^:.*(?:\r\n|\r|\n)/gm) ?? []
+  return Buffer.from(lines.join(''), 'latin1')
+}

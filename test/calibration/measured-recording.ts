@@ -1,0 +1,85 @@
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { noExcess, type Calibration } from '../../src/pressure/calibration.ts'
+import { startingRatio } from '../../src/pressure/ratio.ts'
+import { resolveWindow } from '../../src/pressure/window.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { digest } from '../../src/proxy/request/body-source.ts'
+import { createMeasure, type Measure } from '../../src/proxy/measure/measure.ts'
+import { readChat } from '../../src/proxy/request/read-chat.ts'
+import { asItCame } from '../../src/proxy/rewrite.ts'
+import { describeSent } from '../../src/proxy/measure/sent-prompt.ts'
+import type { CountedRecording } from './counted-recordings.ts'
+
+/** What was believed of a request before its answer, and what the provider then said. */
+export type Believed = {
+  readonly promptTokens: number
+  readonly expectedTokens: number
+  /** The same without any calibration: our count times the family's ratio. */
+  readonly uncalibratedTokens: number
+  /** What the decision over a further stride takes it for: with the margin on what was not counted. */
+  readonly decidedTokens: number
+}
+
+/**
+ * Measures every request of a conversation as the proxy does, and lets the calibration learn from each
+ * answer before the next.
+ */
+export async function measureRecording(
+  recording: CountedRecording,
+  calibration: Calibration,
+): Promise<readonly Believed[]> {
+  const measure = createMeasure({ calibration, onGuess: () => {} })
+  const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
+  const validatedOf = createValidatedValues({ entriesMax: 100 })
+  const { model } = recording
+  const profile = { ...profileSchema.parse({}), name: 'default' }
+  const window = resolveWindow({
+    configuredTokens: 10_000_000,
+    maxTokens: null,
+    learnt: null,
+    server: null,
+    names: [model],
+    host: null,
+  })
+  const believed: Believed[] = []
+  for (const { messageCount, promptTokens } of recording.requests) {
+    const messages = recording.messages.slice(0, messageCount).join(',')
+    const tools = recording.tools === '' ? '' : `,"tools":${recording.tools}`
+    const bytes = Buffer.from(`{"model":${JSON.stringify(model)},"messages":[${messages}]${tools}}`)
+    const body = { raw: bytes, decoded: bytes, release: () => {} }
+    const chat = await readChat(body, 'recorded', { readFacts, validatedOf })
+    if (typeof chat === 'string') throw new Error(`${recording.id} cannot be read: ${chat}`)
+    const measured = await measure({
+      chat,
+      profile,
+      model,
+      modelKey: { upstream: 'default', credential: '', model },
+      windows: { actual: window, nominal: window },
+      stride: null,
+      scope: 'recorded',
+      mustCount: true,
+    })
+    const sent = describeSent(chat, measured, asItCame(chat, measured.incomingTokens))
+    if (sent === null) throw new Error('the request was not counted')
+    believed.push({
+      promptTokens,
+      expectedTokens: sent.expectedTokens,
+      uncalibratedTokens: measured.incomingTokens * startingRatio(model),
+      decidedTokens: decidedTokens(measured),
+    })
+    calibration.observe(sent.calibrationName, {
+      prefix: sent.name,
+      prompt: { ...sent, promptTokens, answeredBy: model },
+      since: sent.anchor,
+    })
+  }
+  return believed
+}
+
+// --- internal ---
+
+function decidedTokens({ incomingTokens, rate, counted }: Measure): number {
+  const { countedTokens, marginTokens } = counted?.excess ?? noExcess
+  return (incomingTokens + countedTokens + marginTokens) * rate.ratio + rate.overheadTokens
+}
