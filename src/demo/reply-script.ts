@@ -17,8 +17,8 @@ export type ReplyUsage = {
 /** What stands in every body and chunk of one reply. */
 export type ReplyFrame = { readonly id: string; readonly model: string; readonly createdS: number }
 
-/** The body of a plain answer. */
-export function plainReply(frame: ReplyFrame, script: ReplyScript, usage: ReplyUsage): string {
+/** The body of a plain answer; `usage` null where the server states none. */
+export function plainReply(frame: ReplyFrame, script: ReplyScript, usage: ReplyUsage | null): string {
   const calls = script.toolCalls ?? []
   const message = {
     role: 'assistant',
@@ -29,7 +29,7 @@ export function plainReply(frame: ReplyFrame, script: ReplyScript, usage: ReplyU
   return JSON.stringify({
     ...head(frame, 'chat.completion'),
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasonOf(script) }],
-    usage: usageBody(usage),
+    ...(usage !== null && { usage: usageBody(usage) }),
   })
 }
 
@@ -37,7 +37,7 @@ export function plainReply(frame: ReplyFrame, script: ReplyScript, usage: ReplyU
 export function* streamedReply(
   frame: ReplyFrame,
   script: ReplyScript,
-  usage: ReplyUsage,
+  usage: ReplyUsage | null,
   usageAsked: boolean,
 ): Generator<string> {
   const shared = { ...head(frame, 'chat.completion.chunk'), ...(usageAsked && { usage: null }) }
@@ -59,7 +59,8 @@ export function* streamedReply(
     }
   }
   yield chunk({}, finishReasonOf(script))
-  if (usageAsked) yield event(JSON.stringify({ ...shared, choices: [], usage: usageBody(usage) }))
+  if (usageAsked && usage !== null)
+    yield event(JSON.stringify({ ...shared, choices: [], usage: usageBody(usage) }))
   yield event('[DONE]')
 }
 

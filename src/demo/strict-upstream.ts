@@ -8,6 +8,8 @@ export type StrictUpstreamOptions = JudgeOptions & {
   readonly reply: (request: AcceptedRequest) => ReplyScript | Promise<ReplyScript>
   /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
   readonly record?: boolean
+  /** Whether replies state what they cost. Default true; some servers never do. */
+  readonly statesUsage?: boolean
 }
 
 /** A request that obeys the rules and fits the window. */
@@ -94,7 +96,8 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
       model: textOf(verdict.body['model']),
       createdS: Math.floor(Date.now() / 1000),
     }
-    const usage = { ...verdict, completionTokens: completionTokensOf(script, options.count) }
+    const completionTokens = completionTokensOf(script, options.count)
+    const usage = options.statesUsage === false ? null : { ...verdict, completionTokens }
     if (verdict.body['stream'] !== true) return sendJson(response, 200, plainReply(frame, script, usage))
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',

@@ -103,6 +103,7 @@ const job: Job = {
   profileTemplate: 'lenient',
   upstreamTemplate: 'lenient',
   isWindowKnown: true,
+  statesUsage: false,
   expected: {},
 }
 

@@ -25,6 +25,8 @@ export type Job = {
   readonly upstreamTemplate: Template
   /** Whether Foldgate is told the window; where it is not, refusals have to teach it. */
   readonly isWindowKnown: boolean
+  /** Whether the upstream says how large prompts were. What it says may add a stride, and no two runs have heard the same. */
+  readonly statesUsage: boolean
   /** For `cold`: what was received in the warm run, by sample key. */
   readonly expected: Readonly<Record<string, Received>>
 }
@@ -79,10 +81,11 @@ export function isInformative(kind: JobKind): boolean {
 }
 
 export function nameOf(job: Job): string {
+  const usage = job.statesUsage ? ', usage stated' : ''
   const window = job.isWindowKnown ? String(job.windowTokens) : `${job.windowTokens}, to be learnt`
   const template =
     job.profileTemplate === job.upstreamTemplate
       ? job.profileTemplate
       : `${job.profileTemplate} against ${job.upstreamTemplate}`
-  return `${job.kind === 'replay' ? '' : `${job.kind}: `}window ${window}, template ${template}`
+  return `${job.kind === 'replay' ? '' : `${job.kind}: `}window ${window}${usage}, template ${template}`
 }

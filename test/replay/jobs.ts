@@ -9,8 +9,9 @@ export function jobsOf(filter: Filter): readonly Job[] {
     TEMPLATES.map((template) => job({ windowTokens, profileTemplate: template, upstreamTemplate: template })),
   )
   const special = [
-    job({ windowTokens: 8000, profileTemplate: 'auto', upstreamTemplate: 'strict' }),
-    job({ windowTokens: 16_000, isWindowKnown: false }),
+    job({ windowTokens: 8000, statesUsage: true }),
+    job({ windowTokens: 8000, profileTemplate: 'auto', upstreamTemplate: 'strict', statesUsage: true }),
+    job({ windowTokens: 16_000, isWindowKnown: false, statesUsage: true }),
   ]
   return [...all, ...special].filter((one) => passes(one, filter))
 }
@@ -50,6 +51,7 @@ function job(given: Partial<Job>): Job {
     profileTemplate: 'lenient',
     upstreamTemplate: 'lenient',
     isWindowKnown: true,
+    statesUsage: false,
     expected: {},
     ...given,
   }
@@ -57,7 +59,7 @@ function job(given: Partial<Job>): Job {
 
 /** A run whose numbers are the same from its first request on, so that a cold one can be compared with it. */
 function isPlain(one: Job): boolean {
-  return one.isWindowKnown && one.profileTemplate === one.upstreamTemplate
+  return one.isWindowKnown && !one.statesUsage && one.profileTemplate === one.upstreamTemplate
 }
 
 function passes(one: Job, filter: Filter): boolean {

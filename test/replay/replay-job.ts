@@ -54,7 +54,7 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
     const problems: Problem[] = [...checked.problems]
     const digest = received(exchange).join('')
     if (mode === 'plain') digests.set(point, digest)
-    else if (digests.get(point) !== digest)
+    else if (!job.statesUsage && digests.get(point) !== digest)
       problems.push({ check: 'P6 repeatable', detail: 'streamed, other messages were sent than plain' })
     if (sampled.has(point)) replayed.sample[sampleKey(subject, point)] = received(exchange)
     addExchange(tally, subject, point, exchange)

@@ -42,6 +42,7 @@ export async function openStage({ job, rules, count }: StageOptions): Promise<St
     outputReserveChecked: true,
     count,
     reply: () => ({ content: REPLY }),
+    statesUsage: job.statesUsage,
   })
   const foldgate = await startFoldgate({
     upstream: upstream.url,
@@ -71,7 +72,8 @@ export async function openStage({ job, rules, count }: StageOptions): Promise<St
         status: answer.statusCode,
         action: treatment.action ?? '',
         passes: treatment.passes,
-        received: [...upstream.requests],
+        // Foldgate asks for windows on its own account.
+        received: upstream.requests.filter(({ method }) => method === 'POST'),
         isReply: answer.statusCode === 200 && text.includes(REPLY) && !text.includes('"error"'),
         answer: text,
       }
