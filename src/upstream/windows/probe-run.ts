@@ -9,7 +9,10 @@ export type ProbeRun = {
   readonly ended: Promise<void>
 }
 
-/** Asks all probes at once and decides anew with each answer. */
+/**
+ * Asks the list first and all others a moment later, unless that said all there is to know: most servers then see
+ * one question. Decides anew with each answer.
+ */
 export function runProbes(
   probes: readonly Probe[],
   {
@@ -25,36 +28,61 @@ export function runProbes(
 ): ProbeRun {
   const readings = new Map<Probe, Reading>()
   const { promise: settled, resolve: settle } = Promise.withResolvers<readonly ProbeState[]>()
-  const list = probes.find(({ name }) => name === 'list')
-  const listReading = list === undefined ? null : read(list)
-
-  async function readInTurn(probe: Probe): Promise<Reading> {
-    if (probe === list && listReading !== null) return listReading
-    if (probe.name !== 'sglang') return read(probe)
-    // A list that is not SGLang's spares the server this question.
-    const before = await listReading
-    return before !== null && before.list !== null && !before.isSglang ? uselessReading : read(probe)
-  }
+  let isOver = false
 
   function look(): void {
     const states = probes.map((probe) => ({ probe, reading: readings.get(probe) ?? null }))
     const { found, isSettled } = decide(states)
-    if (isSettled) settle(states)
-    else onFound(found)
+    if (!isSettled) return onFound(found)
+    isOver = true
+    settle(states)
   }
 
-  const ended = Promise.all(
-    probes.map(async (probe) => {
-      const reading = await readInTurn(probe).catch(() => faultyReading)
-      readings.set(probe, reading)
-      onReading(probe, reading)
-      look()
-    }),
-  ).then(look)
+  async function ask(probe: Probe): Promise<void> {
+    take(probe, await read(probe).catch(() => faultyReading))
+  }
+
+  function take(probe: Probe, reading: Reading): void {
+    readings.set(probe, reading)
+    onReading(probe, reading)
+    look()
+  }
+
+  async function askAfter(list: Probe, listAsked: Promise<void>, probe: Probe): Promise<void> {
+    await firstOf(listAsked, HEAD_START_MS)
+    if (isOver) return
+    if (probe.name !== 'sglang') return ask(probe)
+    await listAsked
+    const said = readings.get(list)
+    // A list that is not SGLang's spares the server this question.
+    if (said !== undefined && said.list !== null && !said.isSglang) take(probe, uselessReading)
+    else await ask(probe)
+  }
+
+  const list = probes.find(({ name }) => name === 'list')
+  const listAsked = list === undefined ? null : ask(list)
+  const others = probes.filter((probe) => probe !== list)
+  const ended = Promise.all([
+    listAsked,
+    ...others.map((probe) =>
+      list === undefined || listAsked === null ? ask(probe) : askAfter(list, listAsked, probe),
+    ),
+  ]).then(look)
   return { settled, ended }
 }
 
 // --- internal ---
+
+/** How long the list has for itself, in milliseconds: on a machine of one's own it takes a few. */
+const HEAD_START_MS = 150
+
+/** Resolves with the answer, or once the time is up. */
+async function firstOf(answer: Promise<unknown>, waitMs: number): Promise<void> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, waitMs)
+  await Promise.race([answer, timeUp])
+  clearTimeout(timer)
+}
 
 /** A fault in a reader costs its probe, never the process. */
 const faultyReading: Reading = { ...uselessReading, use: 'failed' }

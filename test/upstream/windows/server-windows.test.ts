@@ -112,16 +112,24 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
 
 describe("a server's log is not filled with questions", () => {
   test('after a sweep only what had answered usefully is asked again', async () => {
-    await using server = await windowServer({ 'GET /v1/models': vllm(9000, 'm') })
+    await using server = await windowServer({ 'GET /v1/models': catalogue(9000) })
     await using stand = windowStand(server.url)
     await stand.ask('m')
     // A dozen paths; SGLang's are spared, since the list is another's.
     await expect.poll(() => server.questions.length).toBe(12)
     const swept = server.questions.length
-    stand.clock.nowMs += 11 * MINUTE_MS
+    stand.clock.nowMs += 61 * MINUTE_MS
     await stand.ask('m')
     await stand.ask('other')
     expect(server.questions.slice(swept).map(({ url }) => url)).toEqual(['/v1/models'])
+  })
+
+  test('a server whose list says what it has loaded sees one question', async () => {
+    // It saw a dozen, all but one of them for addresses that it does not have.
+    await using server = await windowServer({ 'GET /v1/models': vllm(9000, 'm') })
+    await using stand = windowStand(server.url)
+    await stand.ask('m')
+    expect(server.questions.map(({ url }) => url)).toEqual(['/v1/models'])
   })
 
   test('where nothing was of use the sweep is not repeated for hours', async () => {
