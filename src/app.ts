@@ -5,14 +5,15 @@ import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import type { Log } from './log.ts'
-import { createCalibration } from './pressure/calibration.ts'
+import { createSuspicions } from './overflow/suspicions.ts'
+import { createCalibration } from './pressure/calibration/calibration.ts'
 import { resolveWindow, type ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
-import type { Truncation } from './proxy/learn.ts'
+import type { CutPrompt } from './proxy/learn.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { listen } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
@@ -57,7 +58,7 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const memory = createUpstreamMemory()
-  const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, anchorsMax: ANCHORS_MAX })
+  const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
     nowMs,
@@ -102,7 +103,8 @@ export function createApp(options: AppOptions): App {
       nowMs,
     }),
     measure: createMeasure({ calibration, onGuess: once((model: string) => warnOfGuess(log, model)) }),
-    onTruncated: (model, seen) => warnOfTruncation(log, model, seen),
+    suspicions: createSuspicions({ namesMax: CALIBRATIONS_MAX }),
+    onCut: tellCut(log),
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
@@ -213,11 +215,11 @@ const VALIDATED_ENTRIES_MAX = 1_000
 /** Characters of previews, recaps and the like that are kept to be sent again. */
 const MADE_CHARS_MAX = 32 * 1024 * 1024
 
-/** Upstreams, models and credentials whose counts are compared with ours: a few hundred bytes each. */
+/** Upstreams, models and credentials whose counts are compared with ours: some kilobytes each at most. */
 const CALIBRATIONS_MAX = 4096
 
-/** Prompts that providers have counted, remembered by digest: one for each request point of late. */
-const ANCHORS_MAX = 20_000
+/** Prompts that providers have answered, remembered by digest: one for each request point of late. */
+const PROMPTS_MAX = 20_000
 
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1
@@ -271,16 +273,22 @@ function warnOfGuess(log: Log, model: string): void {
   )
 }
 
-function warnOfTruncation(log: Log, model: string, seen: Truncation): void {
-  log.warn(
-    'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
-    {
-      model: model.slice(0, 200),
-      prompt_tokens: seen.promptTokens,
-      expected_tokens: seen.expectedTokens,
-      window_tokens: seen.windowTokens,
-    },
-  )
+/** Tells of cut prompts, once for each model. */
+function tellCut(log: Log): (model: string, seen: CutPrompt) => void {
+  const told = new Set<string>()
+  return (model, seen) => {
+    if (told.has(model) || told.size >= TOLD_MAX) return
+    told.add(model)
+    log.warn(
+      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
+      {
+        model: model.slice(0, 200),
+        prompt_tokens: seen.promptTokens,
+        expected_tokens: seen.expectedTokens,
+        window_tokens: seen.windowTokens,
+      },
+    )
+  }
 }
 
 function hostnameOf(origin: string): string {

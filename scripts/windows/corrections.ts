@@ -7,15 +7,31 @@ export function figureOf(row: DataRow, name: string): Figure {
   return correction?.figure(row, name) ?? { tokens: row.windowTokens, kind: 'total' }
 }
 
-/** What makers serve under names of their own and the data leaves out, where another host's model of that name would mislead. */
+/**
+ * What makers serve under names of their own and the data leaves out. It is the maker's word, and so it is believed of the
+ * name everywhere but at hosts that list it themselves.
+ */
 export const additions: readonly {
   readonly provider: string
   readonly name: string
   readonly figure: Figure
 }[] = [
-  // Aliases of the current model; elsewhere they name versions of 2025.
+  // Aliases of the current model, for gateways hand the name on to its maker. OpenRouter calls a version of 2024 so, and
+  // keeps its own figure.
   { provider: 'deepseek', name: 'deepseek-chat', figure: { tokens: 1_000_000, kind: 'total' } },
   { provider: 'deepseek', name: 'deepseek-reasoner', figure: { tokens: 1_000_000, kind: 'total' } },
+]
+
+/**
+ * What open weights take without being stretched, where the data's hosts stretch them or serve less, and so would mislead
+ * whoever runs them elsewhere. Those hosts keep their own figures.
+ */
+export const weights: readonly { readonly name: string; readonly figure: Figure }[] = [
+  { name: 'deepseek-r1', figure: { tokens: 128_000, kind: 'total' } },
+  { name: 'deepseek-v3', figure: { tokens: 128_000, kind: 'total' } },
+  { name: 'mistral-7b-instruct-v0-3', figure: { tokens: 32_768, kind: 'total' } },
+  { name: 'qwen2-5-coder-32b-instruct', figure: { tokens: 32_768, kind: 'total' } },
+  { name: 'qwen3-32b', figure: { tokens: 40_960, kind: 'total' } },
 ]
 
 // --- internal ---

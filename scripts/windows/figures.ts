@@ -1,5 +1,5 @@
 import { listedName } from '../../src/pressure/model-spellings.ts'
-import { additions, figureOf } from './corrections.ts'
+import { additions, figureOf, weights } from './corrections.ts'
 import { foreignApis, hostsOf, makers } from './hosts.ts'
 import type { DataRow } from './read-package.ts'
 
@@ -42,6 +42,9 @@ export function windowFigures(rows: readonly DataRow[]): WindowFigures {
     // Without a version it is an alias of its host's own: `auto`, `free`.
     if (names.has(name) || !/\d/.test(name)) continue
     names.set(name, mostCommon([...hosts.values()].flatMap((figures) => figures.get(name) ?? [])))
+  }
+  for (const { name, figure } of weights) {
+    if (names.has(name)) names.set(name, figure)
   }
   return { hosts, names }
 }

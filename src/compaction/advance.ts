@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import { noExcess, type Excess } from '../pressure/calibration.ts'
+import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
@@ -121,6 +121,7 @@ function* strideAt(
     previous: at.stride,
     room: { ...at.room, aroundTokens: at.room.aroundTokens + lastingExcess(at) },
     reason,
+    isBeyondBudget: isBeyondBudget(at, viewTokens),
     keepRecent: policy.keep.recent_messages,
     smallest: false,
     strict: at.strict,
@@ -133,7 +134,7 @@ function* strideAt(
  * lie in those that go, and most of a large excess does.
  */
 function lastingExcess({ room, excess }: At): number {
-  return Math.max(0, Math.min(excess.countedTokens, Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)))
+  return Math.max(0, Math.min(excess.differenceTokens, Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)))
 }
 
 const LASTING_EXCESS_SHARE = 0.25
@@ -150,14 +151,22 @@ function reasonAt(
   if (at.forced && (at.stride === null || at.stride.point < at.point)) return 'forced'
   if (policy.trigger === 'off') return null
   const { room, point, stride } = at
+  if (isBeyondBudget(at, viewTokens)) return 'trigger'
+  // Sent again as it was, a view whose count has come in meanwhile stays as it is.
+  if (stride !== null && stride.point === point) return null
   const { systemCount } = subject.structure
-  const tokens = room.aroundTokens + viewTokens + at.excess.countedTokens
-  if (tokens + at.excess.marginTokens > room.budgetTokens + room.slackTokens) return 'trigger'
+  const tokens = room.aroundTokens + viewTokens + at.excess.differenceTokens
   const since = stride?.point ?? systemCount
   if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return null
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
   if (tokens >= lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return 'trigger'
   return isDue(subject, policy, since, point) ? 'every' : null
+}
+
+/** Whether a view would not fit, by the provider's count of it as far as that is known. */
+function isBeyondBudget({ room, excess }: At, viewTokens: number): boolean {
+  const tokens = room.aroundTokens + viewTokens + excess.differenceTokens + excess.marginTokens
+  return tokens > room.budgetTokens + room.slackTokens
 }
 
 /** The thresholds of all passes: the lowest begins a stride, and each then runs if it has reached its own. */

@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import type { Excess } from '../pressure/calibration.ts'
+import type { Excess } from '../pressure/calibration/expected.ts'
 import { advance } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
@@ -61,6 +61,7 @@ export function* tighten(
     previous: options.previous,
     room: options.room,
     reason: 'overflow',
+    isBeyondBudget: true,
     keepRecent: options.keepRecent,
     smallest: options.smallest,
     strict: options.strict,

@@ -16,6 +16,8 @@ export type PlanOptions = {
   readonly previous: Stride | null
   readonly room: Room
   readonly reason: StrideReason
+  /** Whether the view before is known not to fit, whatever our count says. */
+  readonly isBeyondBudget: boolean
   /** How many of the newest messages to pin; the profile's number, halved by each overflow. */
   readonly keepRecent: number
   /** As little as possible: the last attempt of a recovery. */
@@ -43,7 +45,7 @@ export function* planStride(
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
   const targetTokens = targetOf(policy, options, beforeTokens, fixedTokens)
   const roomTokens = roomUnderTarget(policy, options, beforeTokens, fixedTokens)
-  const mustFit = beforeTokens > room.budgetTokens + room.slackTokens
+  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const protectedFrom = protectedStart(subject, ledger, pins, {
     point,

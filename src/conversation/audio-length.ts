@@ -1,6 +1,9 @@
 import { at, bigEndian, hasAscii, littleEndian, openBase64, type ByteReader } from './base64-bytes.ts'
 
-/** The seconds that a base64 recording of so many bytes plays, from its header: WAV, MP3. 0 where it could not be read. */
+/**
+ * The seconds that a base64 recording of so many bytes plays, from its header: WAV, MP3. 0 where it could not be read, and
+ * where it claims more than the data can hold: a few bytes must not pass for days that fill any window.
+ */
 export function audioSecondsOf(text: string, start: number, dataBytes: number): number {
   const read = openBase64(text, start)
   const head = read(0, 12)
@@ -8,10 +11,13 @@ export function audioSecondsOf(text: string, start: number, dataBytes: number): 
     hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WAVE')
       ? wavSeconds(read, dataBytes)
       : mp3Seconds(read, dataBytes, hasAscii(head, 0, 'ID3') ? id3Bytes(head) : 0)
-  return Number.isFinite(seconds) && seconds > 0 ? seconds : 0
+  return seconds > 0 && seconds <= dataBytes / bytesPerSecondMin ? seconds : 0
 }
 
 // --- internal ---
+
+/** MP3's lowest rate, 8 kbit/s; the tightest codecs that are put into WAV, made for telephones, take a little more. */
+const bytesPerSecondMin = 1000
 
 /** Chunks passed over on the way to the samples: tags and cue points. */
 const wavChunksMax = 32

@@ -5,15 +5,16 @@ export type ByteReader = (offset: number, count: number) => Uint8Array
 
 /**
  * A reader of base64 text that begins at `start`. It decodes what is asked for and nothing before it; in text broken into
- * lines, where no place can be computed, everything before it too, and no further than `wrappedBytesMax`.
+ * lines, where no place can be computed, the first `wrappedBytesMax` bytes once, at the first read, and nothing behind them.
  */
 export function openBase64(text: string, start: number): ByteReader {
   const isWrapped = /[\r\n]/.test(text.slice(start, start + lineCharactersMax))
+  let unwrapped: Uint8Array | null = null
   return function readBytes(offset, count) {
     if (isWrapped) {
-      return offset + count > wrappedBytesMax
-        ? noBytes
-        : decodeBase64Prefix(text, start, offset + count).subarray(offset)
+      if (offset + count > wrappedBytesMax) return noBytes
+      unwrapped ??= decodeBase64Prefix(text, start, wrappedBytesMax)
+      return unwrapped.subarray(offset, offset + count)
     }
     // Four characters are three bytes.
     const skipped = offset % 3

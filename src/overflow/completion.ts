@@ -2,6 +2,12 @@
 export type Usage = {
   /** Includes what was read from the provider's prompt cache. */
   readonly promptTokens: number
+  /**
+   * What the prompt has if the cached tokens are not among the stated ones: Anthropic's way, which some gateways
+   * pass on. The numbers alone do not say which it is; whoever knows what was sent can tell. Null where nothing was
+   * cached, and where there is no doubt.
+   */
+  readonly alternativePromptTokens: number | null
   readonly completionTokens: number | null
   readonly cachedTokens: number | null
 }
@@ -69,34 +75,62 @@ function statesError(body: Fields): boolean {
   return !Array.isArray(body['choices']) && (isText(body['message']) || isPresent(body['detail']))
 }
 
-/** From `usage`, or from `x_groq.usage` where Groq puts it in a stream. */
+/** From `usage`, or from `x_groq.usage` where Groq puts it in a stream; without either from llama.cpp's timings. */
 function readUsage(body: Fields): Usage | null {
   const groq = body['x_groq']
   const usage = isFields(body['usage']) ? body['usage'] : isFields(groq) ? groq['usage'] : null
-  if (!isFields(usage)) return null
+  return (isFields(usage) ? statedUsage(usage) : null) ?? timedUsage(body['timings'])
+}
+
+function statedUsage(usage: Fields): Usage | null {
   const promptTokens = count(usage['prompt_tokens'])
   if (promptTokens === null) return null
-  const details = usage['prompt_tokens_details']
-  const cachedTokens =
-    count(isFields(details) ? details['cached_tokens'] : null) ??
-    count(usage['prompt_cache_hit_tokens']) ??
-    count(usage['cached_tokens']) ??
-    count(usage['cache_read_input_tokens'])
+  const details = isFields(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
+  const cachedTokens = firstCount(
+    details['cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    usage['cached_tokens'],
+    usage['cache_read_input_tokens'],
+  )
+  const writtenTokens = firstCount(
+    usage['cache_creation_input_tokens'],
+    details['cache_creation_tokens'],
+    details['cached_creation_tokens'],
+    details['cache_write_tokens'],
+  )
+  const cacheTokens = (cachedTokens ?? 0) + (writtenTokens ?? 0)
+  // More cached than counted: the prompt leaves out what was read from and written to the cache.
+  const isUncounted = cacheTokens > promptTokens
   return {
-    promptTokens: promptTokens + uncountedCache(promptTokens, cachedTokens, usage),
+    promptTokens: isUncounted ? promptTokens + cacheTokens : promptTokens,
+    alternativePromptTokens: isUncounted || cacheTokens === 0 ? null : promptTokens + cacheTokens,
     completionTokens: count(usage['completion_tokens']),
     cachedTokens,
   }
 }
 
 /**
- * Gateways in front of Anthropic pass its numbers on as they are, and there the prompt leaves out what was read from
- * and written to the cache. More cached than counted gives them away.
+ * llama.cpp's server ends every stream with its timings, asked or not. Those of before September 2025 leave out what
+ * came from the cache, and say nothing of a prompt.
  */
-function uncountedCache(promptTokens: number, cachedTokens: number | null, usage: Fields): number {
-  const written = count(usage['cache_creation_input_tokens']) ?? 0
-  const cached = (cachedTokens ?? 0) + written
-  return cached > promptTokens ? cached : 0
+function timedUsage(timings: unknown): Usage | null {
+  if (!isFields(timings)) return null
+  const [readTokens, cachedTokens] = [count(timings['prompt_n']), count(timings['cache_n'])]
+  if (readTokens === null || cachedTokens === null) return null
+  return {
+    promptTokens: cachedTokens + readTokens,
+    alternativePromptTokens: null,
+    completionTokens: count(timings['predicted_n']),
+    cachedTokens,
+  }
+}
+
+function firstCount(...values: readonly unknown[]): number | null {
+  for (const value of values) {
+    const counted = count(value)
+    if (counted !== null) return counted
+  }
+  return null
 }
 
 function count(value: unknown): number | null {

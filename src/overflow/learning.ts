@@ -20,6 +20,13 @@ export type WindowLearner = {
   /** A window that an error stated. It holds for every conversation and replaces what was known. */
   readonly learn: (key: WindowKey, window: StatedWindow, nowMs: number) => void
   /**
+   * A window that a cut prompt gave away. Where a refusal has stated one, or a smaller one is known, nothing is
+   * learnt and false comes back: a server that refuses does not cut.
+   */
+  readonly learnCut: (key: WindowKey, window: StatedWindow, nowMs: number) => boolean
+  /** Takes back what a cut prompt taught: it was none. */
+  readonly forgetCut: (key: WindowKey) => void
+  /**
    * A prompt of `failedTokens` was refused without numbers. That holds for this conversation; once a second one was
    * refused, the larger of the two sizes holds for all, since both bear it out.
    */
@@ -46,7 +53,7 @@ const unstatedMax = 64
 
 type Lesson = { readonly tokens: number; readonly untilMs: number }
 type Lessons = {
-  stated: (Lesson & { readonly kind: WindowKind }) | null
+  stated: (Lesson & { readonly kind: WindowKind; readonly by: 'refusal' | 'cut' }) | null
   /** By conversation, the size of its smallest prompt that was refused. */
   readonly unstated: Map<string, Lesson>
 }
@@ -64,8 +71,18 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
 
   function learn(key: WindowKey, { tokens, kind }: StatedWindow, nowMs: number): void {
     const lessons = lessonsFor(key)
-    lessons.stated = { tokens, kind, untilMs: nowMs + lifetimeMs }
+    lessons.stated = { tokens, kind, by: 'refusal', untilMs: nowMs + lifetimeMs }
     lessons.unstated.clear()
+  }
+
+  function learnCut(key: WindowKey, { tokens, kind }: StatedWindow, nowMs: number): boolean {
+    const lessons = lessonsFor(key)
+    dropExpired(lessons, nowMs)
+    if (lessons.stated?.by === 'refusal') return false
+    // Said again it holds no longer: its end is the probe upwards.
+    if (lessons.stated !== null && lessons.stated.tokens <= tokens) return false
+    lessons.stated = { tokens, kind, by: 'cut', untilMs: nowMs + lifetimeMs }
+    return true
   }
 
   function learnUnstated(key: WindowKey, conversation: string, failedTokens: number, nowMs: number): void {
@@ -103,6 +120,11 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
 
   const learner: WindowLearner = {
     learn,
+    learnCut,
+    forgetCut(key) {
+      const lessons = entries.get(nameOf(key))
+      if (lessons?.stated?.by === 'cut') lessons.stated = null
+    },
     learnUnstated,
     learnFrom(key, { classification, conversation, sentTokens }, nowMs) {
       const { window } = classification

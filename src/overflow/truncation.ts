@@ -1,89 +1,138 @@
+import type { Habits } from '../pressure/calibration/calibration.ts'
 import type { StatedWindow } from './classification.ts'
 
-/** What an answer with output reported of its prompt, and what we know of that prompt. All counts are tokens. */
+/** What an answer with output reported of its prompt, and what we know of that prompt. All counts are the provider's tokens. */
 export type ReportedPrompt = {
-  /** `usage.prompt_tokens`, in the provider's tokens. */
+  /** `usage.prompt_tokens`. */
   readonly promptTokens: number
-  /** What the provider should have counted, by our own count and what it reported before. */
+  /** The same with what was cached, where the report may have left that out; null where it says nothing of a cache. */
+  readonly withCacheTokens: number | null
+  /** What the provider should have counted. */
   readonly expectedTokens: number
-  /** The part of the expected tokens that is text: media, and thoughts that a template may drop, are left out. */
-  readonly expectedTextTokens: number
-  /** Whether earlier answers bear the expectation out. */
-  readonly isCalibrated: boolean
-  /** What the same model reported of the beginning of this prompt; null where it was not seen. */
-  readonly beginningTokens: number | null
-  /** What was added since the request before, in the provider's tokens; null where that was not seen. */
-  readonly addedTokens: number | null
+  /** Our count of the text of messages, without tools, media and thoughts; null where nothing was counted. */
+  readonly ownTextTokens: number | null
+  /** What was sent, without what media took of it. */
+  readonly textBytes: number
+  /** What the same model reported of beginnings of this prompt. */
+  readonly beginnings: readonly ReportedBeginning[]
+  /** What a report of the uncached part alone would say: what was added since the request before, with and without its reply. */
+  readonly addedTokens: readonly number[]
+  readonly habits: Habits
+}
+
+export type ReportedBeginning = {
+  readonly promptTokens: number
+  /** What of it a template may drop later. */
+  readonly looseTokens: number
+  /** What was added since, at the least. */
+  readonly addedTokensMin: number
 }
 
 /**
- * `truncated`: the server left out part of the prompt without a word, and `window` is the smallest common size that explains
- * it; `doubtful` where the report is too small to be told from a constant. `partial`: the server reports only what it
- * had not cached. None of these says anything of how it counts.
+ * - `whole`: the provider counted this prompt, at `promptTokens`.
+ * - `useless`: it reports only what it had not cached, or says always the same.
+ * - `doubtful`: it may have left out part of the prompt, or count it in a way that we do not know; one more report may tell.
+ * - `cut`: it left out part of the prompt without a word. `window` is the smallest common size that explains it.
  */
 export type ReportJudgement =
-  | { readonly kind: 'whole' | 'partial' }
-  | { readonly kind: 'truncated' | 'doubtful'; readonly window: StatedWindow }
+  | { readonly kind: 'whole'; readonly promptTokens: number }
+  | { readonly kind: 'useless' }
+  | { readonly kind: 'doubtful' | 'cut'; readonly window: StatedWindow }
 
 /** Judges what a provider reports of a prompt that it answered: Ollama counts after it has dropped the oldest messages. */
 export function judgeReport(reported: ReportedPrompt): ReportJudgement {
-  const { promptTokens, expectedTokens, expectedTextTokens, isCalibrated, beginningTokens } = reported
-  if (expectedTokens - promptTokens < missingTokensMin) return { kind: 'whole' }
-  if (isPartial(reported)) return { kind: 'partial' }
-  const hasShrunk =
-    beginningTokens !== null &&
-    promptTokens < beginningTokens * shrunkShareMax &&
-    expectedTextTokens >= beginningTokens * shrunkShareMax
-  const isFar = promptTokens < expectedTextTokens * (isCalibrated ? calibratedShareMax : startingShareMax)
-  if (!hasShrunk && !isFar) return { kind: 'whole' }
-  const fittingTokens = Math.max(promptTokens, hasShrunk ? beginningTokens : 0)
-  const kind = promptTokens < certainTokensMin ? 'doubtful' : 'truncated'
-  return { kind, window: windowBetween(fittingTokens, expectedTokens) }
+  if (isConstant(reported)) return { kind: 'useless' }
+  const promptTokens = nearestReading(reported)
+  const { expectedTokens, beginnings, habits } = reported
+  const textTokens = reported.ownTextTokens ?? 0
+  // Each request may add little, and each cut take little away: it shows against the oldest that is known.
+  const leastOfBeginning = Math.max(
+    0,
+    ...beginnings.map((each) => each.promptTokens - each.looseTokens + each.addedTokensMin),
+  )
+  const leeway = Math.max(missingTokensMin, leastOfBeginning * missingShareMin)
+  const isEnough = promptTokens >= textTokens * textShareMin && promptTokens >= leastOfBeginning - leeway
+  if (isEnough && !isThin(reported)) return { kind: 'whole', promptTokens }
+  if (isPartial(reported) || (promptTokens < certainTokensMin && !habits.hasCounted))
+    return { kind: 'useless' }
+
+  const isFar = promptTokens < textTokens * farShareMax && (habits.hasCounted || isRound(promptTokens))
+  const hasShrunk = reported.ownTextTokens !== null && promptTokens < leastOfBeginning * shrunkShareMax
+  const isCertain = (promptTokens >= certainTokensMin || habits.countsCached) && (isFar || hasShrunk)
+  const fittingTokens = Math.max(promptTokens, ...beginnings.map((each) => each.promptTokens))
+  return { kind: isCertain ? 'cut' : 'doubtful', window: windowBetween(fittingTokens, expectedTokens) }
 }
 
-/**
- * Whether a report is so small beside a body of this size that the next prompt should be counted: few texts have so few
- * tokens.
- */
-export function isSuspicious(promptTokens: number, textBytes: number): boolean {
-  if (promptTokens < partialTokensMax || textBytes < suspiciousBytesMin) return false
-  return promptTokens * bytesPerTokenMax < textBytes
+/** Whether a number looks like a context size, or one less: the only ones that a cut prompt may have again and again. */
+export function isRound(tokens: number): boolean {
+  return tokens % roundTokens === 0 || (tokens + 1) % roundTokens === 0
 }
 
 // --- internal ---
 
-/** Less than this may be missing for many reasons. */
-const missingTokensMin = 256
+/** Less than this may be missing for many reasons: another replica, a tool taken away. */
+const missingTokensMin = 64
+const missingShareMin = 0.02
 
-/** Below this share of what was expected something is missing; without calibration tokenizers alone differ by a third. */
-const calibratedShareMax = 0.75
-const startingShareMax = 0.65
+/** No tokenizer takes fewer tokens for a text than this share of ours; Chinese in the models made for it comes near. */
+const textShareMin = 0.6
+/** Below this share nothing that is known to happen in a template explains it. */
+const farShareMax = 0.45
 
-/** A prompt that grew and is reported smaller than its own beginning has lost something. */
-const shrunkShareMax = 0.97
+/** Of what the provider has counted once it may count a little less: other templates, another replica, tools taken away. */
+const shrunkShareMax = 0.9
 
-/** How far a report of the uncached part may be off what was added. */
-const partialToleranceShare = 0.15
-const partialToleranceTokens = 48
+/** How far a report of the uncached part may be off what was added; caches hold whole blocks of tokens. */
+const partialToleranceShare = 0.25
+const partialToleranceTokens = 64
+const cacheBlockTokensMax = 128
 
 /** A prompt of thousands of tokens is never cut to fewer than this: nobody drops the system block and the last message. */
-const partialTokensMax = 16
+const nothingTokensMax = 16
 
-/** No server has a window below this; a smaller report may come from one that always says the same. */
+/** No server has a window below this; a smaller report may come from one that does not count. */
 const certainTokensMin = 1024
 
 /** As JSON, prose has about five bytes a token and code four. */
 const bytesPerTokenMax = 6
-const suspiciousBytesMin = 8192
+const thinBytesMin = 8192
 
 /** Context sizes that servers are started with are doublings of this. */
 const commonWindowTokensMin = 2048
+const roundTokens = 256
 
-function isPartial({ promptTokens, addedTokens }: ReportedPrompt): boolean {
-  if (promptTokens < partialTokensMax) return true
-  if (addedTokens === null) return false
-  const tolerance = Math.max(partialToleranceTokens, addedTokens * partialToleranceShare)
-  return Math.abs(promptTokens - addedTokens) <= tolerance
+/** Whether so little was reported, of a prompt that nobody has counted any of, that few texts have so few tokens. */
+function isThin({ promptTokens, textBytes, ownTextTokens, beginnings }: ReportedPrompt): boolean {
+  if (ownTextTokens !== null || beginnings.length > 0 || textBytes < thinBytesMin) return false
+  return promptTokens * bytesPerTokenMax < textBytes
+}
+
+/** Whether the same was reported of a prompt that cannot have it, or of a beginning to which much was added. */
+function isConstant({ promptTokens, habits, beginnings }: ReportedPrompt): boolean {
+  if (promptTokens === habits.constantTokens) return true
+  // Who has counted before cuts prompts of equal messages to equal sizes.
+  if (habits.countsCached) return false
+  const isRepeated = beginnings.some(
+    (each) => each.promptTokens === promptTokens && each.addedTokensMin >= missingTokensMin,
+  )
+  return isRepeated && !isRound(promptTokens)
+}
+
+/** Gateways in front of Anthropic pass its numbers on, and there the prompt is what was not cached. */
+function nearestReading({ promptTokens, withCacheTokens, expectedTokens }: ReportedPrompt): number {
+  if (withCacheTokens === null) return promptTokens
+  const distance = (tokens: number) => Math.abs(tokens - expectedTokens)
+  return distance(withCacheTokens) < distance(promptTokens) ? withCacheTokens : promptTokens
+}
+
+function isPartial({ promptTokens, addedTokens, habits }: ReportedPrompt): boolean {
+  if (promptTokens < nothingTokensMax) return true
+  // Who has counted what was cached does not leave it out now.
+  if (habits.countsCached) return false
+  return addedTokens.some((added) => {
+    const tolerance = partialToleranceTokens + added * partialToleranceShare
+    return promptTokens >= added - tolerance && promptTokens <= added + tolerance + cacheBlockTokensMax
+  })
 }
 
 /** What fits lies below the window, what was sent above it. */

@@ -149,7 +149,7 @@ export const imageRules: readonly ImageRule[] = [
   { family: 'Claude from 4.7 on', pattern: /claude/, sample: 'claude-opus-5', ...pixels(750, 2576, 4784) },
   // `media_resolution` decides; this is what it comes to unless the client lowers it.
   { family: 'Gemini 3+', pattern: /gemini-(?:[3-9]|\d\d)/, sample: 'gemini-4-argon', ...grid(768, 1120, 1) },
-  { family: 'Gemini', pattern: /gemini/, sample: 'gemini-2.5-pro', ...grid(768, 258, 1000) },
+  { family: 'Gemini', pattern: /gemini/, sample: 'gemini-2.5-pro', ...grid(768, 258, 100) },
   { family: 'Gemma', pattern: /gemma/, sample: 'gemma-3-27b-it', ...grid(896, 256, 1) },
   {
     family: 'Qwen-VL from 3 on',

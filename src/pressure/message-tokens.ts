@@ -42,12 +42,30 @@ export function uncutTokens(
   return count(parsed.uncut) + opaqueTokens(parsed.opaqueCharacters)
 }
 
+/**
+ * The thoughts of an assistant message that stand in its text, as reasoning models of open weights write them: their
+ * templates drop them from all but the newest turns.
+ */
+export function inlineThoughts(text: string): string {
+  let thoughts = ''
+  for (let start = text.indexOf(thoughtStart); start !== -1;) {
+    const end = text.indexOf(thoughtEnd, start)
+    if (end === -1) break
+    thoughts += text.slice(start, end + thoughtEnd.length)
+    start = text.indexOf(thoughtStart, end)
+  }
+  return thoughts
+}
+
 /** The tokens of a message that is nothing but text, framing included: for what Foldgate writes itself. */
 export function textTokens(text: string, count: (text: string) => number): number {
   return messageFrameTokens + count(text)
 }
 
 // --- internal ---
+
+const thoughtStart = '<think>'
+const thoughtEnd = '</think>'
 
 // 3 of framing and 1 for the role, which is one token in both encodings.
 const messageFrameTokens = 3 + 1

@@ -46,7 +46,7 @@ const lessSpecific: readonly ((name: string) => string)[] = [
   // Llama-3.3-70B-Instruct-Q4_K_M-00001-of-00002.gguf
   (name) => name.replace(/(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|bin|safetensors)$/, ''),
   // OpenRouter's :free, a router's :groq, Ollama's :latest. Not Bedrock's -v1:0, which is a version.
-  (name) => name.replace(/(?<!-v?\d+):[^:]*$/, ''),
+  (name) => name.replace(/:(?!(?<=-v?\d+:)\d+$)[^:]*$/, ''),
   withoutStorage,
   // Vertex: claude-sonnet-4-5@20250929, claude-opus-4-6@default.
   (name) => name.replace(/@[^@]*$/, ''),

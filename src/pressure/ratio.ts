@@ -9,6 +9,12 @@ export function startingRatio(model: string): number {
   return startingRatios.find(({ pattern }) => pattern.test(name))?.ratio ?? unknownRatio
 }
 
+/** Whether a model's name tells its family: a deployment or an alias may have any. */
+export function hasFamily(model: string): boolean {
+  const name = modelName(model)
+  return startingRatios.some(({ pattern }) => pattern.test(name))
+}
+
 /**
  * Most specific first. Measured ranges against o200k_base in November 2026, and the upper end of each: too early a stride is
  * cheaper than an overflow. For OpenAI's own models the counter is exact.

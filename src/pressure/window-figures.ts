@@ -1519,10 +1519,10 @@ deepseek-chat 1000000
 deepseek-chat-v3-0324 128000
 deepseek-chat-v3-1 163840
 deepseek-flash 1000000
-deepseek-r1 64000
+deepseek-r1 128000
 deepseek-r1-0528 163840
 deepseek-reasoner 1000000
-deepseek-v3 64000
+deepseek-v3 128000
 deepseek-v3-0324 163840
 deepseek-v3-1 131072
 deepseek-v3-1-terminus 163840
@@ -1898,7 +1898,7 @@ ministral-3b-latest 131072
 ministral-8b 262144
 ministral-8b-2512 262144
 ministral-8b-latest 262144
-mistral-7b-instruct-v0-3 65536
+mistral-7b-instruct-v0-3 32768
 mistral-large-2407 131072
 mistral-large-2512 262144
 mistral-large-3 262144
@@ -1992,7 +1992,7 @@ qwen-3-235b 262144
 qwen-3-30b 40960
 qwen-3-32b 128000
 qwen-3-8-27b 131072
-qwen2-5-coder-32b-instruct 131072
+qwen2-5-coder-32b-instruct 32768
 qwen3-14b 40960
 qwen3-235b-a22b 40960
 qwen3-235b-a22b-2507 131072
@@ -2001,7 +2001,7 @@ qwen3-235b-a22b-thinking-2507 128000
 qwen3-30b-a3b 40960
 qwen3-30b-a3b-fp8 32768
 qwen3-30b-a3b-instruct-2507 262144
-qwen3-32b 32768
+qwen3-32b 40960
 qwen3-5-122b-a10b 262144
 qwen3-5-27b 262144
 qwen3-5-35b-a3b 262144

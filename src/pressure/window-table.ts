@@ -1,6 +1,6 @@
 import { dashedName, modelSpellings } from './model-spellings.ts'
 import type { WindowKind } from './pressure.ts'
-import { windowFamilies } from './window-families.ts'
+import { familyWindow, sizeInName } from './window-families.ts'
 import { windowFigures } from './window-figures.ts'
 
 /** A window as the built-in table has it, in tokens. */
@@ -13,22 +13,17 @@ export type TableWindow = { readonly tokens: number; readonly kind: WindowKind }
 export function tableWindow(model: string, host: string | null): TableWindow | null {
   const name = dashedName(model)
   if (name.length > nameCharactersMax) return null
-  table ??= readFigures(windowFigures)
-  const spellings = modelSpellings(name)
-  for (const figures of [host === null ? undefined : ofHost(table, host), table.names]) {
-    for (const spelling of spellings) {
-      const window = figures?.get(spelling)
-      if (window !== undefined) return window
-    }
-  }
-  const family = windowFamilies.find(({ pattern }) => pattern.test(name))
-  return family === undefined ? null : { tokens: family.windowTokens, kind: family.kind }
+  const listed = listedWindow(name, host)
+  if (listed === null) return familyWindow(name)
+  // Bedrock's `claude-3-haiku-…:48k` is listed without what it states.
+  const sizeTokens = sizeInName(name)
+  return sizeTokens !== null && sizeTokens < listed.tokens ? { tokens: sizeTokens, kind: 'total' } : listed
 }
 
-/** Whether the table lists models of this host: then its figures are that host's own, and nobody waits for the server's word. */
-export function isListedHost(host: string): boolean {
-  table ??= readFigures(windowFigures)
-  return ofHost(table, host) !== undefined
+/** Whether the table lists this model at this very host: then its figure is the host's own, and nobody waits for its word. */
+export function isListedAt(model: string, host: string): boolean {
+  const name = dashedName(model)
+  return name.length <= nameCharactersMax && firstOf(ofHost(readTable(), host), modelSpellings(name)) !== null
 }
 
 // --- internal ---
@@ -49,8 +44,27 @@ type Table = {
   readonly names: Figures
 }
 
-/** Read at the first lookup: a process with windows of its own never pays for it. */
 let table: Table | undefined
+
+/** Read at the first lookup: a process with windows of its own never pays for it. */
+function readTable(): Table {
+  table ??= readFigures(windowFigures)
+  return table
+}
+
+function listedWindow(name: string, host: string | null): TableWindow | null {
+  const spellings = modelSpellings(name)
+  const ofThisHost = host === null ? undefined : ofHost(readTable(), host)
+  return firstOf(ofThisHost, spellings) ?? firstOf(readTable().names, spellings)
+}
+
+function firstOf(figures: Figures | undefined, spellings: readonly string[]): TableWindow | null {
+  for (const spelling of spellings) {
+    const window = figures?.get(spelling)
+    if (window !== undefined) return window
+  }
+  return null
+}
 
 function ofHost({ hosts, patterns }: Table, host: string): Figures | undefined {
   const name = host.toLowerCase()

@@ -1,18 +1,16 @@
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { ChatRequest } from './request/chat-request.ts'
+import type { Failures } from './failures.ts'
 import { deliver, type Delivery } from './wire/deliver.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
-import { learnFromAnswer, type LearnParts, type Lesson } from './learn.ts'
+import { learnFromAnswer, type LearnParts } from './learn.ts'
+import { lessonOf, type Lesson } from './lesson.ts'
 import { knownWindow } from './measure/measure.ts'
 import { observeAnswer } from './observe.ts'
-import { bytesIn } from './send/outgoing-body.ts'
 import type { Preparation, Ready } from './prepare.ts'
-import type { Chat } from './request/read-chat.ts'
 import type { Outcome } from './send/send.ts'
-import { describeSent, expectedPromptTokens } from './measure/sent-prompt.ts'
-import { windowQuestion } from './measure/window-finder.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -22,8 +20,8 @@ export type Settled = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
   readonly headers: Readonly<Record<string, string>>
-  /** What its end is to be compared with. */
-  readonly lesson: Lesson
+  /** What its end is to be compared with; null where that could not be said. */
+  readonly lesson: Lesson | null
   readonly knownWindowTokens: number | null
   /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
   readonly hidesUsage: boolean
@@ -32,8 +30,16 @@ export type Settled = {
 }
 
 /** What remains of a request when its answer is settled on. */
-export function settle(request: ChatRequest, ready: Ready, outcome: Outcome, release: () => void): Settled {
+export async function settle(
+  request: ChatRequest,
+  ready: Ready,
+  outcome: Outcome,
+  release: () => void,
+  failures: Failures,
+): Promise<Settled> {
   const { measure } = ready
+  // The answer is there: nothing that only learns from it may stand in its way.
+  const lesson = await failures.around('observation', null, async () => lessonOf(request, ready, outcome))
   return {
     answer: outcome.answer,
     held: outcome.held,
@@ -45,7 +51,7 @@ export function settle(request: ChatRequest, ready: Ready, outcome: Outcome, rel
       failedOpen: ready.failedOpen,
       relayedReason: ready.relayedReason,
     }),
-    lesson: lessonOf(request, ready, outcome),
+    lesson,
     knownWindowTokens: knownWindow(measure)?.tokens ?? null,
     hidesUsage: outcome.asksUsage,
     release,
@@ -68,35 +74,9 @@ export async function finish(
   })
   await parts.failures.around('observation', null, async () => {
     const report = observer.end()
-    if (report === null) return null
+    if (report === null || settled.lesson === null) return null
     learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
     return null
   })
   return delivery
-}
-
-// --- internal ---
-
-function lessonOf(request: ChatRequest, ready: Ready, { prepared, asksUsage }: Outcome): Lesson {
-  const { chat, profile } = request
-  const { stream, includeUsage } = chat.completion
-  const { measure } = ready
-  return {
-    modelKey: request.modelKey,
-    model: request.model,
-    conversation: ready.remembered.conversation,
-    isUsageUnasked: stream && !includeUsage && !asksUsage,
-    expectedTokens: measure === null ? prepared.sentTokens : expectedPromptTokens(measure, prepared),
-    sent: measure === null ? null : describeSent(chat, measure, prepared),
-    calibrationName: measure?.calibrationName ?? null,
-    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat),
-    question: profile.window.tokens === 'auto' ? windowQuestion(request) : null,
-  }
-}
-
-/** How much of a body is base64; a view may hold less of it, which errs on the side of less text. */
-function mediaCharacters(chat: Chat): number {
-  let bytes = 0
-  for (const { facts } of chat.messages) for (const media of facts.media) bytes += media.dataBytes
-  return Math.ceil((bytes * 4) / 3)
 }

@@ -94,7 +94,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then.
       if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
-      return settle(request, ready, outcome, body.release)
+      return await settle(request, ready, outcome, body.release, parts.failures)
     } catch (error) {
       body.release()
       throw error

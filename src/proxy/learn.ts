@@ -1,39 +1,27 @@
-import type { TailReport } from '../overflow/tail-observer.ts'
-import { isSuspicious, judgeReport } from '../overflow/truncation.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
-import type { Calibration } from '../pressure/calibration.ts'
+import type { Usage } from '../overflow/completion.ts'
+import type { Suspicions } from '../overflow/suspicions.ts'
+import type { TailReport } from '../overflow/tail-observer.ts'
+import { judgeReport, type ReportedPrompt, type ReportJudgement } from '../overflow/truncation.ts'
+import type { AnsweredBeginning, Calibration, Habits } from '../pressure/calibration/calibration.ts'
 import type { ServerWindows, WindowQuestion } from '../upstream/windows/server-windows.ts'
+import type { Failures } from './failures.ts'
+import type { Lesson } from './lesson.ts'
 import type { SentPrompt } from './measure/sent-prompt.ts'
-import type { ModelKey, UpstreamMemory } from './memory/upstream-memory.ts'
-
-/** What has to be known of a request to learn from its answer. Refers to no content. */
-export type Lesson = {
-  readonly modelKey: ModelKey
-  readonly model: string
-  readonly conversation: string
-  /** Whether usage in this stream would be stated without anybody having asked for it. */
-  readonly isUsageUnasked: boolean
-  /** The prompt's size as the provider counts, as far as we know; an upper bound where nothing was counted. */
-  readonly expectedTokens: number
-  /** Null where the prompt was not counted. */
-  readonly sent: SentPrompt | null
-  readonly calibrationName: string | null
-  /** The bytes that were sent, without what media took of them. */
-  readonly textBytes: number
-  /** What the server would be asked; null where the operator's figure holds. */
-  readonly question: WindowQuestion | null
-}
+import type { UpstreamMemory } from './memory/upstream-memory.ts'
 
 export type LearnParts = {
   readonly memory: UpstreamMemory
   readonly calibration: Calibration
+  readonly suspicions: Suspicions
   readonly serverWindows: ServerWindows
+  readonly failures: Failures
   readonly nowMs: () => number
   /** Called when an upstream left out part of a prompt without saying so. */
-  readonly onTruncated: (model: string, seen: Truncation) => void
+  readonly onCut: (model: string, seen: CutPrompt) => void
 }
 
-export type Truncation = {
+export type CutPrompt = {
   readonly promptTokens: number
   readonly expectedTokens: number
   readonly windowTokens: number
@@ -50,97 +38,207 @@ export function learnFromAnswer(
   parts: LearnParts,
 ): void {
   const { modelKey, conversation } = lesson
-  const { windows, usage } = parts.memory
-  if (lesson.isUsageUnasked && report.usage !== null) usage.stated(modelKey)
+  const { memory } = parts
+  if (lesson.isUsageUnasked && report.usage !== null) memory.usage.stated(modelKey)
   if (report.overflow !== null) {
     const refused = { classification: report.overflow, conversation, sentTokens: lesson.expectedTokens }
-    windows.learnFrom(modelKey, refused, parts.nowMs())
+    memory.windows.learnFrom(modelKey, refused, parts.nowMs())
     return
   }
   if (!isWhole || report.isError) return
-  if (report.model !== null) parts.memory.rememberAnswer(modelKey, report.model)
-  refreshAssumed(lesson, parts.serverWindows)
-  const promptTokens = report.usage?.promptTokens ?? 0
-  if (promptTokens > 0) learnFromCount(lesson, promptTokens, report.model, parts)
+  if (report.model !== null) memory.rememberAnswer(modelKey, report.model)
+  if (lesson.isAuto) parts.serverWindows.answered(lesson.question)
+  if (lesson.sent !== null && report.usage !== null && report.usage.promptTokens > 0) {
+    learnFromReport({ ...lesson, sent: lesson.sent }, report.usage, report.model, parts)
+  }
 }
 
 // --- internal ---
 
-/** A model that was not loaded is now, and the server knows with which window. */
-function refreshAssumed({ question }: Lesson, serverWindows: ServerWindows): void {
-  if (question !== null && serverWindows.lookup(question)?.isAssumed === true) serverWindows.refresh(question)
-}
+type SentLesson = Lesson & { readonly sent: NonNullable<Lesson['sent']> }
 
-function learnFromCount(
-  lesson: Lesson,
-  promptTokens: number,
-  answeredBy: string | null,
-  parts: LearnParts,
-): void {
-  const { modelKey, sent } = lesson
-  const { calibration } = parts
-  if (sent === null) {
-    // Counting it now would be late: the next one is counted, and judged by that.
-    if (lesson.calibrationName !== null && isSuspicious(promptTokens, lesson.textBytes)) {
-      calibration.askForCount(lesson.calibrationName)
-    }
-    parts.memory.windows.succeeded(modelKey, promptTokens)
+function learnFromReport(lesson: SentLesson, usage: Usage, model: string | null, parts: LearnParts): void {
+  const { calibration, memory } = parts
+  const { sent } = lesson
+  const answeredBy = model?.slice(0, MODEL_CHARS_MAX) ?? null
+  const answered = calibration.answeredAt(
+    sent.calibrationName,
+    sent.beginnings.map(({ prompt }) => prompt),
+  )
+  const reported = describeReport(
+    lesson,
+    usage,
+    answeredBy,
+    answered,
+    calibration.habitsOf(sent.calibrationName),
+  )
+  const judgement = judgeReport(reported)
+  const take = (promptTokens: number): void => {
+    const anchor = sent.counted?.anchor ?? null
+    const isCount = calibration.observe(sent.calibrationName, sent.prompt, {
+      textBytes: sent.textBytes,
+      counted: sent.counted,
+      promptTokens,
+      answeredBy,
+      since: anchor?.answeredBy === answeredBy ? anchor : null,
+      hasCountedCached: hasCountedCached(reported, promptTokens),
+    })
+    if (!isCount) return
+    parts.suspicions.dispel(sent.calibrationName, promptTokens)
+    memory.windows.succeeded(
+      lesson.modelKey,
+      Math.min(promptTokens, reported.expectedTokens * BELIEVED_FACTOR_MAX),
+    )
+  }
+  const { textBytes, counted } = sent
+  if (judgement.kind === 'whole') {
+    take(judgement.promptTokens)
     return
   }
-  const { ownTokens, aroundTokens, mediaTokens, looseTokens, anchor } = sent
-  const prompt = { ownTokens, aroundTokens, mediaTokens, looseTokens }
-  const judgement = judgeReport({
-    promptTokens,
-    expectedTokens: sent.expectedTokens,
-    expectedTextTokens: sent.expectedTextTokens,
-    isCalibrated: sent.isCalibrated,
-    beginningTokens: anchor !== null && anchor.answeredBy === answeredBy ? anchor.promptTokens : null,
-    addedTokens: sent.addedTokens,
-  })
-  switch (judgement.kind) {
-    case 'whole':
-      parts.memory.windows.succeeded(modelKey, promptTokens)
-      calibration.observe(sent.calibrationName, {
-        prefix: sent.name,
-        prompt: { ...prompt, promptTokens, answeredBy },
-        since: anchor,
-      })
-      break
-    case 'partial':
-      calibration.see(sent.calibrationName, sent.name, prompt)
-      break
-    case 'doubtful':
-      calibration.see(sent.calibrationName, sent.name, prompt)
-      if (calibration.isOddAgain(sent.calibrationName, promptTokens)) {
-        truncated(lesson, promptTokens, judgement.window, parts)
-      }
-      break
-    case 'truncated':
-      calibration.see(sent.calibrationName, sent.name, prompt)
-      truncated(lesson, promptTokens, judgement.window, parts)
-      break
+  // A server that says that it has loaded more than was sent has cut nothing, whatever its count means.
+  const loadedTokens = loadedOf(parts.serverWindows, lesson.question)
+  if (judgement.kind !== 'useless' && loadedTokens !== null && loadedTokens >= reported.expectedTokens) {
+    take(usage.promptTokens)
+    return
+  }
+  if (judgement.kind !== 'useless' && suspect(lesson, reported, judgement, parts) === 'refuted') {
+    take(usage.promptTokens)
+    return
+  }
+  calibration.pass(sent.calibrationName, sent.prompt, { textBytes, counted, promptTokens: null, answeredBy })
+}
+
+/** Whether it counted what it must have had in its cache: more than was added, and by what was added more than before. */
+function hasCountedCached({ addedTokens, beginnings }: ReportedPrompt, promptTokens: number): boolean {
+  const [nearest] = beginnings
+  if (nearest === undefined || addedTokens.length === 0) return false
+  const hasGrown = promptTokens - nearest.promptTokens >= nearest.addedTokensMin * GROWN_SHARE_MIN
+  return hasGrown && promptTokens > Math.max(...addedTokens) * UNCACHED_FACTOR_MAX + UNCACHED_TOKENS_MIN
+}
+
+/** What is known of a prompt, beside what is said of it. */
+function describeReport(
+  { sent, expectedTokens }: SentLesson,
+  usage: Usage,
+  answeredBy: string | null,
+  answered: readonly AnsweredBeginning[],
+  habits: Habits,
+): ReportedPrompt {
+  const { counted, textBytes } = sent
+  const [longest] = answered
+  const known = answered.flatMap(({ answered: { promptTokens, ...each } }) =>
+    promptTokens === null || each.answeredBy !== answeredBy ? [] : [{ ...each, promptTokens }],
+  )
+  const [nearest] = known
+  const density = densityOf(counted, nearest ?? null, textBytes)
+  const addedTokens = (since: number): number => Math.max(0, textBytes - since) * density.tokensPerByte
+  return {
+    promptTokens: usage.promptTokens,
+    withCacheTokens: usage.alternativePromptTokens,
+    expectedTokens:
+      counted === null
+        ? Math.ceil((nearest?.promptTokens ?? 0) + addedTokens(nearest?.textBytes ?? 0))
+        : expectedTokens,
+    ownTextTokens:
+      counted === null ? null : Math.max(0, counted.ownTokens - counted.looseTokens - counted.toolsTokens),
+    beginnings: known.map((each) => ({
+      promptTokens: each.promptTokens,
+      looseTokens: (each.counted?.looseTokens ?? 0) * (counted?.ratio ?? 1),
+      addedTokensMin: addedTokens(each.textBytes) * density.shareMin,
+    })),
+    // A cache may hold the reply to the prompt before, too: then only what the client added is new to it.
+    addedTokens:
+      longest === undefined
+        ? []
+        : [0, sent.beginnings[longest.index]?.replyBytes ?? 0].map((replyBytes) =>
+            addedTokens(longest.answered.textBytes + replyBytes),
+          ),
+    textBytes,
+    habits,
   }
 }
 
-/** A lower window holds at once; a server that can say what it has loaded makes it exact. */
-function truncated(lesson: Lesson, promptTokens: number, window: StatedWindow, parts: LearnParts): void {
-  const { modelKey, question, expectedTokens } = lesson
-  parts.memory.windows.learn(modelKey, window, parts.nowMs())
-  parts.onTruncated(lesson.model, { promptTokens, expectedTokens, windowTokens: window.tokens })
-  if (question === null) return
-  parts.serverWindows.refresh(question)
-  void parts.serverWindows.settled(question, LOADED_WAIT_MS).then(() => {
-    const loaded = parts.serverWindows.lookup(question)
-    if (
-      loaded === null ||
-      loaded.isAssumed ||
-      loaded.tokens >= expectedTokens ||
-      loaded.tokens < promptTokens
-    )
-      return
-    parts.memory.windows.learn(modelKey, { tokens: loaded.tokens, kind: loaded.kind }, parts.nowMs())
-  })
+/** The provider's tokens for a byte of text, and how much less it may be. */
+function densityOf(
+  counted: SentPrompt['counted'],
+  nearest: { readonly textBytes: number; readonly promptTokens: number } | null,
+  textBytes: number,
+): { readonly tokensPerByte: number; readonly shareMin: number } {
+  if (counted !== null) {
+    const { ownTokens, looseTokens, ratio, ratioMin } = counted
+    const textShare = (ownTokens - looseTokens) / Math.max(1, ownTokens)
+    return {
+      tokensPerByte: (ownTokens * ratio) / Math.max(1, textBytes),
+      shareMin: textShare * (ratioMin / ratio) * ADDED_SHARE_MIN,
+    }
+  }
+  const tokensPerByte =
+    nearest === null ? USUAL_TOKENS_PER_BYTE : nearest.promptTokens / Math.max(1, nearest.textBytes)
+  return { tokensPerByte, shareMin: ADDED_SHARE_MIN }
 }
 
-/** How long after a truncation the server's word is still taken for it, in milliseconds. */
+/**
+ * A prompt may have come out cut. What cannot be explained otherwise is believed, and what can be has to come
+ * twice; then a server that can say what it has loaded makes it exact, or takes it back.
+ */
+function suspect(
+  lesson: SentLesson,
+  { promptTokens, expectedTokens, habits: { countsCached } }: ReportedPrompt,
+  { kind, window }: Extract<ReportJudgement, { readonly window: StatedWindow }>,
+  parts: LearnParts,
+): 'refuted' | 'suspected' {
+  const { modelKey, sent } = lesson
+  const report = { promptTokens, expectedTokens, windowTokens: window.tokens, countsCached }
+  const verdict = parts.suspicions.take(sent.calibrationName, report)
+  if (kind === 'doubtful' && verdict === 'refuted') return 'refuted'
+  // Bytes do not tell what of them are thoughts: the second sight is one that was counted.
+  if (sent.counted === null) parts.calibration.askForCount(sent.calibrationName)
+  if (kind === 'doubtful' && (verdict !== 'confirmed' || sent.counted === null)) return 'suspected'
+  if (!parts.memory.windows.learnCut(modelKey, window, parts.nowMs())) return 'suspected'
+  parts.onCut(lesson.model, report)
+  void parts.failures.around('observation', null, async () => {
+    await askWhatIsLoaded(lesson, report, parts)
+    return null
+  })
+  return 'suspected'
+}
+
+async function askWhatIsLoaded(
+  { modelKey, question }: Lesson,
+  { promptTokens, expectedTokens }: CutPrompt,
+  { serverWindows, memory, nowMs }: LearnParts,
+): Promise<void> {
+  serverWindows.refresh(question)
+  await serverWindows.settled(question, LOADED_WAIT_MS)
+  const tokens = loadedOf(serverWindows, question)
+  if (tokens === null || tokens < promptTokens) return
+  memory.windows.forgetCut(modelKey)
+  if (tokens < expectedTokens) memory.windows.learnCut(modelKey, { tokens, kind: 'total' }, nowMs())
+}
+
+function loadedOf(serverWindows: ServerWindows, question: WindowQuestion): number | null {
+  const stated = serverWindows.lookup(question)
+  return stated?.isLoaded === true ? stated.tokens : null
+}
+
+/** How long after a cut prompt the server's word is still taken for it, in milliseconds. */
 const LOADED_WAIT_MS = 10_000
+
+/** Longer names are no models; answers come from outside. */
+const MODEL_CHARS_MAX = 256
+
+/** A count grows with what is added, whatever the tokenizer makes of it. */
+const GROWN_SHARE_MIN = 0.5
+
+/** A report of the uncached part alone is no larger than this: our count may be off, and caches hold whole blocks. */
+const UNCACHED_FACTOR_MAX = 1.3
+const UNCACHED_TOKENS_MIN = 256
+
+/** Of what we take for added, so much is there at the least, whatever the tokenizer makes of it. */
+const ADDED_SHARE_MIN = 0.8
+
+/** Prose and code as JSON; only for prompts of which nothing was ever counted. */
+const USUAL_TOKENS_PER_BYTE = 0.25
+
+/** A report raises a learnt window to this many times what was expected at most. */
+const BELIEVED_FACTOR_MAX = 2

@@ -1,4 +1,6 @@
+import { hasFamily } from '../pressure/ratio.ts'
 import type { Profile } from '../profiles/schema.ts'
+import { azureDeployment } from '../upstream/target.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
 import type { Measure, MeasureRequest } from './measure/measure.ts'
@@ -64,14 +66,14 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
 export async function measureRequest(
   request: ChatRequest,
-  parts: Pick<Preparation, 'measure' | 'findWindows'>,
+  parts: Pick<Preparation, 'measure' | 'memory' | 'findWindows'>,
   remembered: Remembered,
   mustCount: boolean,
 ): Promise<Measure> {
   return parts.measure({
     chat: request.chat,
     profile: request.profile,
-    model: request.model,
+    model: countedAs(request, parts.memory.answeredBy(request.modelKey)),
     modelKey: request.modelKey,
     windows: await parts.findWindows(request, remembered.conversation),
     stride: remembered.stride,
@@ -98,6 +100,12 @@ export function rewriteRequest(
 }
 
 // --- internal ---
+
+/** By whose rules a prompt is counted: a name that tells no family gives way to the one that answered. */
+function countedAs({ model, exchange }: ChatRequest, answeredBy: string | null): string {
+  const isAlias = azureDeployment(exchange.path) !== null || !hasFamily(model)
+  return isAlias && answeredBy !== null ? answeredBy : model
+}
 
 function whyUntouched(request: ChatRequest, parts: Preparation): string | null {
   if (request.profile.observe) return 'observe'

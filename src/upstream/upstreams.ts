@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import { clientCredential, credentialHeaders, heldKeyHeader, type ClientCredential } from './credential.ts'
+import {
+  clientCredential,
+  clientCredentials,
+  credentialHeaders,
+  heldKeyHeader,
+  type ClientCredential,
+} from './credential.ts'
 import { upstreamFailure } from './failure.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
@@ -54,8 +60,8 @@ export type UpstreamRequest = {
   readonly signal: AbortSignal | null
 }
 
-/** A question of Foldgate's own to an upstream: not a client's request, but asked with its credential. */
-export type UpstreamQuestion = Pick<
+/** A request of Foldgate's own to an upstream: not a client's, but sent with the client's credential. */
+export type OwnRequest = Pick<
   UpstreamRequest,
   'upstream' | 'rawHeaders' | 'withholdCredential' | 'signal'
 > & {
@@ -68,6 +74,12 @@ export type UpstreamQuestion = Pick<
   readonly keyPlace: ClientCredential['place'] | null
   readonly body: Buffer | null
 }
+
+/** Where a request has its credentials, and whether they are Foldgate's own. */
+export type CredentialBearer = Pick<
+  UpstreamRequest,
+  'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'
+>
 
 export type Answer = {
   readonly status: number
@@ -85,8 +97,10 @@ export type Answer = {
 export type Upstreams = {
   /** Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_broken` or, aborted, the signal's reason. */
   readonly send: (request: UpstreamRequest) => Promise<Answer>
-  /** As `send`, but past the queue: a question is small and must not wait behind long answers. */
-  readonly ask: (question: UpstreamQuestion) => Promise<Answer>
+  /** As `send`, but past the queue: what Foldgate asks is small and must not wait behind long answers. */
+  readonly ask: (request: OwnRequest) => Promise<Answer>
+  /** Whether the upstream would get to see any of these credentials. Throws `unknown_upstream`. */
+  readonly seesCredentialOf: (request: CredentialBearer) => boolean
   readonly has: (name: string) => boolean
   /** Throws `unknown_upstream`. */
   readonly addressOf: (name: string | null) => UpstreamAddress
@@ -138,12 +152,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     }
   }
 
-  async function ask(question: UpstreamQuestion): Promise<Answer> {
-    const upstream = upstreamNamed(question.upstream)
-    const { path, query, rawHeaders } = question
+  async function ask(request: OwnRequest): Promise<Answer> {
+    const upstream = upstreamNamed(request.upstream)
+    const { path, query, rawHeaders } = request
     if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
-    return prepare(upstream, question, {
-      keyPlace: question.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
+    return prepare(upstream, request, {
+      keyPlace: request.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
       query,
       pathWith: (allowedQuery) => withQuery(upstream.address, path, allowedQuery),
     })()
@@ -151,7 +165,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   /** Decides what the upstream gets to see, and who may see which credential; the returned function sends it. */
   function prepare(
-    { name, address, settings, seesClientKey }: Upstream,
+    upstream: Upstream,
     request: Pick<UpstreamRequest, 'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'signal'> &
       Partial<Pick<UpstreamRequest, 'bodyBytes' | 'headerOverrides'>>,
     where: {
@@ -160,9 +174,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       readonly pathWith: (query: string) => string
     },
   ): () => Promise<Answer> {
+    const { name, address, settings } = upstream
     const { signal } = request
     const body = wholeBody(request.body)
-    const forwardCredential = seesClientKey && settings.key === null && !request.withholdCredential
+    const forwardCredential = forwardsCredential(upstream, request)
     const headers = requestHeaders({
       rawHeaders: request.rawHeaders,
       forwardCredential,
@@ -207,6 +222,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   return {
     send,
     ask,
+    seesCredentialOf: (request) => {
+      const upstream = upstreamNamed(request.upstream)
+      const { settings, address } = upstream
+      if (!forwardsCredential(upstream, request)) return false
+      const replaced = new Set(configuredHeaders(null, settings, address).map(([name]) => name.toLowerCase()))
+      return clientCredentials(request.rawHeaders, request.target.query).some(
+        ({ place }) => !replaced.has(place),
+      )
+    },
     has: (name) => upstreams.has(name),
     addressOf: (name) => upstreamNamed(name).address,
     holdsKey: [...upstreams.values()].some(holdsCredential),
@@ -223,6 +247,13 @@ type Upstream = {
   readonly address: UpstreamAddress
   readonly gate: Gate
   readonly seesClientKey: boolean
+}
+
+function forwardsCredential(
+  { settings, seesClientKey }: Upstream,
+  { withholdCredential }: Pick<UpstreamRequest, 'withholdCredential'>,
+): boolean {
+  return seesClientKey && settings.key === null && !withholdCredential
 }
 
 /** A credential may stand in the key, in a header, in the address's user info or in its query. */

@@ -10,7 +10,7 @@
  *
  * Prints a table a model; exits with 1 where it misses what is promised, and if there was nothing to measure.
  */
-import { createCalibration } from '../../src/pressure/calibration.ts'
+import { createCalibration } from '../../src/pressure/calibration/calibration.ts'
 import { readCountedRecordings, type CountedRecording } from './counted-recordings.ts'
 import { measureRecording, type Believed } from './measured-recording.ts'
 
@@ -73,7 +73,7 @@ async function measureModel(model: string, recordings: readonly CountedRecording
 }
 
 function openCalibration() {
-  return createCalibration({ namesMax: 10, anchorsMax: 100_000 })
+  return createCalibration({ namesMax: 10, promptsMax: 100_000 })
 }
 
 function uncalibrated(believed: Believed): Believed {

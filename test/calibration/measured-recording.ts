@@ -1,6 +1,6 @@
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { createValidatedValues } from '../../src/dialects/validated-values.ts'
-import { noExcess, type Calibration } from '../../src/pressure/calibration.ts'
+import type { Calibration } from '../../src/pressure/calibration/calibration.ts'
 import { startingRatio } from '../../src/pressure/ratio.ts'
 import { resolveWindow } from '../../src/pressure/window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
@@ -8,7 +8,7 @@ import { digest } from '../../src/proxy/request/body-source.ts'
 import { createMeasure, type Measure } from '../../src/proxy/measure/measure.ts'
 import { readChat } from '../../src/proxy/request/read-chat.ts'
 import { asItCame } from '../../src/proxy/rewrite.ts'
-import { describeSent } from '../../src/proxy/measure/sent-prompt.ts'
+import { describeSent, expectedPromptTokens } from '../../src/proxy/measure/sent-prompt.ts'
 import type { CountedRecording } from './counted-recordings.ts'
 
 /** What was believed of a request before its answer, and what the provider then said. */
@@ -60,18 +60,22 @@ export async function measureRecording(
       scope: 'recorded',
       mustCount: true,
     })
-    const sent = describeSent(chat, measured, asItCame(chat, measured.incomingTokens))
-    if (sent === null) throw new Error('the request was not counted')
+    const prepared = asItCame(chat, measured.incomingTokens)
+    const { counted, prompt, textBytes } = describeSent(chat, 'recorded', measured, prepared)
+    if (counted === null) throw new Error('the request was not counted')
     believed.push({
       promptTokens,
-      expectedTokens: sent.expectedTokens,
+      expectedTokens: expectedPromptTokens(measured, prepared),
       uncalibratedTokens: measured.incomingTokens * startingRatio(model),
       decidedTokens: decidedTokens(measured),
     })
-    calibration.observe(sent.calibrationName, {
-      prefix: sent.name,
-      prompt: { ...sent, promptTokens, answeredBy: model },
-      since: sent.anchor,
+    calibration.observe(measured.calibrationName, prompt, {
+      textBytes,
+      counted,
+      promptTokens,
+      answeredBy: model,
+      since: counted.anchor,
+      hasCountedCached: true,
     })
   }
   return believed
@@ -79,7 +83,10 @@ export async function measureRecording(
 
 // --- internal ---
 
-function decidedTokens({ incomingTokens, rate, counted }: Measure): number {
-  const { countedTokens, marginTokens } = counted?.excess ?? noExcess
-  return (incomingTokens + countedTokens + marginTokens) * rate.ratio + rate.overheadTokens
+/** What is held against the budget: what surrounds the messages and the messages, corrected by what was counted. */
+function decidedTokens({ rate, counted }: Measure): number {
+  if (counted === null) return 0
+  const { actual, conversationTokens, excess } = counted
+  const ownTokens = actual.aroundTokens + conversationTokens + excess.differenceTokens + excess.marginTokens
+  return ownTokens * rate.ratio
 }

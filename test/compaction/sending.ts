@@ -1,4 +1,4 @@
-import { noExcess } from '../../src/pressure/calibration.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { compact } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PassName, Policy } from '../../src/compaction/policy.ts'

@@ -62,6 +62,8 @@ describe('the seconds of a recording are read from its header', () => {
     ['MP3 at 96 kbit/s', mp3({ header: mpeg1, bytes: 24_000 }), 2],
     ['MP3 at 64 kbit/s, MPEG 2', mp3({ header: mpeg2, bytes: 8_000 }), 1],
     ['MP3 behind a tag with a picture', mp3({ header: mpeg1, bytes: 24_000, tagBytes: 200_000 }), 2],
+    ['WAV of a telephone, GSM', wav({ bytesPerSecond: 1_625, dataBytes: 3_250 }), 2],
+    ['MP3 at its lowest rate', mp3({ header: [0xff, 0xf3, 0x18, 0xc4], bytes: 9_001 }), 9.001],
     ['MP3 of variable bit rate', mp3({ header: mpeg1, bytes: 9_000, frames: 250, sideBytes: 17 }), 6],
   ])('%s', (_, bytes, seconds) => {
     expect(secondsOf(bytes)).toBeCloseTo(seconds, 6)
@@ -79,6 +81,26 @@ describe('the seconds of a recording are read from its header', () => {
     ['AAC, which begins like an MP3', Buffer.from([0xff, 0xf1, 0x50, 0x80, 0, 0, 0, 0])],
   ])('%s has none', (_, bytes) => {
     expect(secondsOf(bytes)).toBe(0)
+  })
+})
+
+const claim = (frames: number) => mp3({ header: mpeg1, bytes: 5_000, frames, sideBytes: 17 })
+
+// A header was believed whatever it said: 5 kB that claimed six million frames were counted as 43 hours, and the whole
+// conversation before them was folded away to make room.
+describe('a recording is no longer than its data can hold', () => {
+  test.each([
+    ['an MP3 that counts six million frames', claim(6_000_000)],
+    ['an MP3 that counts as many as it can write', claim(0xffff_ffff)],
+    ['a WAV of one byte a second', wav({ bytesPerSecond: 1, dataBytes: 100_000 })],
+    ['a WAV below 8 kbit/s', wav({ bytesPerSecond: 999, dataBytes: 100_000 })],
+  ])('%s is not believed', (_, bytes) => {
+    expect(secondsOf(bytes)).toBe(0)
+  })
+
+  test('up to there it is', () => {
+    expect(secondsOf(claim(208))).toBeCloseTo(4.992, 6)
+    expect(secondsOf(claim(209))).toBe(0)
   })
 })
 

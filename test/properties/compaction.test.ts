@@ -1,4 +1,4 @@
-import { noExcess } from '../../src/pressure/calibration.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'

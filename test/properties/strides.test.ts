@@ -1,4 +1,4 @@
-import { noExcess } from '../../src/pressure/calibration.ts'
+import { noExcess, type Excess } from '../../src/pressure/calibration/expected.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact } from '../../src/compaction/compact.ts'
@@ -12,7 +12,13 @@ import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 const policy = policyOf()
 
 /** One request: the view and the stride under these numbers, from the newest record or from none. */
-function send(messages: readonly object[], newest: Stride | null, nominal: Room, actual: Room) {
+function send(
+  messages: readonly object[],
+  newest: Stride | null,
+  nominal: Room,
+  actual: Room,
+  excess: Excess = noExcess,
+) {
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const { stride, view } = finish(
@@ -22,7 +28,7 @@ function send(messages: readonly object[], newest: Stride | null, nominal: Room,
       nominal,
       actual,
       strict: false,
-      excess: noExcess,
+      excess,
       forced: false,
     }),
   )
@@ -38,20 +44,31 @@ const days = fc.record({
   budgetTokens: fc.integer({ min: 2_000, max: 12_000 }),
   share: fc.double({ min: 0.5, max: 1.5, noNaN: true }),
   moreTools: fc.integer({ min: 0, max: 300 }),
+  /** What the provider has counted of the last prompt, beyond our count or below it. */
+  excess: fc.record({
+    differenceTokens: fc.integer({ min: -3_000, max: 3_000 }),
+    marginTokens: fc.integer({ min: 0, max: 500 }),
+  }),
 })
 
 describe('strides', () => {
   test('that were made stay, whatever today’s window, calibration and tools are', () => {
     fc.assert(
-      fc.property(conversation, days, (messages, { budgetTokens, share, moreTools }) => {
+      fc.property(conversation, days, (messages, { budgetTokens, share, moreTools, excess }) => {
         const nominal = roomOf(budgetTokens, 40)
         const later = roomOf(Math.floor(budgetTokens * share), 40 + moreTools)
         const points = subjectOf(messages).structure.requestPoints
         let newest: Stride | null = null
         let before: readonly string[] = []
         for (const [position, point] of points.entries()) {
-          const actual = position < points.length / 2 ? nominal : later
-          const { stride, texts } = send(messages.slice(0, point), newest, nominal, actual)
+          const isLater = position >= points.length / 2
+          const { stride, texts } = send(
+            messages.slice(0, point),
+            newest,
+            nominal,
+            isLater ? later : nominal,
+            isLater ? excess : noExcess,
+          )
           const isFurther = stride !== null && stride.point > (newest?.point ?? -1)
           if (isFurther)
             expect(stride.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
@@ -69,7 +86,7 @@ describe('strides', () => {
 
   test('that are derived without records do not depend on today’s numbers: they only add one at the end', () => {
     fc.assert(
-      fc.property(conversation, days, (messages, { budgetTokens, share, moreTools }) => {
+      fc.property(conversation, days, (messages, { budgetTokens, share, moreTools, excess }) => {
         const nominal = roomOf(budgetTokens, 40)
         const usual = send(messages, null, nominal, nominal).stride
         const today = send(
@@ -77,6 +94,7 @@ describe('strides', () => {
           null,
           nominal,
           roomOf(Math.floor(budgetTokens * share), 40 + moreTools),
+          excess,
         ).stride
         const isFurther = today !== null && today.point === messages.length
         expect(isFurther ? usual : today).toEqual(usual)

@@ -194,6 +194,13 @@ describe('what is put right', () => {
     )
   })
 
+  // One host ran them stretched to 65,536 tokens, and everybody else's were believed to be.
+  test('open weights take what they take without being stretched, except at a host that says otherwise', async () => {
+    const providers = { a: [{ id: 'mistralai/Mistral-7B-Instruct-v0.3', contextWindow: 65_536 }] }
+    expect(await figuresOf('a.example.com', providers)).toEqual(['mistral-7b-instruct-v0-3 65536'])
+    expect(await figuresOf('*', providers)).toEqual(['mistral-7b-instruct-v0-3 32768'])
+  })
+
   test('the aliases of DeepSeek’s own host mean its current model', async () => {
     const providers = { deepseek: [{ id: 'deepseek-v9' }], a: [{ id: 'deepseek-chat', contextWindow: 5000 }] }
     expect(await figuresOf('*', providers)).toEqual([

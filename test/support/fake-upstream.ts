@@ -131,12 +131,12 @@ export function bytes(body: Buffer | string, headers: Record<string, string> = {
 }
 
 /** A chat completion with this text. */
-export function completion(text: string, usage: Record<string, unknown> = {}): Script {
+export function completion(text: string, usage: Record<string, unknown> = {}, model = 'fake-model'): Script {
   return json({
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
-    model: 'fake-model',
+    model,
     choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, ...usage },
   })

@@ -204,3 +204,39 @@ describe('what a path asks for', () => {
     expect(queryWithoutKey('')).toBe('')
   })
 })
+
+// A run of slashes in the middle of a path was searched for its end once for each of its slashes: 60,000 of them, which fit
+// into the head of one request from anybody, kept every other client waiting for six seconds. A million took half an hour.
+describe('a path costs no more than its length', () => {
+  const slashes = '/'.repeat(1_000_000)
+  const address = parseUpstreamAddress('https://h/v1')
+
+  test.each([
+    ['slashes within it', `/v1/x${slashes}x/chat/completions`],
+    ['slashes at its end', `/v1/x/chat/completions${slashes}`],
+    ['slashes in its query', `/v1/x/chat/completions?${slashes}x`],
+  ])('%s', (_, path) => {
+    expect(isChatCompletions('POST', path)).toBe(true)
+    expect(uncompactedGenerationPath('POST', path)).toBeNull()
+    expect(chatBase(address, parseTarget(path))).toMatch(/^\/v1\/x/)
+    expect(azureDeployment(path)).toBeNull()
+  })
+
+  test.each([
+    ['percent signs', '%'],
+    ['escapes', '%25'],
+    ['escaped slashes', '%2f'],
+    ['escaped dots', 'x%2e'],
+    ['deployments', '/openai/deployments/x'],
+    ['dots', 'a.'],
+  ])('%s', (_, piece) => {
+    const path = `/v1/${piece.repeat(100_000)}x/chat/completions`
+    expect(isChatCompletions('POST', parseTarget(path).path)).toBe(true)
+    expect(azureDeployment(path)).toBe(piece.startsWith('/openai') ? 'x' : null)
+  })
+
+  test('of a hundred thousand parameters the keys are found', () => {
+    expect(queryWithoutKey(`?${'a&'.repeat(100_000)}key=1`)).toBe(`?${'a&'.repeat(100_000).slice(0, -1)}`)
+    expect(keysOfQuery(`?${'key=1&'.repeat(1_000)}a`)).toBe('key=1&'.repeat(1_000).slice(0, -1))
+  })
+})

@@ -2,15 +2,15 @@ import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import type { Room } from '../../compaction/policy.ts'
 import type { Stride } from '../../compaction/stride.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
+import type { Calibration } from '../../pressure/calibration/calibration.ts'
 import {
   excessOf,
   expectedTokens,
   noExcess,
-  type Beginning,
-  type Calibration,
   type Excess,
   type Rate,
-} from '../../pressure/calibration.ts'
+} from '../../pressure/calibration/expected.ts'
+import type { Anchor } from '../../pressure/calibration/prompt.ts'
 import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
 import { budgetOf, needsNoCount, nominalUp, pressureOf, reserveFor } from '../../pressure/pressure.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
@@ -25,6 +25,8 @@ import { createScales, type Weighed } from './weigh.ts'
 export type Measure = {
   readonly window: ResolvedWindow
   readonly rate: Rate
+  /** The family's ratio, whatever was learnt. */
+  readonly familyRatio: number
   /** Under which name counts of this upstream, model and credential are compared. */
   readonly calibrationName: string
   /** Window less reserve, in our tokens. */
@@ -40,8 +42,10 @@ export type Measure = {
 export type Counted = Weighed & {
   readonly nominal: Room
   readonly actual: Room
-  /** What the provider is known to have counted of what was sent under `stride`, and what was sent of it at all. */
-  readonly beginning: Beginning
+  /** What the provider is known to have counted of what is sent under `stride`; null where nothing. */
+  readonly anchor: Anchor | null
+  /** Our count of all messages but the leading system block, as they came. */
+  readonly conversationTokens: number
   /** The newest stride on record. */
   readonly stride: Stride | null
   /** How the prompt under `stride` differs from our count of it. */
@@ -93,6 +97,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       return {
         window,
         rate: guess,
+        familyRatio,
         calibrationName,
         budgetTokens: guessedBudgetTokens,
         counted: null,
@@ -107,27 +112,30 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const { systemCount } = chat.structure
     const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
-    const { toolsMarginTokens } = weighed
-    const overheadTokens = Math.ceil(rate.overheadTokens / rate.ratio)
-    // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
-    const isToolsKnown = rate.overheadDoubtTokens < toolsMarginTokens
-    const besideTokens = isToolsKnown ? overheadTokens : Math.max(overheadTokens, toolsMarginTokens)
-    const incomingTokens = aroundTokens + sum(subject.sizes, systemCount, subject.sizes.length)
-    const { beginning, ownTokens } = beginningOf(request, calibration, calibrationName, weighed)
-    const anchor = beginning.counted?.anchor ?? null
+    const besideTokens = besideFor(rate, weighed, budgetTokens)
+    const conversationTokens = sum(subject.sizes, systemCount, subject.sizes.length)
+    const incomingTokens = aroundTokens + conversationTokens
+    const { anchor, ownTokens } = anchorOf(request, calibration, calibrationName, weighed)
     const isAsItCame = request.stride === null
     return {
       window,
       rate,
+      familyRatio,
       calibrationName,
       budgetTokens,
       counted: {
         ...weighed,
-        nominal: nominalRoom(request.windows.nominal, reserve, familyRatio, aroundTokens + toolsMarginTokens),
+        nominal: nominalRoom(
+          request.windows.nominal,
+          reserve,
+          familyRatio,
+          aroundTokens + weighed.toolsMarginTokens,
+        ),
         actual: { budgetTokens, aroundTokens: aroundTokens + besideTokens, slackTokens: 0 },
-        beginning,
+        anchor,
+        conversationTokens,
         stride: request.stride,
-        excess: anchor === null ? noExcess : excessOf(ownTokens, rate, anchor),
+        excess: anchor === null ? noExcess : excessOf(ownTokens, rate, anchor, besideTokens),
       },
       incomingTokens,
       pressure: pressureOf(
@@ -147,26 +155,46 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 // --- internal ---
 
 /**
- * What of the prompt under the newest stride was seen before, and its own count. Beyond its point a stride treats nothing, so
- * what came after a prompt that was sent weighs what its messages weigh.
+ * What of the prompt under the newest stride the provider has counted, and our own count of the prompt. Beyond its
+ * point a stride treats nothing, so what came after a prompt that was sent weighs what its messages weigh.
  */
-function beginningOf(
-  { chat, stride }: MeasureRequest,
+function anchorOf(
+  { chat, stride, scope }: MeasureRequest,
   calibration: Calibration,
   name: string,
   { subject, aroundTokens }: Weighed,
-): { readonly beginning: Beginning; readonly ownTokens: number } {
-  const beginnings = promptBeginnings(chat, stride)
-  const beginning = calibration.lookBack(
+): { readonly anchor: Anchor | null; readonly ownTokens: number } {
+  const { systemCount } = chat.structure
+  const points = promptBeginnings(chat, scope, stride)
+  const found = calibration.anchorAt(
     name,
-    beginnings.map((each) => each.name),
+    points.map(({ point, prompt }) => ({
+      prompt,
+      // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
+      conversationTokens: sum(subject.sizes, systemCount, point),
+    })),
   )
-  const { counted } = beginning
-  if (counted === null) return { beginning, ownTokens: 0 }
-  const { anchor, index } = counted
-  const added = sum(subject.sizes, beginnings[index]?.point ?? 0, subject.sizes.length)
-  return { beginning, ownTokens: anchor.ownTokens + (aroundTokens - anchor.aroundTokens) + added }
+  if (found === null) return { anchor: null, ownTokens: 0 }
+  const { anchor, index } = found
+  const added = sum(subject.sizes, points[index]?.point ?? 0, subject.sizes.length)
+  return { anchor, ownTokens: anchor.ownTokens + (aroundTokens - anchor.aroundTokens) + added }
 }
+
+/** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
+function besideFor(
+  { overheadTokens, overheadDoubtTokens, ratio }: Rate,
+  { toolsTokens, toolsMarginTokens }: Weighed,
+  budgetTokens: number,
+): number {
+  const overhead = Math.ceil(overheadTokens / ratio)
+  // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
+  const isToolsWayKnown = overheadDoubtTokens / ratio < toolsMarginTokens
+  const least = isToolsWayKnown ? -toolsTokens : toolsMarginTokens
+  return Math.min(Math.max(overhead, least), Math.floor(budgetTokens * BESIDE_SHARE_MAX))
+}
+
+/** Whatever was reported, a conversation keeps this share of the budget. */
+const BESIDE_SHARE_MAX = 0.5
 
 function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {
   const budget = budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })

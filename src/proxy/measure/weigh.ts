@@ -5,7 +5,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../pressure/bpe-counter.ts'
 import { mediaTokens } from '../../pressure/media-tokens.ts'
-import { messageTokens, PRIMING_TOKENS, uncutTokens } from '../../pressure/message-tokens.ts'
+import { inlineThoughts, messageTokens, PRIMING_TOKENS, uncutTokens } from '../../pressure/message-tokens.ts'
 import {
   plainSchemaTokens,
   plainToolsTokens,
@@ -25,10 +25,17 @@ export type Weighed = {
   readonly toolsTokens: number
   /** How much more tools and schemas cost where they are put into the prompt as JSON. */
   readonly toolsMarginTokens: number
-  /** Of all messages, what was estimated from pixels and bytes. */
+  /** What each message weighs, in their order. */
+  readonly weights: readonly Weight[]
+}
+
+/** What a message weighs, framing included, in our tokens. */
+export type Weight = {
+  readonly tokens: number
+  /** Of these, what was estimated from pixels and bytes. */
   readonly mediaTokens: number
-  /** Of all messages, media and the thoughts sent back with them: what a provider may count otherwise, or not at all. */
-  readonly looseTokens: number
+  /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
+  readonly thoughtTokens: number
 }
 
 export type WeighRequest = {
@@ -66,8 +73,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
       aroundTokens: system + PRIMING_TOKENS + tools.tokens,
       toolsTokens: tools.tokens,
       toolsMarginTokens: tools.marginTokens,
-      mediaTokens: messages.reduce((sum, weight) => sum + weight.mediaTokens, 0),
-      looseTokens: messages.reduce((sum, weight) => sum + weight.looseTokens, 0),
+      weights: messages,
     }
   }
 }
@@ -76,8 +82,6 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
 
 /** Lists of tools and schemas whose size is remembered. */
 const AROUND_ENTRIES_MAX = 1024
-
-type Weight = { readonly tokens: number; readonly mediaTokens: number; readonly looseTokens: number }
 
 function* weightsOf(
   { chat, counter, encoding, model }: WeighRequest,
@@ -92,11 +96,11 @@ function* weightsOf(
     let weight = counts.get(countedAs)
     if (weight === undefined) {
       const parsed = parseMessage(chat.source, message)
-      const media = facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
+      const inline = facts.role === 'assistant' ? inlineThoughts(parsed.text) : ''
       weight = {
         tokens: yield* messageTokens(parsed, facts, counter, model),
-        mediaTokens: media,
-        looseTokens: media + uncutTokens(parsed, counter.count),
+        mediaTokens: facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0),
+        thoughtTokens: uncutTokens(parsed, counter.count) + counter.count(inline),
       }
       counts.set(countedAs, weight)
       known.set(facts, counts)

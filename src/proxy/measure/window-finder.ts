@@ -1,9 +1,10 @@
 import type { StatedWindow } from '../../overflow/classification.ts'
-import { isListedHost } from '../../pressure/window-table.ts'
+import { budgetOf, reserveFor } from '../../pressure/pressure.ts'
+import { isListedAt } from '../../pressure/window-table.ts'
 import { resolveWindow, type ResolvedWindow, type WindowSources } from '../../pressure/window.ts'
 import { azureDeployment } from '../../upstream/target.ts'
-import type { ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
-import type { ChatRequest } from '../request/chat-request.ts'
+import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
+import { isNamedInFull, type ChatRequest } from '../request/chat-request.ts'
 import type { UpstreamMemory } from '../memory/upstream-memory.ts'
 
 /** The window of a request's model now, and the one that its past is derived with. */
@@ -22,8 +23,8 @@ export type WindowFinderOptions = {
 }
 
 /**
- * Finds windows. With `window.tokens: auto` the server is asked, off the path of requests: only the first of
- * a model on a host that the built-in table does not list waits for the answer, within a bound.
+ * Finds windows. With `window.tokens: auto` the server is asked, off the path of requests: only the first of a
+ * model that the built-in table does not list at its host waits for the answer, within a bound.
  */
 export function createWindowFinder(
   options: WindowFinderOptions,
@@ -37,11 +38,12 @@ export function createWindowFinder(
     const answeredBy = memory.answeredBy(modelKey)
     const isAuto = profile.window.tokens === 'auto'
     const question = windowQuestion(request)
-    if (isAuto && learnt === null && !isListedHost(host) && serverWindows.isUnasked(question)) {
+    if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
       serverWindows.lookup(question)
       await serverWindows.settled(question, FIRST_WAIT_MS)
     }
-    const stated = isAuto ? statedBy(serverWindows, question, answeredBy) : null
+    const said = isAuto ? statedBy(serverWindows, question, answeredBy) : null
+    const stated = said === null ? null : bindingWindow(said, request)
     const sources: WindowSources = {
       configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
       maxTokens: profile.window.max,
@@ -50,7 +52,7 @@ export function createWindowFinder(
       names: namesOf(request, answeredBy),
       host,
     }
-    const nominalServer = stated === null || stated.isAssumed ? null : stated
+    const nominalServer = said?.isAssumed === true ? null : stated
     return {
       actual: resolveWindow(sources),
       nominal: resolveWindow({ ...sources, learnt: null, server: nominalServer, names: [model] }),
@@ -64,7 +66,7 @@ export function windowQuestion(request: ChatRequest): WindowQuestion {
   return {
     upstream: request.upstreamName,
     credential: request.modelKey.credential,
-    model: request.model,
+    model: isNamedInFull(request) ? request.model : null,
     target: exchange.target,
     rawHeaders: exchange.incoming.rawHeaders,
     withholdCredential: exchange.clientKeyName !== null,
@@ -87,8 +89,22 @@ function statedBy(
   serverWindows: ServerWindows,
   question: WindowQuestion,
   answeredBy: string | null,
-): (StatedWindow & { readonly isAssumed: boolean }) | null {
+): ServerWindow | null {
   const stated = serverWindows.lookup(question)
   if (stated !== null || answeredBy === null || answeredBy === question.model) return stated
   return serverWindows.lookup({ ...question, model: answeredBy })
+}
+
+/** Where a server limits the prompt and the whole, the one that leaves this request's prompt less. */
+function bindingWindow(
+  { tokens, kind, inputTokens }: ServerWindow,
+  { chat, profile }: ChatRequest,
+): StatedWindow {
+  const reserveTokens = reserveFor({
+    requestLimitTokens: chat.completion.outputLimit?.tokens ?? null,
+    profileReserveTokens: profile.window.output_reserve,
+  })
+  const isTighter =
+    inputTokens !== null && inputTokens < budgetOf({ windowTokens: tokens, kind, reserveTokens })
+  return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
 }

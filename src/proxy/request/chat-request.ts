@@ -3,6 +3,7 @@ import { FoldgateError } from '../../errors.ts'
 import { matchesGlob } from '../../profiles/glob.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
+import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import { digest } from './body-source.ts'
 import type { Exchange } from '../wire/exchange.ts'
@@ -43,7 +44,7 @@ export function describeRequest(
   options: DescribeOptions,
 ): ChatRequest {
   const { exchange, chat, wishes, scope } = input
-  const model = bounded(chat.completion.model ?? azureDeployment(exchange.path) ?? '')
+  const model = bounded(givenName(chat, exchange))
   const match = matchProfile(options.profiles(), {
     model,
     headers: exchange.incoming.headers,
@@ -74,14 +75,20 @@ export function describeRequest(
   }
 }
 
+/** Whether the request's model has the name that the client wrote, not a digest of a name that is too long. */
+export function isNamedInFull({ model, chat, exchange }: ChatRequest): boolean {
+  return model === givenName(chat, exchange)
+}
+
 // --- internal ---
 
 /** Enough to tell the models of one scope apart. */
 const MODEL_DIGEST_CHARS = 12
 
-/** Longer names are no models. They stand in caches and logs, which must not grow by what a client makes up. */
-const MODEL_CHARS_MAX = 256
+function givenName(chat: Chat, exchange: Exchange): string {
+  return chat.completion.model ?? azureDeployment(exchange.path) ?? ''
+}
 
 function bounded(model: string): string {
-  return model.length <= MODEL_CHARS_MAX ? model : `${model.slice(0, 64)} ${digest(model)}`
+  return model.length <= MODEL_NAME_CHARS_MAX ? model : `${model.slice(0, 64)} ${digest(model)}`
 }

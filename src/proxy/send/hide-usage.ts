@@ -1,9 +1,7 @@
-import { createEventReader } from '../../overflow/event-reader.ts'
-import { parseJson } from '../../overflow/parse-json.ts'
-import { isJsonObject } from '../../conversation/json-value.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { BodyTransform } from '../wire/deliver.ts'
+import { EVENT_BYTES_MAX, NAMED_CHOICE_CHARS_MAX, namesChoice, withoutUsage } from './usage-event.ts'
 
 /** What hides the event that only Foldgate asked for in this answer; null where there can be none, or none is read. */
 export function usageHiderFor(answer: Answer): BodyTransform | null {
@@ -16,10 +14,9 @@ export function usageHiderFor(answer: Answer): BodyTransform | null {
 }
 
 /**
- * Takes the usage event out of a stream of server-sent events: the one whose `choices` are an empty list, or
- * not there, and whose `usage` is an object. Every other byte goes on as it came, comments within that event
- * included, and no later than its event is complete; of an incomplete one only what may still become a usage
- * event is held back. Line ends are those of WHATWG HTML, 9.2.6.
+ * Takes the usage event out of a stream of server-sent events, but for what it says besides (`usage-event.ts`).
+ * Every other byte goes on as it came, and no later than its event is complete; of an incomplete one only what
+ * may still become a usage event is held back. Line ends are those of WHATWG HTML, 9.2.6.
  *
  * @internal exported for tests
  */
@@ -58,21 +55,20 @@ export function createUsageHider(): BodyTransform {
       isAtLineStart = true
       isAfterReturn = index === piece.length && piece[index - 1] === carriageReturn
       // A comment before an event is no part of it: whoever keeps a connection alive with them has to be heard.
-      if (isBlank || (isComment && isAtEventStart)) {
-        endEvent(index)
-        isLastHidden = passedTo === index
-      } else isAtEventStart = false
+      if (isBlank || (isComment && isAtEventStart)) endEvent(index)
+      else isAtEventStart = false
     }
     holdOrPass()
     return out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out)
 
     function endEvent(eventEnd: number): void {
-      const whole = isPassing ? null : wholeEvent(piece.subarray(eventStart, eventEnd))
-      if (whole !== null && isUsageEvent(whole)) {
-        out.push(piece.subarray(passedTo, eventStart), commentsIn(whole))
+      const left = isPassing ? null : withoutUsage(wholeEvent(piece.subarray(eventStart, eventEnd)))
+      if (left !== null) {
+        out.push(piece.subarray(passedTo, eventStart), left.bytes)
         passedTo = eventEnd
       } else out.push(...held)
       release()
+      isLastHidden = left?.isEvent === false
       isPassing = false
       isAtEventStart = true
       eventStart = eventEnd
@@ -100,7 +96,7 @@ export function createUsageHider(): BodyTransform {
     const rest = Buffer.concat(held)
     release()
     // Many servers leave out the last blank line, and some clients read on without it.
-    return isUsageEvent(rest) ? commentsIn(rest) : rest
+    return withoutUsage(rest)?.bytes ?? rest
   }
 
   function wholeEvent(last: Buffer): Buffer {
@@ -118,15 +114,6 @@ export function createUsageHider(): BodyTransform {
 
 // --- internal ---
 
-/** A usage event takes a few hundred bytes. What is longer goes on, so that nothing is kept for long. */
-const EVENT_BYTES_MAX = 64 * 1024
-
-/** The beginning of a choice: what nearly every event has near its own beginning, and a usage event has not. */
-const namesChoice = /"choices"[ \t]{0,4}:[ \t]{0,4}\[[ \t]{0,4}[^\s\]]/
-
-/** The longest text that `namesChoice` matches. */
-const NAMED_CHOICE_CHARS_MAX = 24
-
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const colon = 0x3a
@@ -140,22 +127,4 @@ function endOfContent(piece: Buffer, start: number): number {
 function afterLineEnd(piece: Buffer, contentEnd: number): number {
   const isPair = piece[contentEnd] === carriageReturn && piece[contentEnd + 1] === lineFeed
   return contentEnd + (isPair ? 2 : 1)
-}
-
-function isUsageEvent(bytes: Buffer): boolean {
-  if (bytes.length > EVENT_BYTES_MAX || !bytes.includes('"usage"')) return false
-  if (namesChoice.test(bytes.toString('latin1'))) return false
-  const reader = createEventReader({ eventCharactersMax: EVENT_BYTES_MAX })
-  const [event] = [...reader.feed(bytes.toString('utf8')), ...reader.end()]
-  if (event === undefined || event.error !== '' || event.name === 'error') return false
-  const chunk = parseJson(event.data)
-  if (!isJsonObject(chunk) || !isJsonObject(chunk['usage'])) return false
-  const choices = chunk['choices'] ?? []
-  // An error is for the client, whatever comes with it.
-  return Array.isArray(choices) && choices.length === 0 && (chunk['error'] ?? null) === null
-}
-
-function commentsIn(event: Buffer): Buffer {
-  const lines = event.toString('latin1').match(/^:.*(?:\r\n|\r|\n)/gm) ?? []
-  return Buffer.from(lines.join(''), 'latin1')
 }

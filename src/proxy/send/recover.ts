@@ -22,7 +22,7 @@ export type RecoverOptions = {
   /** Own count of a request that was not counted before it was sent. */
   readonly countSent: (prepared: Prepared) => Promise<number>
   /** Called for every refusal that teaches something, with our own count of what was refused. */
-  readonly onRefused: (classification: Classification, sentTokens: number) => void
+  readonly onRefused: (classification: Classification, refused: Prepared, sentTokens: number) => void
 }
 
 /**
@@ -41,7 +41,7 @@ export const recoverFromOverflow =
       let clampedTokens: number | null = null
       for (let attempt = 1; isRecoverable(outcome); attempt += 1) {
         const sentTokens = await options.countSent(outcome.prepared)
-        options.onRefused(outcome.classification, sentTokens)
+        options.onRefused(outcome.classification, outcome.prepared, sentTokens)
         const next = nextAttempt({
           attempt,
           attemptsMax: overflow.attempts,

@@ -98,7 +98,7 @@ export function sendingOf(
           return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
         }),
       clamp: (prepared, outputTokens) => clamped(request, prepared, outputTokens),
-      onRefused: (classification, sentTokens) => {
+      onRefused: (classification, refused, sentTokens) => {
         memory.forgetOriginal(request.modelKey)
         memory.windows.learnFrom(
           request.modelKey,
@@ -106,7 +106,8 @@ export function sendingOf(
             classification,
             conversation: ready.remembered.conversation,
             // Windows are learnt in the provider's tokens.
-            sentTokens: Math.ceil(sentTokens * (ready.measure?.rate.ratio ?? 1)),
+            sentTokens:
+              ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, refused, sentTokens),
           },
           parts.nowMs(),
         )

@@ -1,10 +1,10 @@
-import type { Answer, UpstreamQuestion, Upstreams } from '../upstreams.ts'
+import type { Answer, OwnRequest, Upstreams } from '../upstreams.ts'
 import { clientCredential } from '../credential.ts'
 import { keysOfQuery } from '../target.ts'
 import type { Probe } from './plan.ts'
 import { TimeBoxError } from './time-box.ts'
 
-/** Who asks: the client whose credential travels with the question, under the same rules as its requests. */
+/** Who asks: the client whose credential travels along, under the same rules as its requests. */
 export type Asker = {
   readonly upstream: string | null
   /** The client's headers, of which only credentials are taken. */
@@ -18,17 +18,18 @@ export type Asker = {
 export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
 
 /**
- * What came back: JSON; nothing for us here (`absent`), which will not change soon; or a failure, which may
- * pass. `trouble` null where a failure is none of the operator's concern or shows itself in requests anyway.
+ * What came back: JSON; nothing here (`absent`), which will not change soon; nothing for this credential (`denied`); or a
+ * failure, which may pass. `trouble` null where a failure is none of the operator's concern or shows itself in requests anyway.
  */
 export type JsonAnswer =
   | { readonly outcome: 'json'; readonly value: unknown }
   | { readonly outcome: 'absent' }
+  | { readonly outcome: 'denied' }
   | { readonly outcome: 'unreadable'; readonly trouble: WindowTrouble }
   | { readonly outcome: 'failed'; readonly trouble: WindowTrouble | null }
 
 /**
- * The name under which Foldgate asks questions of its own.
+ * The name under which Foldgate sends requests of its own.
  *
  * @internal exported for tests
  */
@@ -38,14 +39,14 @@ export const questionUserAgent = 'foldgate'
 export async function askJson(
   upstreams: Pick<Upstreams, 'ask'>,
   asker: Asker,
-  question: Question,
+  request: ProbeRequest,
 ): Promise<JsonAnswer> {
   let answer: Answer
   try {
-    answer = await upstreams.ask(onTheWire(asker, question))
+    answer = await upstreams.ask(onTheWire(asker, request))
   } catch {
     // An upstream that cannot be reached shows itself in the client's own requests.
-    return { outcome: 'failed', trouble: abortTrouble(question.signal) }
+    return { outcome: 'failed', trouble: abortTrouble(request.signal) }
   }
   if (answer.status !== 200) {
     answer.body.destroy()
@@ -57,14 +58,14 @@ export async function askJson(
   } catch {
     return {
       outcome: 'failed',
-      trouble: question.signal.aborted ? abortTrouble(question.signal) : 'cut-off',
+      trouble: request.signal.aborted ? abortTrouble(request.signal) : 'cut-off',
     }
   }
 }
 
 // --- internal ---
 
-type Question = {
+type ProbeRequest = {
   /** With its query. */
   readonly path: string
   /** Sent as JSON; null asks with GET. */
@@ -73,10 +74,10 @@ type Question = {
   readonly signal: AbortSignal
 }
 
-/** OpenRouter's list, the largest known, is about 1 MB. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+/** OpenRouter's list, the largest known, is about 1 MB. Reading 4 MB as JSON takes some tens of milliseconds. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
-function onTheWire(asker: Asker, { path, body, probe, signal }: Question): UpstreamQuestion {
+function onTheWire(asker: Asker, { path, body, probe, signal }: ProbeRequest): OwnRequest {
   const [bare = '', query = ''] = path.split('?')
   const keys = keysOfQuery(asker.clientQuery)
   const queries = [query, keys].filter((part) => part !== '').join('&')
@@ -131,10 +132,11 @@ function abortTrouble(signal: AbortSignal): WindowTrouble | null {
 }
 
 /**
- * 4xx says that there is nothing here, or nothing for this credential. But a model that is not loaded yet may
- * be a 400, and rate limits and servers in trouble pass.
+ * 4xx says that there is nothing here, 401 and 403 that there is nothing for this credential. But a model that is not
+ * loaded yet may be a 400, and rate limits and servers in trouble pass.
  */
 function refusalOf(status: number): JsonAnswer {
+  if (status === 401 || status === 403) return { outcome: 'denied' }
   const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
   return passes && status !== 501 ? { outcome: 'failed', trouble: null } : { outcome: 'absent' }
 }

@@ -1,6 +1,7 @@
-import { isFigure, leastFigure, type Basis, type WindowFigure } from './figure.ts'
+import { isFigure, leastFigure, type WindowFigure } from './figure.ts'
 import type { Probe } from './plan.ts'
 import type { Reading } from './reading.ts'
+import { rankOf } from './trust.ts'
 
 /** A probe and what it found out; null while it runs. */
 export type ProbeState = { readonly probe: Probe; readonly reading: Reading | null }
@@ -43,8 +44,6 @@ export function decide(states: readonly ProbeState[]): Decision {
 }
 
 // --- internal ---
-
-const rankOf = { loaded: 0, 'to-be-loaded': 1, catalogue: 2 } as const satisfies Record<Basis, number>
 
 /** SGLang states the model's window in its list, and elsewhere what its memory holds: the smaller one counts. */
 function isSglang(probe: Probe, reading: Reading): boolean {

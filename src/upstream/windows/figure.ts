@@ -4,6 +4,8 @@ import type { WindowKind } from '../../overflow/classification.ts'
 export type WindowFigure = {
   readonly tokens: number
   readonly kind: WindowKind
+  /** What the prompt alone may take, where the server states that beside `tokens`; else null. */
+  readonly inputTokens: number | null
   readonly basis: Basis
   /** Nothing stated it: it is what this kind of server does unless told otherwise. */
   readonly isAssumed: boolean
@@ -23,7 +25,7 @@ export function stated(value: unknown, kind: WindowKind, basis: Basis): Stated {
   const tokens = typeof value === 'string' ? numberIn(value) : value
   if (typeof tokens !== 'number' || tokens === 0) return null
   if (!Number.isInteger(tokens) || tokens < TOKENS_MIN || tokens > TOKENS_MAX) return 'implausible'
-  return { tokens, kind, basis, isAssumed: false }
+  return { tokens, kind, inputTokens: null, basis, isAssumed: false }
 }
 
 export function isFigure(value: Stated): value is WindowFigure {
@@ -35,10 +37,24 @@ export function firstFigure(...candidates: readonly Stated[]): Stated {
   return candidates.find(isFigure) ?? candidates.find((candidate) => candidate !== null) ?? null
 }
 
-/** The smallest of the figures; where none is, what was wrong with them. */
+/** The smallest of the figures, and of their limits for the prompt alone; where none is, what was wrong with them. */
 export function leastFigure(...candidates: readonly Stated[]): Stated {
-  const figures = candidates.filter(isFigure).sort((one, other) => one.tokens - other.tokens)
-  return figures[0] ?? firstFigure(...candidates)
+  const figures = candidates.filter(isFigure).toSorted((one, other) => one.tokens - other.tokens)
+  const [least] = figures
+  if (least === undefined) return firstFigure(...candidates)
+  const inputs = figures.flatMap(({ inputTokens }) => inputTokens ?? [])
+  return inputs.length === 0 ? least : { ...least, inputTokens: Math.min(...inputs) }
+}
+
+/**
+ * A window for prompt and output together whose prompt has a limit of its own. Both are carried, since which of them
+ * binds is the request's matter: with 4,096 in all and 3,072 for the prompt, a reply of 100 tokens leaves 3,072 for the
+ * prompt and one of 2,000 leaves 2,096. Either limit alone would be refused in one case or the other, and the smaller
+ * one taken for the whole window would waste a quarter of it.
+ */
+export function withInputLimit(total: Stated, input: Stated): Stated {
+  if (!isFigure(total) || !isFigure(input)) return firstFigure(total, input)
+  return input.tokens < total.tokens ? { ...total, inputTokens: input.tokens } : total
 }
 
 /** What can be used of it. */
@@ -54,7 +70,11 @@ const TOKENS_MIN = 512
 /** Twice the largest window that anybody offers. */
 const TOKENS_MAX = 20_000_000
 
+/** No figure is longer, blanks around it included. */
+const FIGURE_CHARS_MAX = 32
+
 /** NaN where the text is no number, which no window is; 0 where there is no text. */
 function numberIn(text: string): number {
-  return /^\s*[-+.\d]*\s*$/.test(text) ? Number(text) : Number.NaN
+  if (text.length > FIGURE_CHARS_MAX) return Number.NaN
+  return /^[-+.\d\s]*$/.test(text) ? Number(text) : Number.NaN
 }

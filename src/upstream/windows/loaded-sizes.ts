@@ -1,4 +1,4 @@
-import { firstFigure, leastFigure, stated, type Stated } from './figure.ts'
+import { firstFigure, leastFigure, stated, withInputLimit, type Stated } from './figure.ts'
 import { field } from './model-row.ts'
 
 /** llama-server's `/props`. The figure is one slot's already: it is not divided by the number of slots. */
@@ -26,10 +26,12 @@ export function readSglangInfo(answer: unknown): Stated {
 
 /** Text Generation Inference's `/info`; `max_input_length` is the older name. */
 export function readTgiInfo(answer: unknown): Stated {
-  return firstFigure(
+  return withInputLimit(
     stated(field(answer, 'max_total_tokens'), 'total', 'loaded'),
-    stated(field(answer, 'max_input_tokens'), 'input', 'loaded'),
-    stated(field(answer, 'max_input_length'), 'input', 'loaded'),
+    firstFigure(
+      stated(field(answer, 'max_input_tokens'), 'input', 'loaded'),
+      stated(field(answer, 'max_input_length'), 'input', 'loaded'),
+    ),
   )
 }
 

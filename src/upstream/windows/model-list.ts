@@ -1,6 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
+import { MODEL_NAME_CHARS_MAX } from '../model-name.ts'
 import { leastFigure, isFigure, type Stated } from './figure.ts'
-import { field, isLmStudioRow, liveProviders, loadedInstances, objectsIn, windowOfRow } from './model-row.ts'
+import {
+  field,
+  liveProviders,
+  loadedInstances,
+  objectsIn,
+  saysWhetherLoaded,
+  windowOfRow,
+} from './model-row.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = {
@@ -41,7 +49,7 @@ export function readModelList(answer: unknown): ModelList | null {
     windowOf: (model) => find(model) ?? find(withoutVariant(model)) ?? only,
     isTelling: all.some((window) => window !== null),
     isLoaded: all.some((window) => isFigure(window) && window.basis === 'loaded'),
-    isVolatile: rows.some(isLmStudioRow),
+    isVolatile: rows.some(saysWhetherLoaded),
     isSglang: rows.some((row) => row['owned_by'] === 'sglang'),
     namesCount: names.size + otherNames.size,
   }
@@ -52,9 +60,6 @@ export function readModelList(answer: unknown): ModelList | null {
 /** The longest list known has some thousand models. */
 const ROWS_MAX = 20_000
 
-/** Longer names are no models'. */
-const NAME_CHARS_MAX = 512
-
 function rowsOf(answer: unknown): readonly JsonObject[] | null {
   if (Array.isArray(answer)) return objectsIn(answer)
   if (!isJsonObject(answer)) return null
@@ -63,7 +68,7 @@ function rowsOf(answer: unknown): readonly JsonObject[] | null {
 }
 
 function add(names: Map<string, Stated>, name: string, window: Stated): void {
-  if (name.length > NAME_CHARS_MAX) return
+  if (name.length > MODEL_NAME_CHARS_MAX) return
   const before = names.get(name)
   // Several deployments under one name: which of them will answer is not known.
   names.set(name, before === undefined ? window : leastFigure(before, window))

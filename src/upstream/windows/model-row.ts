@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
-import { firstFigure, isFigure, leastFigure, stated, type Stated } from './figure.ts'
+import { firstFigure, leastFigure, stated, withInputLimit, type Stated } from './figure.ts'
 
 /**
  * What a row of a model list says, whichever server's list it is: each server and catalogue has its own field for the
@@ -7,29 +7,28 @@ import { firstFigure, isFigure, leastFigure, stated, type Stated } from './figur
  */
 export function windowOfRow(row: JsonObject): Stated {
   if (isLmStudioRow(row)) return windowInLmStudio(row)
+  if (isRouterRow(row) && field(row, 'status', 'value') !== 'loaded') return 'unloaded'
   return firstFigure(
     // vLLM, SGLang, NIM, Chutes; llama.cpp.
     stated(row['max_model_len'], 'total', 'loaded'),
     stated(field(row, 'meta', 'n_ctx'), 'total', 'loaded'),
     // GitHub Copilot; GitHub Models; Cerebras; xAI; LiteLLM; Gemini.
-    stated(field(row, 'capabilities', 'limits', 'max_prompt_tokens'), 'input', 'catalogue'),
-    stated(field(row, 'capabilities', 'limits', 'max_context_window_tokens'), 'total', 'catalogue'),
+    withInputLimit(
+      stated(field(row, 'capabilities', 'limits', 'max_context_window_tokens'), 'total', 'catalogue'),
+      stated(field(row, 'capabilities', 'limits', 'max_prompt_tokens'), 'input', 'catalogue'),
+    ),
     stated(field(row, 'limits', 'max_input_tokens'), 'input', 'catalogue'),
     stated(field(row, 'limits', 'max_context_length'), 'total', 'catalogue'),
     stated(row['max_prompt_length'], 'input', 'catalogue'),
     stated(field(row, 'model_info', 'max_input_tokens'), 'input', 'catalogue'),
     stated(row['inputTokenLimit'], 'input', 'catalogue'),
-    tighter(stated(row['max_input_tokens'], 'input', 'catalogue'), totalOf(row)),
+    withInputLimit(totalOf(row), stated(row['max_input_tokens'], 'input', 'catalogue')),
   )
 }
 
-/** Whether the row is one of LM Studio's own lists, which tell loaded models from others. */
-export function isLmStudioRow(row: JsonObject): boolean {
-  return (
-    Array.isArray(row['loaded_instances']) ||
-    row['loaded_context_length'] !== undefined ||
-    ((row['state'] === 'loaded' || row['state'] === 'not-loaded') && row['max_context_length'] !== undefined)
-  )
+/** Whether the row says if its model is loaded: then it may be out of date as soon as it is read. */
+export function saysWhetherLoaded(row: JsonObject): boolean {
+  return isLmStudioRow(row) || isRouterRow(row)
 }
 
 /** The names and windows of LM Studio's loaded instances of a model; none in its older list. */
@@ -65,6 +64,20 @@ export function objectsIn(value: unknown): readonly JsonObject[] {
 
 // --- internal ---
 
+/** Of one of LM Studio's own lists. */
+function isLmStudioRow(row: JsonObject): boolean {
+  return (
+    Array.isArray(row['loaded_instances']) ||
+    row['loaded_context_length'] !== undefined ||
+    ((row['state'] === 'loaded' || row['state'] === 'not-loaded') && row['max_context_length'] !== undefined)
+  )
+}
+
+/** Of llama-server without a model of its own, which starts a process for each that is asked for. */
+function isRouterRow(row: JsonObject): boolean {
+  return typeof field(row, 'status', 'value') === 'string'
+}
+
 function windowInLmStudio(row: JsonObject): Stated {
   if (Array.isArray(row['loaded_instances'])) {
     const instances = loadedInstances(row).map(({ window }) => window)
@@ -89,12 +102,6 @@ function totalOf(row: JsonObject): Stated {
     stated(field(row, 'model_spec', 'availableContextTokens'), 'total', 'catalogue'),
     stated(propertyOf(row, 'context_window'), 'total', 'catalogue'),
   )
-}
-
-/** An input limit only tightens a total window when it is below it: else the reply would have no room. */
-function tighter(input: Stated, total: Stated): Stated {
-  if (isFigure(input) && isFigure(total)) return input.tokens < total.tokens ? input : total
-  return firstFigure(input, total)
 }
 
 function propertyOf(row: JsonObject, id: string): unknown {

@@ -19,13 +19,17 @@ export function readOllamaRunning(
  * has the ceiling itself.
  */
 export function readOllamaShow(answer: unknown, runsInCloud: boolean): Stated {
+  const isRemote = runsInCloud || isSet(field(answer, 'remote_host')) || isSet(field(answer, 'remote_model'))
   const architecture = field(answer, 'model_info', 'general.architecture')
   const ceiling =
     typeof architecture === 'string'
-      ? stated(field(answer, 'model_info', `${architecture}.context_length`), 'total', 'to-be-loaded')
+      ? stated(
+          field(answer, 'model_info', `${architecture}.context_length`),
+          'total',
+          isRemote ? 'catalogue' : 'to-be-loaded',
+        )
       : null
-  if (runsInCloud || isSet(field(answer, 'remote_host')) || isSet(field(answer, 'remote_model')))
-    return ceiling
+  if (isRemote) return ceiling
   const parameters = field(answer, 'parameters')
   const own = typeof parameters === 'string' ? /^num_ctx\s+"?(\d+)/m.exec(parameters)?.[1] : undefined
   const set = stated(own, 'total', 'to-be-loaded')
@@ -35,6 +39,7 @@ export function readOllamaShow(answer: unknown, runsInCloud: boolean): Stated {
   return {
     tokens: isSmall ? ceiling.tokens : DEFAULT_TOKENS,
     kind: 'total',
+    inputTokens: null,
     basis: 'to-be-loaded',
     isAssumed: true,
   }

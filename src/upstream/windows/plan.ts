@@ -1,5 +1,5 @@
 import type { ClientCredential } from '../credential.ts'
-import { hostKindOf } from './hosts.ts'
+import { hostKindOf, type HostKind } from './hosts.ts'
 
 /** One endpoint that may say something about windows, and how its answer is read. */
 export type Probe = {
@@ -12,6 +12,7 @@ export type Probe = {
   readonly keyPlace: ClientCredential['place'] | null
   /** Headers that it asks for, name and value by turns. */
   readonly headers: readonly string[]
+  // How its answers are taken: see the table in trust.ts.
   /** Whether the server may well be of another kind, so that an answer that is none of this kind is no trouble. */
   readonly isGuess: boolean
   /** What it states is never the size of something loaded. */
@@ -22,14 +23,15 @@ export type Probe = {
 
 /**
  * What to ask an upstream, most trusted first; empty where nothing would be answered. `base` is where the chat
- * completion's API begins at the upstream.
+ * completion's API begins at the upstream; `isClients` where that is a path which only the client came up with:
+ * it is worth one question and no more, or whoever makes up paths has us ask a dozen times for each.
  */
-export function probesFor(origin: string, base: string): readonly Probe[] {
+export function probesFor(origin: string, base: string, isClients: boolean): readonly Probe[] {
   const kind = hostKindOf(origin)
   const gemini = /^(.*)\/v1beta\/openai$/.exec(base)
   const cloudflare = /^(.*\/client\/v4\/accounts\/[^/]+\/ai)\/v1$/.exec(base)
   // Gateways stand at other hosts but keep these paths.
-  if (gemini !== null) return [geminiProbe(`${gemini[1] ?? ''}/v1beta`)]
+  if (gemini !== null) return [geminiProbe(`${gemini[1] ?? ''}/v1beta`, kind)]
   if (cloudflare !== null) return [cloudflareProbe(cloudflare[1] ?? '')]
   switch (kind) {
     case 'silent':
@@ -42,7 +44,7 @@ export function probesFor(origin: string, base: string): readonly Probe[] {
     case 'cerebras':
       return [listProbe('cerebras', `${rootOf(base)}/public/v1/models`)]
     case 'gemini':
-      return [geminiProbe('/v1beta')]
+      return [geminiProbe('/v1beta', kind)]
     case 'github':
       return [listProbe('github', '/catalog/models')]
     case 'ollama-cloud':
@@ -50,7 +52,7 @@ export function probesFor(origin: string, base: string): readonly Probe[] {
     case 'xai':
       return [listProbe('xai', `${base}/language-models`)]
     case null:
-      return sweep(base)
+      return isClients ? [{ ...guessedList('list', `${base}/models`), isCatalogue: false }] : sweep(base)
   }
 }
 
@@ -116,8 +118,10 @@ function serverProbe(reader: Exclude<Probe['reader'], 'models'>, ...paths: [stri
   return { ...guessedList(reader, ...paths), reader, isCatalogue: false, isKept: false }
 }
 
-function geminiProbe(api: string): Probe {
-  return { ...listProbe('gemini', `${api}/models?pageSize=1000`), keyPlace: 'x-goog-api-key' }
+/** Google's own list wants the key in Google's own header; a gateway in front of it has its own idea of keys. */
+function geminiProbe(api: string, host: HostKind | null): Probe {
+  const list = listProbe('gemini', `${api}/models?pageSize=1000`)
+  return host === 'gemini' ? { ...list, keyPlace: 'x-goog-api-key' } : list
 }
 
 function anthropicProbe(base: string): Probe {

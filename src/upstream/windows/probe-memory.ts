@@ -1,7 +1,10 @@
 import type { Probe } from './plan.ts'
 import type { Reading } from './reading.ts'
 
-/** Which probes are of use at one server, so that its log is not filled with our questions. */
+/**
+ * Which probes are of use at one server, so that its log is not filled with requests: found out once, for all
+ * credentials. What one credential was denied says nothing of that, and is kept apart (denials.ts).
+ */
 export type ProbeMemory = {
   /** Whether nothing was asked yet. */
   readonly isEmpty: () => boolean
@@ -10,6 +13,8 @@ export type ProbeMemory = {
   /** To be told before these are asked: nobody else asks them meanwhile, but those of use. */
   readonly started: (probes: readonly Probe[], nowMs: number) => void
   readonly note: (probe: Probe, use: Reading['use'], nowMs: number) => void
+  /** Whether what this probe is worth is only said to whom the server knows. */
+  readonly isDeniedToSome: (probe: Probe) => boolean
 }
 
 export function createProbeMemory(probes: readonly Probe[]): ProbeMemory {
@@ -29,36 +34,43 @@ export function createProbeMemory(probes: readonly Probe[]): ProbeMemory {
       const isKnown = probes.some(isUseful)
       return probes.filter((probe) => {
         const memory = memories.get(probe.name)
-        if (memory === undefined) return !isKnown
+        if (memory === undefined || memory.isDeniedToSome) return !isKnown
         if (memory.isUseful || (isForced && memory.failures > 0)) return true
         return memory.askAgainAtMs <= nowMs && (memory.failures > 0 || !isKnown)
       })
     },
     started: function started(asked, nowMs) {
       for (const { name } of asked) {
-        const memory = memories.get(name) ?? { isUseful: false, failures: 0, askAgainAtMs: 0 }
+        const memory = memories.get(name) ?? newMemory()
         memory.askAgainAtMs = nowMs + FAILURE_PAUSE_MS
         memories.set(name, memory)
       }
     },
     note: function note(probe, use, nowMs) {
-      const memory = memories.get(probe.name) ?? { isUseful: false, failures: 0, askAgainAtMs: 0 }
+      const memory = memories.get(probe.name) ?? newMemory()
       memories.set(probe.name, memory)
+      if (use === 'denied') {
+        memory.isDeniedToSome = !memory.isUseful
+        return
+      }
+      memory.isDeniedToSome = false
       if (use === 'useful') {
         memory.isUseful = true
         memory.failures = 0
       } else if (memory.isUseful) {
         if (use === 'useless') memory.failures += 1
         if (memory.failures < USELESS_ANSWERS_MAX) return
+        // It was of use once: those answers may all have been about models that clients made up.
         memory.isUseful = false
-        memory.failures = 0
-        memory.askAgainAtMs = nowMs + USELESS_PAUSE_MS
+        memory.failures = 1
+        memory.askAgainAtMs = nowMs + FAILURE_PAUSE_MS
         if (!probes.some(isUseful)) startOver(nowMs)
       } else {
         memory.failures = use === 'useless' ? 0 : memory.failures + 1
         memory.askAgainAtMs = nowMs + pauseMs(memory.failures)
       }
     },
+    isDeniedToSome: ({ name }) => memories.get(name)?.isDeniedToSome === true,
   }
 }
 
@@ -66,9 +78,14 @@ export function createProbeMemory(probes: readonly Probe[]): ProbeMemory {
 
 type Memory = {
   isUseful: boolean
+  isDeniedToSome: boolean
   /** In a row; of a useful probe, the answers in a row that were of no use. */
   failures: number
   askAgainAtMs: number
+}
+
+function newMemory(): Memory {
+  return { isUseful: false, isDeniedToSome: false, failures: 0, askAgainAtMs: 0 }
 }
 
 /** How soon a probe that failed is asked again, doubled with each failure, in milliseconds. */

@@ -1,6 +1,7 @@
 import { decide, type Decision, type ProbeState } from './decide.ts'
 import type { Probe } from './plan.ts'
-import { uselessReading, type Reading } from './reading.ts'
+import { emptyReading, type Reading } from './reading.ts'
+import { isDoneWithin } from './time-box.ts'
 
 export type ProbeRun = {
   /** Resolves as soon as no probe that still runs could change the decision. */
@@ -11,16 +12,20 @@ export type ProbeRun = {
 
 /**
  * Asks the list first and all others a moment later, unless that said all there is to know: most servers then see
- * one question. Decides anew with each answer.
+ * one request. Decides anew with each answer. A credential that is denied the list, or the first of the probes that
+ * were denied to others, is not tried on the rest: made-up ones would each cost the server a dozen requests.
  */
 export function runProbes(
   probes: readonly Probe[],
   {
     read,
+    isDeniedToSome,
     onReading,
     onFound,
   }: {
     readonly read: (probe: Probe) => Promise<Reading>
+    /** Whether the server has an answer to this probe that it does not give to everybody. */
+    readonly isDeniedToSome: (probe: Probe) => boolean
     readonly onReading: (probe: Probe, reading: Reading) => void
     /** What is found so far, while it may still change. */
     readonly onFound: (found: Decision['found']) => void
@@ -39,7 +44,7 @@ export function runProbes(
   }
 
   async function ask(probe: Probe): Promise<void> {
-    take(probe, await read(probe).catch(() => faultyReading))
+    take(probe, await read(probe).catch(() => emptyReading('failed')))
   }
 
   function take(probe: Probe, reading: Reading): void {
@@ -48,26 +53,29 @@ export function runProbes(
     look()
   }
 
-  async function askAfter(list: Probe, listAsked: Promise<void>, probe: Probe): Promise<void> {
-    await firstOf(listAsked, HEAD_START_MS)
+  async function askAfter(opener: Probe, opened: Promise<void>, probe: Probe): Promise<void> {
+    if (probe.name === 'sglang' || isDeniedToSome(probe)) await opened
+    else await isDoneWithin(opened, HEAD_START_MS)
     if (isOver) return
-    if (probe.name !== 'sglang') return ask(probe)
-    await listAsked
-    const said = readings.get(list)
-    // A list that is not SGLang's spares the server this question.
-    if (said !== undefined && said.list !== null && !said.isSglang) take(probe, uselessReading)
+    const said = readings.get(opener)
+    if (said?.use === 'denied') take(probe, emptyReading('denied'))
+    // A list that is not SGLang's spares the server this one.
+    else if (probe.name === 'sglang' && said?.list != null && !said.isSglang)
+      take(probe, emptyReading('useless'))
     else await ask(probe)
   }
 
   const list = probes.find(({ name }) => name === 'list')
-  const listAsked = list === undefined ? null : ask(list)
-  const others = probes.filter((probe) => probe !== list)
-  const ended = Promise.all([
-    listAsked,
-    ...others.map((probe) =>
-      list === undefined || listAsked === null ? ask(probe) : askAfter(list, listAsked, probe),
-    ),
-  ]).then(look)
+  const opener = list ?? probes.find(isDeniedToSome)
+  const opened = opener === undefined ? null : ask(opener)
+  const others = probes
+    .filter((probe) => probe !== opener)
+    .map(async (probe) =>
+      opener === undefined || opened === null || (opener !== list && !isDeniedToSome(probe))
+        ? ask(probe)
+        : askAfter(opener, opened, probe),
+    )
+  const ended = Promise.all([opened, ...others]).then(look)
   return { settled, ended }
 }
 
@@ -75,14 +83,3 @@ export function runProbes(
 
 /** How long the list has for itself, in milliseconds: on a machine of one's own it takes a few. */
 const HEAD_START_MS = 150
-
-/** Resolves with the answer, or once the time is up. */
-async function firstOf(answer: Promise<unknown>, waitMs: number): Promise<void> {
-  const { promise: timeUp, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, waitMs)
-  await Promise.race([answer, timeUp])
-  clearTimeout(timer)
-}
-
-/** A fault in a reader costs its probe, never the process. */
-const faultyReading: Reading = { ...uselessReading, use: 'failed' }

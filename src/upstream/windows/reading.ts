@@ -9,23 +9,22 @@ import type { Probe } from './plan.ts'
 /** What a probe found out about one model. */
 export type Reading = {
   readonly figure: WindowFigure | null
+  /** Whether the server knows the model and has not loaded it. */
+  readonly isUnloaded: boolean
   /**
    * `useful`: the server is of this kind, ask again; `useless`: it is not, or says nothing about windows;
-   * `failed`: this is not known.
+   * `denied`: it does not say so to this credential; `failed`: this is not known.
    */
-  readonly use: 'useful' | 'useless' | 'failed'
+  readonly use: 'useful' | 'useless' | 'denied' | 'failed'
   readonly trouble: WindowTrouble | null
   readonly isSglang: boolean
   /** The list that was read, where it is one that may be kept. */
   readonly list: ModelList | null
 }
 
-export const uselessReading: Reading = {
-  figure: null,
-  use: 'useless',
-  trouble: null,
-  isSglang: false,
-  list: null,
+/** What is read from nothing. */
+export function emptyReading(use: Reading['use'], trouble: WindowTrouble | null = null): Reading {
+  return { figure: null, isUnloaded: false, use, trouble, isSglang: false, list: null }
 }
 
 /** Asks a probe about a model. Never rejects. */
@@ -46,14 +45,17 @@ export async function readProbe(
   if (answer.outcome !== 'json') return readingWithout(answer, probe)
   if (probe.reader !== 'models') return readingOf(readers[probe.reader](answer.value))
   const list = readModelList(answer.value)
-  return list === null ? uselessReading : readingOfList(list, probe, model)
+  return list === null ? emptyReading('useless') : readingOfList(list, probe, model)
 }
 
 /** What a list that was read before says of a model. */
 export function readingOfList(list: ModelList, probe: Probe, model: string): Reading {
   const isOfKnownHost = probe.isCatalogue && !probe.isGuess
+  const reading = readingOf(list.windowOf(model))
+  const { figure } = reading
   return {
-    ...readingOf(list.windowOf(model)),
+    ...reading,
+    figure: figure !== null && probe.isCatalogue ? { ...figure, basis: 'catalogue' } : figure,
     use: list.isTelling || isOfKnownHost ? 'useful' : 'useless',
     isSglang: list.isSglang,
     list,
@@ -78,7 +80,7 @@ async function readOllama(
   const answer = await ask(path)
   if (answer.outcome !== 'json') return readingWithout(answer, probe)
   const { isOllama, window } = readOllamaRunning(answer.value, model)
-  if (!isOllama) return uselessReading
+  if (!isOllama) return emptyReading('useless')
   if (window !== null) return readingOf(window)
   return readOllamaModel(await ask(path.replace(/ps$/, 'show'), { model }), probe, false)
 }
@@ -87,21 +89,22 @@ async function readOllama(
 function readOllamaModel(shown: JsonAnswer, probe: Probe, runsInCloud: boolean): Reading {
   if (shown.outcome === 'json')
     return { ...readingOf(readOllamaShow(shown.value, runsInCloud)), use: 'useful' }
-  return shown.outcome === 'absent' ? { ...uselessReading, use: 'useful' } : readingWithout(shown, probe)
+  return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown, probe)
 }
 
 function readingOf(window: Stated): Reading {
+  const figure = figureOf(window)
   return {
-    ...uselessReading,
-    figure: figureOf(window),
-    use: window === null ? 'useless' : 'useful',
-    trouble: window === 'implausible' ? 'implausible' : null,
+    ...emptyReading(window === null ? 'useless' : 'useful', window === 'implausible' ? window : null),
+    figure,
+    isUnloaded: window === 'unloaded' || figure?.basis === 'to-be-loaded',
   }
 }
 
 function readingWithout(answer: Exclude<JsonAnswer, { outcome: 'json' }>, probe: Probe): Reading {
-  if (answer.outcome === 'absent') return uselessReading
+  if (answer.outcome === 'absent') return emptyReading('useless')
+  if (answer.outcome === 'denied') return emptyReading('denied')
   // Some servers answer every path with their page.
-  if (answer.outcome === 'unreadable' && probe.isGuess) return uselessReading
-  return { ...uselessReading, use: 'failed', trouble: answer.trouble }
+  if (answer.outcome === 'unreadable' && probe.isGuess) return emptyReading('useless')
+  return emptyReading('failed', answer.trouble)
 }

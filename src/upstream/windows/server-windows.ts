@@ -1,56 +1,44 @@
 import { LRUCache } from 'lru-cache'
-import type { WindowKind } from '../../overflow/classification.ts'
-import { chatBase, type Target } from '../target.ts'
+import { MODEL_NAME_CHARS_MAX } from '../model-name.ts'
 import type { Upstreams } from '../upstreams.ts'
+import { createAccounts, type Account } from './accounts.ts'
 import type { Asker, WindowTrouble } from './ask-json.ts'
-import { openTimeBox } from './time-box.ts'
 import type { ProbeState } from './decide.ts'
+import { isRefreshAllowed, newEntry, refreshed, statedIn, type Entry } from './entry.ts'
 import { createKeptLists } from './kept-lists.ts'
-import { probesFor } from './plan.ts'
-import { createProbeMemory, type ProbeMemory } from './probe-memory.ts'
+import { hasEnded, newlyKnown, outcomeOf, type KnownWindow } from './known-window.ts'
+import type { Probe } from './plan.ts'
 import { runProbes } from './probe-run.ts'
-import { outcomeOf, type KnownWindow } from './known-window.ts'
+import type { Reading } from './reading.ts'
+import { isDoneWithin, openTimeBox } from './time-box.ts'
+import type { ServerWindow, WindowQuestion } from './window-question.ts'
 
-export type WindowQuestion = {
-  /** A name from the settings; null for the default upstream. */
-  readonly upstream: string | null
-  /** A digest of the credential: what one credential was told is never told to another. */
-  readonly credential: string
-  readonly model: string
-  /** Of the chat completion, as the client wrote it. */
-  readonly target: Target
-  /** The client's headers. Its credentials travel with the question, under the same rules as its requests. */
-  readonly rawHeaders: readonly string[]
-  /** True where the client's credential is a key of Foldgate's own. */
-  readonly withholdCredential: boolean
-}
-
-/** The window that a server states. `isAssumed`: only what this kind of server does unless told otherwise. */
-export type ServerWindow = {
-  readonly tokens: number
-  readonly kind: WindowKind
-  readonly isAssumed: boolean
-}
+export type { ServerWindow, WindowQuestion } from './window-question.ts'
 
 export type ServerWindows = {
   /** What is known now. Asks in the background where nothing is known or it is old. Never waits or throws. */
   readonly lookup: (question: WindowQuestion) => ServerWindow | null
-  /** Resolves once the question about this model that runs is answered, at the latest after `waitMs`. */
+  /**
+   * Whether a request should look up and then wait: nothing was ever found out about this model, asking may
+   * help, and nobody has waited in vain for it or for its upstream.
+   */
+  readonly shouldWait: (question: WindowQuestion) => boolean
+  /** Resolves once what runs about this model is answered, at the latest after `waitMs`. */
   readonly settled: (question: WindowQuestion, waitMs: number) => Promise<void>
-  /** Whether nothing was ever found out about this model and asking may help: a first request may wait for it. */
-  readonly isUnasked: (question: WindowQuestion) => boolean
-  /** Asks again now, in the background: the server refused or truncated, or has loaded the model since. */
+  /** Asks again now, in the background: the server refused or truncated. */
   readonly refresh: (question: WindowQuestion) => void
-  /** Ends running questions and takes no more. */
+  /** The model has just answered, so it is loaded now: asks again if it was not, or if its window was assumed. */
+  readonly answered: (question: WindowQuestion) => void
+  /** Ends what runs and takes no more. */
   readonly close: () => Promise<void>
 }
 
 export type ServerWindowsOptions = {
-  readonly upstreams: Pick<Upstreams, 'ask' | 'has' | 'addressOf'>
+  readonly upstreams: Pick<Upstreams, 'ask' | 'has' | 'addressOf' | 'seesCredentialOf'>
   readonly nowMs: () => number
   /** Called once for each upstream and kind of trouble, and only where no window was found. Must not throw. */
   readonly onTrouble: (upstreamName: string, what: WindowTrouble) => void
-  /** How long a question may take in all, in milliseconds. Default 5000. */
+  /** How long asking about a model may take in all, in milliseconds. Default 5000. */
   readonly timeBoxMs?: number
 }
 
@@ -58,28 +46,34 @@ export type ServerWindowsOptions = {
 export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
   const { upstreams, nowMs, onTrouble } = options
   const timeBoxMs = options.timeBoxMs ?? TIME_BOX_MS
-  const servers = new LRUCache<string, Server>({ max: SERVERS_MAX })
+  const accountOf = createAccounts(upstreams, nowMs)
   const entries = new LRUCache<string, Entry>({ max: MODELS_MAX })
   const lists = createKeptLists(upstreams)
-  /** By model: the questions that no answer is settled for yet. */
+  /** By model, those that no answer is settled for yet. */
   const runs = new Map<string, Promise<void>>()
   const boxes = new Set<{ readonly abort: () => void; readonly ended: Promise<void> }>()
   const told = new Set<string>()
   let isClosed = false
 
   function subjectOf(question: WindowQuestion): Subject | null {
-    const name = question.upstream ?? 'default'
-    if (question.model.length > MODEL_CHARS_MAX || !upstreams.has(name)) return null
-    const address = upstreams.addressOf(question.upstream)
-    const base = chatBase(address, question.target)
-    if (base === null) return null
-    const serverKey = JSON.stringify([name, question.credential, base])
-    let server = servers.get(serverKey)
-    if (server === undefined) {
-      server = { key: serverKey, memory: createProbeMemory(probesFor(address.origin, base)), firstRun: null }
-      servers.set(serverKey, server)
-    }
-    return { server, key: JSON.stringify([serverKey, question.model]), question }
+    const { model } = question
+    if (model === null || model.length > MODEL_NAME_CHARS_MAX) return null
+    if (!upstreams.has(question.upstream ?? 'default')) return null
+    const account = accountOf(question)
+    return account === null ? null : { account, model, key: JSON.stringify([account.key, model]), question }
+  }
+
+  /** What is known of a model, unless it is too old to be believed. */
+  function entryOf(key: string): Entry | undefined {
+    const entry = entries.get(key)
+    if (entry?.window == null || runs.has(key) || !hasEnded(entry.window, nowMs())) return entry
+    entries.delete(key)
+    return undefined
+  }
+
+  function dueProbes({ denials, site }: Account, isForced: boolean): readonly Probe[] {
+    const now = nowMs()
+    return site.memory.due(now, isForced).filter((probe) => !denials.isPaused(probe, now))
   }
 
   function tell(upstream: string | null, what: WindowTrouble | null): void {
@@ -91,15 +85,16 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   }
 
   function conclude(
-    { server, question }: Subject,
+    { account, question }: Subject,
     entry: Entry,
     before: KnownWindow | null,
     states: readonly ProbeState[],
   ): void {
-    const { window, freshMs, trouble } = outcomeOf(before, states)
     const now = nowMs()
-    const listUntilMs = window === null ? null : lists.freshUntilMs(server.key, window.probe, now)
+    const { window, isUnloaded, freshMs, trouble } = outcomeOf(before, states, now)
+    const listUntilMs = window === null ? null : lists.freshUntilMs(account.key, window.probe, now)
     entry.window = window
+    entry.isUnloaded = isUnloaded ?? entry.isUnloaded
     entry.freshUntilMs = Math.min(now + freshMs, listUntilMs ?? Number.POSITIVE_INFINITY)
     entry.isAnswered = true
     tell(question.upstream, trouble)
@@ -107,60 +102,86 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
 
   /** Starts asking, or answers at once where lists that are kept say all there is to know. */
   function start(subject: Subject, isForced: boolean): void {
-    const { server, key, question } = subject
-    if (isClosed || runs.has(key) || boxes.size >= RUNS_MAX) return
+    const { account, key, model } = subject
+    const { site } = account
+    if (isClosed || runs.has(key)) return
     const now = nowMs()
     const entry = entries.get(key) ?? newEntry()
-    if (isForced) {
-      entry.refreshedAtMs = now
-      entry.isRefreshDue = false
-    }
-    entries.set(key, entry)
-    if (server.firstRun === null) {
-      const kept = server.memory
-        .due(now, isForced)
-        .map((probe) => ({ probe, reading: lists.read(server.key, probe, question.model, now, isForced) }))
+    if (site.firstRun === null) {
+      const kept = dueProbes(account, isForced).map((probe) => ({
+        probe,
+        reading: lists.read(account.key, probe, model, now, isForced),
+      }))
       if (kept.every(({ reading }) => reading !== null)) {
+        entries.set(key, refreshed(entry, isForced, now))
         conclude(subject, entry, entry.window, kept)
         return
       }
     }
-    const isFirst = server.memory.isEmpty()
+    if (site.origin.runsCount >= RUNS_MAX) {
+      // Left to the model's next request.
+      entry.isRefreshDue ||= isForced
+      return
+    }
+    entries.set(key, refreshed(entry, isForced, now))
+    const isFirst = site.isOfUnknownKind && site.memory.isEmpty()
     const running = run(subject, entry, isForced).finally(() => {
-      if (isFirst) server.firstRun = null
+      if (isFirst) site.firstRun = null
       runs.delete(key)
     })
-    if (isFirst) server.firstRun = running
+    if (isFirst) site.firstRun = running
     runs.set(key, running)
   }
 
   async function run(subject: Subject, entry: Entry, isForced: boolean): Promise<void> {
-    const { server, question } = subject
-    const { memory } = server
+    const { account, model, question } = subject
+    const { site, denials } = account
+    const { memory, origin } = site
     const before = entry.window
-    // What the first question finds out spares all others most of theirs.
-    if (!memory.isEmpty()) await server.firstRun
-    if (isClosed) return
-    const probes = memory.due(nowMs(), isForced)
-    memory.started(probes, nowMs())
+    origin.runsCount += 1
+    // What the first run finds out spares all others most of theirs.
+    if (!memory.isEmpty()) await site.firstRun
+    const probes = isClosed ? [] : dueProbes(account, isForced)
+    if (site.isOfUnknownKind) memory.started(probes, nowMs())
     const asker: Asker = { ...question, clientQuery: question.target.query }
-    const { model } = question
     const box = openTimeBox(timeBoxMs)
     const { settled, ended } = runProbes(probes, {
       read: async (probe) =>
-        lists.ask({ server: server.key, asker, probe, model, isForced, signal: box.signal, nowMs }),
-      onReading: (probe, { use }) => memory.note(probe, use, nowMs()),
+        lists.ask({ account: account.key, asker, probe, model, isForced, signal: box.signal, nowMs }),
+      isDeniedToSome: memory.isDeniedToSome,
+      onReading: (probe, { use, trouble }) => note(probe, use, trouble),
       // What a first answer says is better than nothing while the others are awaited.
       onFound: (found) => {
-        if (before === null) entry.window = found
+        if (before === null) entry.window = found === null ? null : newlyKnown(found, nowMs())
       },
     })
+
+    function note(probe: Probe, use: Reading['use'], trouble: WindowTrouble | null): void {
+      memory.note(probe, use, nowMs())
+      denials.note(probe, use, nowMs())
+      if (trouble !== 'no-answer') origin.isMute = false
+    }
+
     // Probes that cannot change the answer any more still tell what the server is.
-    const open = { abort: box.abort, ended: ended.finally(box.close) }
+    const open = { abort: box.abort, ended }
     boxes.add(open)
-    void open.ended.finally(() => boxes.delete(open))
+    void ended.finally(() => {
+      box.close()
+      boxes.delete(open)
+      origin.runsCount -= 1
+    })
     const states = await settled
     if (!isClosed) conclude(subject, entry, before, states)
+  }
+
+  function refreshSubject(subject: Subject): void {
+    const entry = entries.get(subject.key)
+    // One that comes while asking, or too soon, is left to the model's next request.
+    if (entry !== undefined && (runs.has(subject.key) || !isRefreshAllowed(entry, nowMs()))) {
+      entry.isRefreshDue = true
+      return
+    }
+    start(subject, true)
   }
 
   return {
@@ -168,43 +189,43 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const subject = subjectOf(question)
       if (subject === null) return null
       const now = nowMs()
-      const entry = entries.get(subject.key)
+      const entry = entryOf(subject.key)
       if (entry?.isRefreshDue === true && isRefreshAllowed(entry, now)) start(subject, true)
       else if (entry === undefined || entry.freshUntilMs <= now) start(subject, false)
-      const window = entries.get(subject.key)?.window ?? null
-      if (window === null) return null
-      const { tokens, kind, isAssumed } = window.figure
-      return { tokens, kind, isAssumed }
+      const known = entries.get(subject.key)
+      return known === undefined ? null : statedIn(known)
+    },
+    shouldWait: function shouldWait(question) {
+      const subject = subjectOf(question)
+      if (subject === null || isClosed) return false
+      const { account, key, model } = subject
+      const { site } = account
+      if (site.origin.isMute) return false
+      const entry = entryOf(key)
+      if (entry !== undefined) return !entry.isAnswered && !entry.isWaitOver && entry.window === null
+      if (site.firstRun !== null) return true
+      const now = nowMs()
+      return dueProbes(account, false).some(
+        (probe) => lists.read(account.key, probe, model, now, false) === null,
+      )
     },
     settled: async function settled(question, waitMs) {
       const subject = subjectOf(question)
       const running = subject === null ? undefined : runs.get(subject.key)
-      if (running === undefined) return
-      const { promise: timeUp, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, waitMs)
-      await Promise.race([running, timeUp])
-      clearTimeout(timer)
-    },
-    isUnasked: function isUnasked(question) {
-      const subject = subjectOf(question)
-      if (subject === null) return false
-      const { server, key } = subject
-      const entry = entries.get(key)
-      if (entry !== undefined) return !entry.isAnswered && entry.window === null
-      if (server.firstRun !== null) return true
-      const now = nowMs()
-      return server.memory
-        .due(now, false)
-        .some((probe) => lists.read(server.key, probe, question.model, now, false) === null)
+      if (subject === null || running === undefined || (await isDoneWithin(running, waitMs))) return
+      const entry = entries.get(subject.key)
+      if (entry !== undefined) entry.isWaitOver = true
+      subject.account.site.origin.isMute = true
     },
     refresh: function refresh(question) {
       const subject = subjectOf(question)
-      if (subject === null) return
-      const entry = entries.get(subject.key)
-      if (entry === undefined) start(subject, true)
-      // One that comes while asking, or too soon, is left to the model's next request.
-      else if (runs.has(subject.key) || !isRefreshAllowed(entry, nowMs())) entry.isRefreshDue = true
-      else start(subject, true)
+      if (subject !== null) refreshSubject(subject)
+    },
+    answered: function answered(question) {
+      const subject = subjectOf(question)
+      const entry = subject === null ? undefined : entries.get(subject.key)
+      if (subject === null || entry === undefined) return
+      if (entry.isUnloaded || entry.window?.figure.isAssumed === true) refreshSubject(subject)
     },
     close: async function close() {
       isClosed = true
@@ -216,51 +237,21 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
 
 // --- internal ---
 
-/** A place that is asked: an upstream, under one base path, as one credential sees it. */
-type Server = {
+type Subject = {
+  readonly account: Account
+  readonly model: string
   readonly key: string
-  readonly memory: ProbeMemory
-  /** The very first question, while it runs. */
-  firstRun: Promise<void> | null
+  readonly question: WindowQuestion
 }
 
-type Subject = { readonly server: Server; readonly key: string; readonly question: WindowQuestion }
-
-/** What is known of a model at a server. */
-type Entry = {
-  window: KnownWindow | null
-  freshUntilMs: number
-  refreshedAtMs: number
-  isRefreshDue: boolean
-  isAnswered: boolean
-}
-
-function newEntry(): Entry {
-  return {
-    window: null,
-    freshUntilMs: 0,
-    refreshedAtMs: Number.NEGATIVE_INFINITY,
-    isRefreshDue: false,
-    isAnswered: false,
-  }
-}
-
-function isRefreshAllowed({ refreshedAtMs }: Entry, nowMs: number): boolean {
-  return nowMs - refreshedAtMs >= REFRESH_PAUSE_MS
-}
-
-/** A server that takes longer has the next question answered instead. */
+/** A server that takes longer has the next request answered instead. */
 const TIME_BOX_MS = 5_000
 
-/** Between two refreshes of a model, in milliseconds: a run of refusals asks once. */
-const REFRESH_PAUSE_MS = 5_000
-
-/** Servers are a few; credentials may be many. */
-const SERVERS_MAX = 1_000
+/** What is known of a model is a few numbers. */
 const MODELS_MAX = 4_096
 
-/** Longer names are no models': nobody is asked about them. */
-const MODEL_CHARS_MAX = 512
-
-/** Questions at once. Each may be a dozen requests to an upstream; more wait for the model's next request. */
+/**
+ * Runs at one origin at once, those among them that wait for the first one. Each is a request or two once it is known
+ * what the server is, and fifteen before.
+ */
 const RUNS_MAX = 32

@@ -61,6 +61,61 @@ describe('the usage event is hidden', () => {
   })
 })
 
+// llama.cpp's server puts its timings into a stream's last chunk: the one that ends it, or the usage chunk where one was asked
+// for. Foldgate asked, hid it, and llama.cpp's clients showed no speed any more. As it is the chunk cannot go on either:
+// many a client reads `choices[0]` of every chunk.
+describe('what a usage event says besides goes on without its usage, and with a choice that adds nothing', () => {
+  const timings = '"timings":{"cache_n":236,"prompt_n":1,"predicted_per_second":52.94494935437416}'
+  const head = '"id":"chatcmpl-é","object":"chat.completion.chunk","created":1757141666,"model":"m"'
+  const choice = '"choices":[{"index":0,"delta":{},"finish_reason":null}]'
+
+  test.each<[string, string, string]>([
+    [
+      'timings, as llama.cpp sends them',
+      `data: {"choices":[],${head},"usage":{"prompt_tokens":9},${timings}}\n\n`,
+      `data: {${choice},${head},${timings}}\n\n`,
+    ],
+    [
+      'citations, with CRLF, a name, an id and a comment',
+      'event: message\r\nid: 7\r\n: hé\r\ndata: {"usage":{},"citations":["https://h/ü"]}\r\n\r\n',
+      `event: message\r\nid: 7\r\n: hé\r\ndata: {"citations":["https://h/ü"],${choice}}\r\n\r\n`,
+    ],
+    [
+      'an event over several lines, with CR',
+      `data: {"choices":[],\rdata: "usage":{},\rdata: ${timings}}\r\r`,
+      `data: {${choice},${timings}}\r\r`,
+    ],
+    [
+      'behind a byte order mark',
+      `\uFEFFdata: {"usage":{},${timings}}\n\n`,
+      `data: {${timings},${choice}}\n\n`,
+    ],
+  ])('%s', (_name, event, expected) => {
+    const around = [`data: ${delta}\n\n`, 'data: [DONE]\n\n'] as const
+    const [before, behind] = event.startsWith('\uFEFF') ? ['', around[1]] : around
+    expect(whole(before + event + behind)).toBe(before + expected + behind)
+    expect(byByte(before + event + behind)).toBe(before + expected + behind)
+  })
+
+  test('at the end of a stream that leaves out its last line end, too', () => {
+    expect(whole(`data: {"choices":[],"usage":{},${timings}}`)).toBe(`data: {${choice},${timings}}`)
+  })
+
+  test.each(['null', '[]', '{}'])('%s says nothing', (nothing) => {
+    expect(whole(`data: {"choices":[],"usage":{},"citations":${nothing}}\n\n`)).toBe('')
+  })
+
+  test('nor does what every chunk of a provider carries', () => {
+    const ordinary = `${head},"provider":"p","obfuscation":"x","service_tier":"default","system_fingerprint":"f"`
+    expect(whole(`data: {${ordinary},"choices":[],"usage":{},"x_groq":{"id":"r"}}\n\n`)).toBe('')
+  })
+
+  test('what is nested too deep to be written again is left out', () => {
+    const deep = `${'['.repeat(30_000)}1${']'.repeat(30_000)}`
+    expect(whole(`data: {"choices":[],"usage":{},"x":${deep}}\n\ndata: [DONE]\n\n`)).toBe('data: [DONE]\n\n')
+  })
+})
+
 describe('everything else goes on byte for byte', () => {
   test.each<[string, string]>([
     ['a delta', `data: ${delta}\n\n`],
@@ -111,7 +166,7 @@ describe('only what may still be a usage event is held back', () => {
   })
 
   test('one byte at a time costs no more than its length', () => {
-    const long = `data: {"choices":[],"x":"${'y'.repeat(60_000)}","usage":{}}\n\n`
+    const long = `data: {"choices":[],"model":"${'y'.repeat(60_000)}","usage":{}}\n\n`
     expect(byByte(long)).toBe('')
   })
 })

@@ -223,6 +223,28 @@ describe('where usage is asked for', () => {
     expect(asksUsage(at.bodies()[2])).toBe(true)
   })
 
+  // llama.cpp's server puts its timings into a stream's last chunk: the one that ends it, or the one with the usage. Foldgate
+  // asked on and on, and hid them with what it had asked for.
+  test('not of llama.cpp, whose timings state it unasked; and where it was asked, the client sees the timings', async () => {
+    const timings = '"timings":{"cache_n":4,"prompt_n":5,"predicted_n":2,"predicted_per_second":52.9}'
+    const [wait, content, stop, done] = shownEvents
+    const timedStop = stop.replace('"usage":null', timings)
+    const timedUsage = usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`)
+    const llamaServer: Script = (received, outgoing, incoming) => {
+      const isAsked = asksUsage(received.body.toString())
+      const ending = isAsked ? [stop, timedUsage] : [timedStop]
+      return events([wait, content, ...ending, done])(received, outgoing, incoming)
+    }
+    await using at = await stand(llamaServer)
+    const asked = await postChat(at.url, request)
+    expect(asked.text).toContain(timings)
+    expect(asked.text).not.toMatch(/"usage":\{|"choices":\[\]/)
+    await postChat(at.url, short)
+    const unasked = await postChat(at.url, request)
+    expect(unasked.text).toBe([wait, content, timedStop, done].join(''))
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+  })
+
   test('but where it was stated because the client had asked', async () => {
     await using at = await stand(server)
     await postChat(at.url, { ...short, stream_options: { include_usage: true } })

@@ -115,7 +115,7 @@ describe('a server that is broken, slow or lying costs nothing but a warning', (
         const window = await stand.ask('m')
         expect(window === null || (window.tokens >= 512 && window.tokens <= 20_000_000)).toBe(true)
         expect(stand.troubles.filter((trouble) => trouble !== 'default: implausible')).toEqual([])
-        expect(stand.windows.isUnasked(stand.question('m'))).toBe(false)
+        expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
       }),
       { numRuns: 40 },
     )

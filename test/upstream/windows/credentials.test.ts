@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseTarget } from '../../../src/upstream/target.ts'
+import { json } from '../../support/fake-upstream.ts'
 import { windowServer, windowStand } from './window-server.ts'
 
 const rawHeaders = Object.entries({
@@ -94,19 +95,21 @@ describe('a credential goes only where requests may take it', () => {
     expect(JSON.stringify(seen)).not.toContain('client')
   })
 
-  test("Gemini's own list wants the key in its own header, whoever holds it", async () => {
-    await using server = await windowServer({})
+  // Google's own header was used wherever a path looked like Gemini's, so that gateways got no authorization.
+  test("a gateway in front of Gemini gets the key where the client put it, or where Foldgate's own goes", async () => {
+    const gemini = { models: [{ name: 'models/m', inputTokenLimit: 9000 }] }
+    await using server = await windowServer({}, json(gemini))
     await using stand = windowStand(`${server.origin}/v1beta/openai`, {
       others: { held: { url: `${server.origin}/g/v1beta/openai`, key: 'secret' } },
     })
     await stand.ask('m')
     await stand.ask('m', { upstream: 'held' })
-    await stand.ask('m', { upstream: 'held', credential: 'none', rawHeaders: [] })
+    await stand.ask('m', { upstream: 'held', rawHeaders: ['x-goog-api-key', 'client'] })
     expect(
       server.questions.map(({ url, headers }) => [url, headers['x-goog-api-key'], headers.authorization]),
     ).toEqual([
-      ['/v1beta/models?pageSize=1000', 'client', undefined],
-      ['/g/v1beta/models?pageSize=1000', 'secret', undefined],
+      ['/v1beta/models?pageSize=1000', undefined, 'Bearer client'],
+      ['/g/v1beta/models?pageSize=1000', undefined, 'Bearer secret'],
       ['/g/v1beta/models?pageSize=1000', 'secret', undefined],
     ])
   })

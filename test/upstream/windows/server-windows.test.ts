@@ -22,12 +22,12 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
     await using server = await windowServer({ 'GET /v1/models': vllm(9000, 'm') })
     await using stand = windowStand(server.url)
     const question = stand.question('m')
-    expect(stand.windows.isUnasked(question)).toBe(true)
+    expect(stand.windows.shouldWait(question)).toBe(true)
     expect(stand.windows.lookup(question)).toBeNull()
-    expect(stand.windows.isUnasked(question)).toBe(true)
+    expect(stand.windows.shouldWait(question)).toBe(true)
     await untilIdle(stand, 'm')
-    expect(stand.windows.isUnasked(question)).toBe(false)
-    expect(stand.windows.lookup(question)).toEqual({ tokens: 9000, kind: 'total', isAssumed: false })
+    expect(stand.windows.shouldWait(question)).toBe(false)
+    expect(stand.windows.lookup(question)).toMatchObject({ tokens: 9000, kind: 'total', isAssumed: false })
   })
 
   test('a wait ends when its time is up', async () => {
@@ -36,7 +36,7 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
     stand.windows.lookup(stand.question('m'))
     await stand.windows.settled(stand.question('m'), 1)
     expect(stand.windows.lookup(stand.question('m'))).toBeNull()
-    expect(stand.windows.isUnasked(stand.question('m'))).toBe(true)
+    expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
   })
 
   test('where nothing runs there is nothing to wait for', async () => {
@@ -140,7 +140,7 @@ describe("a server's log is not filled with questions", () => {
     const swept = server.questions.length
     for (let hour = 0; hour < 5; hour += 1) {
       stand.clock.nowMs += HOUR_MS
-      expect(stand.windows.isUnasked(stand.question(`m${hour}`))).toBe(false)
+      expect(stand.windows.shouldWait(stand.question(`m${hour}`))).toBe(false)
       await stand.ask('m')
       await stand.ask(`m${hour}`)
       await stand.refresh('m')
@@ -168,7 +168,7 @@ describe("a server's log is not filled with questions", () => {
     await stand.ask('m1')
     const lists = () => server.questions.filter(({ url }) => url === '/v1/models').length
     stand.clock.nowMs += 59 * MINUTE_MS
-    expect(stand.windows.isUnasked(stand.question('m2'))).toBe(false)
+    expect(stand.windows.shouldWait(stand.question('m2'))).toBe(false)
     expect(stand.windows.lookup(stand.question('m2'))?.tokens).toBe(20_000)
     expect(stand.windows.lookup(stand.question('m3'))?.tokens).toBe(30_000)
     expect(stand.windows.lookup(stand.question('m4'))).toBeNull()
@@ -261,7 +261,7 @@ describe('names that no server would take', () => {
     await using server = await windowServer({})
     await using stand = windowStand(server.url)
     expect(await stand.ask('m'.repeat(1_000))).toBeNull()
-    expect(stand.windows.isUnasked(stand.question('m'.repeat(1_000)))).toBe(false)
+    expect(stand.windows.shouldWait(stand.question('m'.repeat(1_000)))).toBe(false)
     expect(server.questions).toEqual([])
   })
 
@@ -282,9 +282,9 @@ describe('what is known follows the server', () => {
     }
     await using server = await windowServer(routes)
     await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toEqual({ tokens: 4096, kind: 'total', isAssumed: true })
+    expect(await stand.ask('m')).toMatchObject({ tokens: 4096, kind: 'total', isAssumed: true })
     routes['GET /api/ps'] = { models: [{ name: 'm:latest', context_length: 32_768 }] }
-    expect(await stand.refresh('m')).toEqual({ tokens: 32_768, kind: 'total', isAssumed: false })
+    expect(await stand.refresh('m')).toMatchObject({ tokens: 32_768, kind: 'total', isAssumed: false })
   })
 
   // Ollama unloads a model after five idle minutes. Were it then taken to be one of 4,096 tokens, the next
@@ -392,7 +392,7 @@ describe('what is told of one is never told of another', () => {
     expect(await stand.ask('m', { path: '/v1/embeddings' })).toBeNull()
     expect(await stand.ask('m', { path: '/v1//evil/chat/completions' })).toBeNull()
     expect(await stand.ask('m', { upstream: 'nobody' })).toBeNull()
-    expect(stand.windows.isUnasked(stand.question('m', { upstream: 'nobody' }))).toBe(false)
+    expect(stand.windows.shouldWait(stand.question('m', { upstream: 'nobody' }))).toBe(false)
     expect(server.questions).toEqual([])
   })
 })

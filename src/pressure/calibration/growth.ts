@@ -1,0 +1,55 @@
+import type { Anchor } from './prompt.ts'
+
+/** What conversations grew by, in the provider's tokens and in ours; the newest weighs most. */
+export type Growth = {
+  readonly promptTokens: number
+  readonly ownTokens: number
+  /** What is left of the starting ratio's weight. */
+  readonly startingTokens: number
+}
+
+/** The starting ratio weighs at first as much as so many of our tokens that were counted, and fades like them. */
+export const noGrowth: Growth = { promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
+
+/** The provider's tokens for one of ours. */
+export function ratioFrom(
+  { promptTokens, ownTokens, startingTokens }: Growth,
+  startingRatio: number,
+): number {
+  const ratio = (promptTokens + startingRatio * startingTokens) / (ownTokens + startingTokens)
+  return Math.min(ratioMax, Math.max(startingRatio * ratioShareMin, ratio))
+}
+
+/** The growth with one more prompt, seen against what it grew from; null: nothing that was counted before. */
+export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): Growth {
+  // What media cost, and whether thoughts are counted, is no matter of the ratio.
+  if (prompt.looseTokens !== (since?.looseTokens ?? 0)) return growth
+  const grownTokens = prompt.ownTokens - (since?.ownTokens ?? 0)
+  const ratio = (prompt.promptTokens - (since?.promptTokens ?? 0)) / grownTokens
+  if (grownTokens <= 0 || ratio < growthRatioMin || ratio > ratioMax) return growth
+  const weighed = since === null ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
+  const kept = 0.5 ** (weighed / halfLifeTokens)
+  return {
+    promptTokens: growth.promptTokens * kept + weighed * ratio,
+    ownTokens: growth.ownTokens * kept + weighed,
+    startingTokens: growth.startingTokens * kept,
+  }
+}
+
+// --- internal ---
+
+/** A sample weighs half once so many of our tokens were counted after it: texts differ, and the newest are most alike. */
+const halfLifeTokens = 16_000
+
+/** A prompt without an anchor says little of the ratio: it may hold what only the provider sees. */
+const unanchoredTokensMax = 500
+
+/**
+ * How far a ratio follows. Believing too little is what overflows, and servers report odd numbers: below this share of
+ * the family's ratio only anchors go. No tokenizer takes more than three times as many tokens.
+ */
+const ratioShareMin = 0.8
+const ratioMax = 3
+
+/** Growth that was counted at less than this share of ours was no growth of this prompt. */
+const growthRatioMin = 0.5

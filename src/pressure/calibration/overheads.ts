@@ -1,0 +1,76 @@
+import type { Anchor } from './prompt.ts'
+
+/** What the provider counts with every prompt that has the same surroundings (system block, tools, schemas), beyond our count. */
+export type Overheads = {
+  /** Takes a prompt that the provider counted. */
+  readonly take: (prompt: Anchor) => void
+  /** The overhead and how far it may be off, in the provider's tokens; null for surroundings that nobody has seen. */
+  readonly find: (aroundTokens: number, ratio: number) => Overhead | null
+}
+
+export type Overhead = { readonly tokens: number; readonly doubtTokens: number }
+
+/** Surroundings are told apart by their own count: a clock or a list of files in the system block changes it a little. */
+export function createOverheads(): Overheads {
+  const samples = new Map<number, readonly Sample[]>()
+  return {
+    take: (prompt) => {
+      // What a provider makes of thoughts and pictures is another matter.
+      if (prompt.looseTokens > 0) return
+      const known = samples.get(prompt.aroundTokens) ?? []
+      samples.delete(prompt.aroundTokens)
+      // The smallest say most, and the newest of them are true of today.
+      const kept = [...known, prompt].slice(-samplesMax)
+      samples.set(prompt.aroundTokens, isSmallest(prompt, known) ? kept : known)
+      const [oldest] = samples.keys()
+      if (samples.size > surroundingsMax && oldest !== undefined) samples.delete(oldest)
+    },
+    find: (aroundTokens, ratio) => {
+      const nearest = nearestOf([...samples.keys()], aroundTokens)
+      const found = nearest === null ? undefined : samples.get(nearest)
+      if (found === undefined || found.length === 0) return null
+      const each = found.map((sample) => overheadOf(sample, ratio))
+      // One odd report (search results that were put in, a picture) is no overhead: the least of the last few is.
+      return each.reduce((least, one) => (Math.abs(one.tokens) < Math.abs(least.tokens) ? one : least))
+    },
+  }
+}
+
+// --- internal ---
+
+type Sample = Pick<Anchor, 'ownTokens' | 'promptTokens' | 'aroundTokens'>
+
+/** Sets of surroundings remembered for one model and credential, and prompts for each. */
+const surroundingsMax = 64
+const samplesMax = 4
+
+/** Up to this share our count of texts may be off without anything hidden beside them. */
+const textErrorShare = 0.1
+
+/** Surroundings that differ by no more than this are the same with other details. */
+const nearShare = 0.1
+const nearTokens = 256
+
+/** Whether a prompt is at most half as large again as the smallest that is known. */
+function isSmallest(prompt: Sample, known: readonly Sample[]): boolean {
+  const smallest = Math.min(...known.map(({ ownTokens }) => ownTokens))
+  return prompt.ownTokens <= smallest * 1.5
+}
+
+function nearestOf(known: readonly number[], aroundTokens: number): number | null {
+  const distance = (tokens: number) => Math.abs(tokens - aroundTokens)
+  const nearest = known.reduce<number | null>(
+    (best, tokens) => (best === null || distance(tokens) < distance(best) ? tokens : best),
+    null,
+  )
+  const reach = Math.max(nearTokens, aroundTokens * nearShare)
+  return nearest !== null && distance(nearest) <= reach ? nearest : null
+}
+
+/** What remains of the difference once as much as texts may explain is taken off. */
+function overheadOf({ ownTokens, promptTokens, aroundTokens }: Sample, ratio: number): Overhead {
+  const difference = promptTokens - ownTokens * ratio
+  const doubtTokens = (ownTokens - aroundTokens) * ratio * textErrorShare
+  const tokens = Math.sign(difference) * Math.max(0, Math.ceil(Math.abs(difference) - doubtTokens))
+  return { tokens, doubtTokens }
+}

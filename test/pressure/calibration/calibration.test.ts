@@ -1,0 +1,236 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createCalibration, type Calibration } from '../../../src/pressure/calibration/calibration.ts'
+import { excessOf, expectedTokens } from '../../../src/pressure/calibration/expected.ts'
+import type { Anchor, CountedPrompt } from '../../../src/pressure/calibration/prompt.ts'
+
+const fresh = () => createCalibration({ namesMax: 10, promptsMax: 100 })
+
+function prompt(ownTokens: number, promptTokens: number, other: Partial<Anchor> = {}): Anchor {
+  return {
+    ownTokens,
+    promptTokens,
+    aroundTokens: 500,
+    looseTokens: 0,
+    conversationTokens: ownTokens - 500,
+    answeredBy: 'm',
+    ...other,
+  }
+}
+
+/** Lets an answer to this prompt be learnt from. */
+function observe(
+  calibration: Calibration,
+  name: string,
+  prefix: string,
+  sent: Anchor,
+  since: Anchor | null,
+): boolean {
+  const { promptTokens, answeredBy, ...counted } = sent
+  const textBytes = sent.ownTokens * 4
+  return calibration.observe(name, prefix, {
+    textBytes,
+    counted,
+    promptTokens,
+    answeredBy,
+    since,
+    hasCountedCached: since !== null,
+  })
+}
+
+/** A conversation that grows by `growth` own tokens a request, counted by `count`. */
+function converse(
+  calibration: Calibration,
+  requests: number,
+  growth: number,
+  count: (own: number) => number,
+): void {
+  let since: Anchor | null = null
+  for (let index = 1; index <= requests; index += 1) {
+    const own = 600 + index * growth
+    const sent = prompt(own, count(own))
+    observe(calibration, 'a', `p${index}`, sent, since)
+    since = sent
+  }
+}
+
+/** The beginnings of these names, as long as our count of them says. */
+const beginnings = (...known: readonly (readonly [string, number])[]) =>
+  known.map(([name, conversationTokens]) => ({ prompt: name, conversationTokens }))
+
+const answered = (counted: CountedPrompt | null, textBytes: number) => ({
+  textBytes,
+  counted,
+  promptTokens: null,
+  answeredBy: null,
+})
+
+describe('the ratio of the provider’s count to ours', () => {
+  test('is the family’s own before any answer', () => {
+    expect(fresh().rateOf('a', 1.2, 500)).toEqual({
+      ratio: 1.2,
+      overheadTokens: 0,
+      overheadDoubtTokens: Infinity,
+    })
+  })
+
+  test('is what conversations grow by, whatever the provider adds to each prompt', () => {
+    const calibration = fresh()
+    converse(calibration, 10, 3000, (own) => 2500 + Math.round(own * 1.4))
+    const { ratio } = calibration.rateOf('a', 1, 500)
+    expect(ratio).toBeGreaterThan(1.37)
+    expect(ratio).toBeLessThan(1.43)
+  })
+
+  test('is no matter of images and thoughts', () => {
+    const calibration = fresh()
+    const before = prompt(5000, 5000)
+    observe(calibration, 'a', 'p1', before, null)
+    const { ratio } = calibration.rateOf('a', 1, 500)
+    observe(calibration, 'a', 'p2', prompt(7000, 30_000, { looseTokens: 1600 }), before)
+    expect(calibration.rateOf('a', 1, 500).ratio).toBe(ratio)
+  })
+
+  test('of one name is never learnt from another (P9)', () => {
+    const calibration = fresh()
+    converse(calibration, 10, 3000, (own) => own * 2)
+    expect(calibration.rateOf('b', 1.1, 500)).toEqual(fresh().rateOf('b', 1.1, 500))
+    expect(calibration.anchorAt('b', beginnings(['p1', 3100], ['p2', 6100]))).toBeNull()
+    expect(calibration.answeredAt('b', ['p1', 'p2'])).toEqual([])
+  })
+
+  test('stays within what tokenizers do, whatever a server reports', () => {
+    const answers = fc.array(
+      fc.record({ grown: fc.integer({ min: 1, max: 200_000 }), promptTokens: fc.nat() }),
+      {
+        maxLength: 30,
+      },
+    )
+    fc.assert(
+      fc.property(answers, (reports) => {
+        const calibration = fresh()
+        let since: Anchor | null = null
+        let own = 500
+        for (const { grown, promptTokens } of reports) {
+          own += grown
+          const sent = prompt(own, promptTokens)
+          observe(calibration, 'a', String(own), sent, since)
+          since = sent
+        }
+        const { ratio, overheadTokens } = calibration.rateOf('a', 1.1, 500)
+        expect(ratio).toBeGreaterThanOrEqual(1.1 * 0.8)
+        expect(ratio).toBeLessThanOrEqual(3)
+        expect(Number.isFinite(overheadTokens)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what the provider adds to each prompt', () => {
+  test('is known in the next conversation with the same surroundings', () => {
+    const calibration = fresh()
+    converse(calibration, 10, 3000, (own) => 2500 + Math.round(own * 1.2))
+    const expected = expectedTokens(800, calibration.rateOf('a', 1, 500), null)
+    expect(expected).toBeGreaterThan(2500)
+    expect(expected).toBeLessThan(3800)
+  })
+
+  test('is known, too, where the system block changes a little: a clock, a list of files', () => {
+    const calibration = fresh()
+    converse(calibration, 10, 3000, (own) => 2500 + Math.round(own * 1.2))
+    const { overheadTokens } = calibration.rateOf('a', 1, 500)
+    expect(overheadTokens).toBeGreaterThan(1500)
+    expect(calibration.rateOf('a', 1, 520).overheadTokens).toBe(overheadTokens)
+    expect(calibration.rateOf('a', 1, 5000).overheadTokens).toBe(0)
+  })
+
+  test('is not made of texts that are a little denser than others', () => {
+    const calibration = fresh()
+    converse(calibration, 10, 3000, (own) => Math.round(own * 1.05))
+    expect(calibration.rateOf('a', 1, 500).overheadTokens).toBe(0)
+  })
+
+  test('is not one odd report of a small prompt', () => {
+    // Search results that were put in once made every later conversation of these surroundings 7,000 tokens too large.
+    const calibration = fresh()
+    observe(calibration, 'a', 'p0', prompt(900, 7500), null)
+    for (const own of [950, 1000, 1100]) observe(calibration, 'a', `p${own}`, prompt(own, own), null)
+    expect(calibration.rateOf('a', 1, 500).overheadTokens).toBe(0)
+  })
+
+  test('is not less than nothing because thoughts were not counted', () => {
+    const calibration = fresh()
+    observe(calibration, 'a', 'p1', prompt(20_000, 11_000, { looseTokens: 10_000 }), null)
+    expect(calibration.rateOf('a', 1, 500).overheadTokens).toBe(0)
+  })
+})
+
+describe('of a prompt that begins with one that was counted', () => {
+  const rate = { ratio: 1.25, overheadTokens: 0, overheadDoubtTokens: 0 }
+
+  test('only the rest is estimated', () => {
+    const calibration = fresh()
+    const counted = prompt(50_000, 61_234)
+    observe(calibration, 'a', 'p1', counted, null)
+    const found = calibration.anchorAt('a', beginnings(['p3', 60_000], ['p1', 49_500], ['p0', 9]))
+    expect(found).toEqual({ index: 1, anchor: counted })
+    expect(expectedTokens(50_000, rate, counted)).toBe(61_234)
+    expect(expectedTokens(50_100, rate, counted)).toBe(61_234 + 125)
+  })
+
+  test('nothing is taken over where the beginning is not the same any more', () => {
+    // A client that dropped the thoughts which the provider had never counted was believed to be far below its window.
+    const calibration = fresh()
+    observe(calibration, 'a', 'p1', prompt(50_000, 61_234), null)
+    expect(calibration.anchorAt('a', beginnings(['p1', 40_000]))).toBeNull()
+  })
+
+  test('the excess brings our count to the provider’s, with a margin on what it has not counted', () => {
+    const anchor = prompt(40_000, 60_000)
+    const differenceTokens = 60_000 / 1.25 - 40_000 - 100
+    expect(excessOf(40_000, rate, anchor, 100)).toEqual({ differenceTokens, marginTokens: 0 })
+    expect(excessOf(42_000, rate, anchor, 100)).toEqual({ differenceTokens, marginTokens: 300 })
+  })
+})
+
+describe('a report that is no count', () => {
+  test.each([
+    ['below half of our texts', 20_000, 9000],
+    ['beyond eight times ours', 2000, 20_000],
+  ])('%s is refused', (_what, own, promptTokens) => {
+    const calibration = fresh()
+    const sent = prompt(own, promptTokens)
+    expect(observe(calibration, 'a', 'p1', sent, null)).toBe(false)
+    expect(calibration.rateOf('a', 1, 500)).toEqual(fresh().rateOf('a', 1, 500))
+    expect(calibration.anchorAt('a', beginnings(['p1', own - 500]))).toBeNull()
+    expect(calibration.answeredAt('a', ['p1'])).toHaveLength(1)
+  })
+
+  test('never takes the place of one', () => {
+    const calibration = fresh()
+    const { promptTokens: _, answeredBy: __, ...counted } = prompt(10_000, 0)
+    observe(calibration, 'a', 'p1', prompt(10_000, 11_000), null)
+    calibration.pass('a', 'p1', answered(counted, 40_000))
+    expect(calibration.anchorAt('a', beginnings(['p1', 9500]))?.anchor.promptTokens).toBe(11_000)
+    calibration.pass('a', 'p2', answered(null, 48_000))
+    const found = calibration.answeredAt('a', ['p2', 'p1']).map((each) => each.answered.promptTokens)
+    expect(found).toEqual([null, 11_000])
+  })
+
+  test('gives itself away by a number that no prompt of that size can have', () => {
+    const calibration = fresh()
+    const small = { textBytes: 100, counted: null, promptTokens: 1234, answeredBy: null, since: null }
+    expect(calibration.habitsOf('a').constantTokens).toBeNull()
+    calibration.observe('a', 'p1', { ...small, hasCountedCached: false })
+    expect(calibration.habitsOf('a').constantTokens).toBe(1234)
+  })
+})
+
+test('after something odd the next prompt is asked for, once', () => {
+  const calibration = fresh()
+  expect(calibration.wantsCount('a')).toBe(false)
+  calibration.askForCount('a')
+  expect(calibration.wantsCount('a')).toBe(true)
+  converse(calibration, 1, 100, (own) => own)
+  expect(calibration.wantsCount('a')).toBe(false)
+})
