@@ -14,7 +14,7 @@ export type SuspectReport = {
 export type Suspicions = {
   /**
    * Takes a doubtful report. `confirmed`: the one before it means the same; `refuted`: it grew with its prompt, so that
-   * what is missing was never counted.
+   * nothing caps it.
    */
   readonly take: (name: string, report: SuspectReport) => 'first' | 'confirmed' | 'refuted'
   /** A prompt of this size was counted whole: what was suspected below it is not so. */

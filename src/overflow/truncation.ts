@@ -37,7 +37,14 @@ export type ReportedBeginning = {
 export type ReportJudgement =
   | { readonly kind: 'whole'; readonly promptTokens: number }
   | { readonly kind: 'useless' }
-  | { readonly kind: 'doubtful' | 'cut'; readonly window: StatedWindow }
+  | {
+      readonly kind: 'doubtful' | 'cut'
+      /** Whether more than half of the text is missing. */
+      readonly isFar: boolean
+      /** Whether the report may be the size of what fits; a smaller one is what is left behind a message that went. */
+      readonly isSize: boolean
+      readonly window: StatedWindow
+    }
 
 /** Judges what a provider reports of a prompt that it answered: Ollama counts after it has dropped the oldest messages. */
 export function judgeReport(reported: ReportedPrompt): ReportJudgement {
@@ -53,14 +60,17 @@ export function judgeReport(reported: ReportedPrompt): ReportJudgement {
   const leeway = Math.max(missingTokensMin, leastOfBeginning * missingShareMin)
   const isEnough = promptTokens >= textTokens * textShareMin && promptTokens >= leastOfBeginning - leeway
   if (isEnough && !isThin(reported)) return { kind: 'whole', promptTokens }
-  if (isPartial(reported) || (promptTokens < certainTokensMin && !habits.hasCounted))
-    return { kind: 'useless' }
+  if (isPartial(reported)) return { kind: 'useless' }
 
-  const isFar = promptTokens < textTokens * farShareMax && (habits.hasCounted || isRound(promptTokens))
+  const isFar = promptTokens < textTokens * farShareMax
   const hasShrunk = reported.ownTextTokens !== null && promptTokens < leastOfBeginning * shrunkShareMax
-  const isCertain = (promptTokens >= certainTokensMin || habits.countsCached) && (isFar || hasShrunk)
+  const isBelieved = habits.hasCounted || isRound(promptTokens)
+  const isSize = promptTokens >= certainTokensMin || habits.hasCounted
+  const isCertain =
+    (promptTokens >= certainTokensMin || habits.countsCached) && ((isFar && isBelieved) || hasShrunk)
   const fittingTokens = Math.max(promptTokens, ...beginnings.map((each) => each.promptTokens))
-  return { kind: isCertain ? 'cut' : 'doubtful', window: windowBetween(fittingTokens, expectedTokens) }
+  const window = windowBetween(fittingTokens, expectedTokens)
+  return { kind: isCertain ? 'cut' : 'doubtful', isFar, isSize, window }
 }
 
 /** Whether a number looks like a context size, or one less: the only ones that a cut prompt may have again and again. */
@@ -72,7 +82,7 @@ export function isRound(tokens: number): boolean {
 
 /** Less than this may be missing for many reasons: another replica, a tool taken away. */
 const missingTokensMin = 64
-const missingShareMin = 0.02
+const missingShareMin = 0.005
 
 /** No tokenizer takes fewer tokens for a text than this share of ours; Chinese in the models made for it comes near. */
 const textShareMin = 0.6

@@ -101,7 +101,13 @@ function learnFromReport(lesson: SentLesson, usage: Usage, model: string | null,
     take(usage.promptTokens)
     return
   }
-  if (judgement.kind !== 'useless' && suspect(lesson, reported, judgement, parts) === 'refuted') {
+  if (judgement.kind === 'useless') {
+    // What looks like the uncached part alone may be all that was left of the prompt. The server knows.
+    const isLeft = loadedTokens !== null && loadedTokens >= usage.promptTokens
+    if (isLeft && loadedTokens < reported.expectedTokens) {
+      memory.windows.learnCut(lesson.modelKey, { tokens: loadedTokens, kind: 'total' }, parts.nowMs())
+    }
+  } else if (suspect(lesson, reported, judgement, parts) === 'refuted') {
     take(usage.promptTokens)
     return
   }
@@ -184,16 +190,18 @@ function densityOf(
 function suspect(
   lesson: SentLesson,
   { promptTokens, expectedTokens, habits: { countsCached } }: ReportedPrompt,
-  { kind, window }: Extract<ReportJudgement, { readonly window: StatedWindow }>,
+  { kind, isFar, isSize, window }: Extract<ReportJudgement, { readonly window: StatedWindow }>,
   parts: LearnParts,
 ): 'refuted' | 'suspected' {
   const { modelKey, sent } = lesson
   const report = { promptTokens, expectedTokens, windowTokens: window.tokens, countsCached }
   const verdict = parts.suspicions.take(sent.calibrationName, report)
-  if (kind === 'doubtful' && verdict === 'refuted') return 'refuted'
+  // What grew with its prompt has no cap above it. Where most is missing all the same, the cap lies behind what is left.
+  if (verdict === 'refuted' && !isFar) return 'refuted'
   // Bytes do not tell what of them are thoughts: the second sight is one that was counted.
   if (sent.counted === null) parts.calibration.askForCount(sent.calibrationName)
-  if (kind === 'doubtful' && (verdict !== 'confirmed' || sent.counted === null)) return 'suspected'
+  const isConfirmed = verdict === 'refuted' || (verdict === 'confirmed' && isSize)
+  if (kind === 'doubtful' && (!isConfirmed || sent.counted === null)) return 'suspected'
   if (!parts.memory.windows.learnCut(modelKey, window, parts.nowMs())) return 'suspected'
   parts.onCut(lesson.model, report)
   void parts.failures.around('observation', null, async () => {

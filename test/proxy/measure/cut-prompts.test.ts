@@ -140,6 +140,24 @@ describe('a server that cuts prompts without a word is noticed', () => {
     expect(noticedAt).toBeLessThanOrEqual(3)
   })
 
+  test('within a few requests, where all but a few words went with the first message', async () => {
+    // What was left was far below any window, and looked like a report of what had been added alone. It was never noticed.
+    const messages: TestMessage[] = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: words(12_000) },
+      { role: 'assistant', content: 'Understood.' },
+    ]
+    await using stand = await standWith(reporting(newestWithin(windowTokens)), { profile: large })
+    const windows: (string | null)[] = []
+    for (let turn = 0; turn < 5; turn += 1) {
+      messages.push({ role: 'user', content: words(150, turn) })
+      const reply = await postChat(stand.url, chatOf(messages))
+      windows.push(reply.header('x-foldgate-window'))
+      messages.push({ role: 'assistant', content: 'Understood.' })
+    }
+    expect(windows.findIndex((window) => window?.endsWith('learnt'))).toBeGreaterThan(0)
+  })
+
   test('at once, where the first message went and each of the others is next to nothing', async () => {
     const turns = [{ user: words(3900) }, ...evenTurns(16, 50)]
     const { noticedAt } = await noticed(newestWithin(windowTokens), turns, large)
