@@ -13,7 +13,6 @@ import { digest } from './proxy/request/body-source.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
-import type { CutPrompt } from './proxy/learn.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { listen } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
@@ -29,6 +28,7 @@ import type { HttpProxies } from './upstream/pools.ts'
 import { parseTarget } from './upstream/target.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
 import { createServerWindows, type WindowQuestion } from './upstream/windows/server-windows.ts'
+import { createWarnings } from './warnings.ts'
 
 export type AppOptions = {
   readonly settings: Settings
@@ -57,16 +57,13 @@ export function createApp(options: AppOptions): App {
 
   const upstreams = openUpstreams(settings, options.proxies)
 
+  const warnings = createWarnings(log)
   const memory = createUpstreamMemory()
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
     nowMs,
-    onTrouble: (upstream, trouble) =>
-      log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
-        upstream,
-        trouble,
-      }),
+    onTrouble: warnings.unasked,
   })
   const failures = createFailures((part, error) =>
     log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
@@ -77,12 +74,7 @@ export function createApp(options: AppOptions): App {
     log.warn('a request was refused or failed', { code: error.code })
   const relay = createRelay({
     upstreams,
-    onUncompacted: once((path: string) =>
-      log.warn(
-        'relayed without compaction: set the client to chat completions to have conversations compacted',
-        { path },
-      ),
-    ),
+    onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })
   const handle = createHandle({
@@ -102,9 +94,9 @@ export function createApp(options: AppOptions): App {
       hostOf: (name) => hostnameOf(upstreams.addressOf(name).origin),
       nowMs,
     }),
-    measure: createMeasure({ calibration, onGuess: once((model: string) => warnOfGuess(log, model)) }),
+    measure: createMeasure({ calibration, onGuess: warnings.guessed }),
     suspicions: createSuspicions({ namesMax: CALIBRATIONS_MAX }),
-    onCut: tellCut(log),
+    onCut: warnings.cut,
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
@@ -250,45 +242,6 @@ function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): U
 /** A limit of 0 is none. */
 function orEndless(milliseconds: number): number {
   return milliseconds === 0 ? ENDLESS_MS : milliseconds
-}
-
-/** Calls `tell` once for each distinct text, for the first few hundred of them. */
-function once(tell: (text: string) => void): (text: string) => void {
-  const told = new Set<string>()
-  return (text) => {
-    if (told.has(text) || told.size >= TOLD_MAX) return
-    told.add(text)
-    tell(text)
-  }
-}
-
-const TOLD_MAX = 500
-
-function warnOfGuess(log: Log, model: string): void {
-  log.warn(
-    'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it',
-    {
-      model: model.slice(0, 200),
-    },
-  )
-}
-
-/** Tells of cut prompts, once for each model. */
-function tellCut(log: Log): (model: string, seen: CutPrompt) => void {
-  const told = new Set<string>()
-  return (model, seen) => {
-    if (told.has(model) || told.size >= TOLD_MAX) return
-    told.add(model)
-    log.warn(
-      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
-      {
-        model: model.slice(0, 200),
-        prompt_tokens: seen.promptTokens,
-        expected_tokens: seen.expectedTokens,
-        window_tokens: seen.windowTokens,
-      },
-    )
-  }
 }
 
 function hostnameOf(origin: string): string {

@@ -1,0 +1,71 @@
+import type { Log } from './log.ts'
+import type { CutPrompt } from './proxy/learn.ts'
+
+/** What an operator is told once, and how it is mended. */
+export type Warnings = {
+  /** Somebody uses a generation API whose conversations are not compacted. */
+  readonly uncompacted: (path: string) => void
+  /** The window of a model had to be guessed. */
+  readonly guessed: (model: string) => void
+  /** An upstream left out part of a prompt without saying so. */
+  readonly cut: (model: string, seen: CutPrompt) => void
+  /** An upstream could not be asked for its windows. */
+  readonly unasked: (upstream: string, trouble: string) => void
+}
+
+export function createWarnings(log: Log): Warnings {
+  const toldCut = new Set<string>()
+  return {
+    uncompacted: once((path) =>
+      log.warn(
+        'relayed without compaction: set the client to chat completions to have conversations compacted',
+        { path },
+      ),
+    ),
+    guessed: once((model) =>
+      log.warn(
+        'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it',
+        { model: shown(model) },
+      ),
+    ),
+    cut: (model, seen) => {
+      if (toldCut.has(model) || toldCut.size >= TOLD_MAX) return
+      toldCut.add(model)
+      log.warn(
+        'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
+        {
+          model: shown(model),
+          prompt_tokens: seen.promptTokens,
+          expected_tokens: seen.expectedTokens,
+          window_tokens: seen.windowTokens,
+        },
+      )
+    },
+    unasked: (upstream, trouble) =>
+      log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
+        upstream,
+        trouble,
+      }),
+  }
+}
+
+// --- internal ---
+
+/** Names come from clients: more of them than this are no news. */
+const TOLD_MAX = 500
+
+const MODEL_CHARS_MAX = 200
+
+function shown(model: string): string {
+  return model.slice(0, MODEL_CHARS_MAX)
+}
+
+/** Calls `tell` once for each distinct text, for the first few hundred of them. */
+function once(tell: (text: string) => void): (text: string) => void {
+  const told = new Set<string>()
+  return (text) => {
+    if (told.has(text) || told.size >= TOLD_MAX) return
+    told.add(text)
+    tell(text)
+  }
+}
