@@ -2,6 +2,7 @@ import { decide, type Decision, type ProbeState } from './decide.ts'
 import type { Probe } from './plan.ts'
 import { emptyReading, type Reading } from './reading.ts'
 import { isDoneWithin } from './time-box.ts'
+import { createTurns } from './turns.ts'
 
 export type ProbeRun = {
   /** Resolves as soon as no probe that still runs could change the decision. */
@@ -33,6 +34,7 @@ export function runProbes(
 ): ProbeRun {
   const readings = new Map<Probe, Reading>()
   const { promise: settled, resolve: settle } = Promise.withResolvers<readonly ProbeState[]>()
+  const turns = createTurns({ atOnce: AT_ONCE, patienceMs: PATIENCE_MS })
   let isOver = false
 
   function look(): void {
@@ -62,7 +64,16 @@ export function runProbes(
     // A list that is not SGLang's spares the server this one.
     else if (probe.name === 'sglang' && said?.list != null && !said.isSglang)
       take(probe, emptyReading('useless'))
-    else await ask(probe)
+    else await askInTurn(probe)
+  }
+
+  async function askInTurn(probe: Probe): Promise<void> {
+    const endTurn = await turns.take()
+    try {
+      if (!isOver) await ask(probe)
+    } finally {
+      endTurn()
+    }
   }
 
   const list = probes.find(({ name }) => name === 'list')
@@ -72,7 +83,7 @@ export function runProbes(
     .filter((probe) => probe !== opener)
     .map(async (probe) =>
       opener === undefined || opened === null || (opener !== list && !isDeniedToSome(probe))
-        ? ask(probe)
+        ? askInTurn(probe)
         : askAfter(opener, opened, probe),
     )
   const ended = Promise.all([opened, ...others]).then(look)
@@ -80,6 +91,10 @@ export function runProbes(
 }
 
 // --- internal ---
+
+/** Beside the list, so many are asked at once, and one more each time that nothing is heard for this long, in milliseconds. */
+const AT_ONCE = 3
+const PATIENCE_MS = 250
 
 /** How long the list has for itself, in milliseconds: on a machine of one's own it takes a few. */
 const HEAD_START_MS = 150

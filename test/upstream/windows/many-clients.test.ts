@@ -125,7 +125,7 @@ describe('made-up credentials', () => {
     })
     await using stand = windowStand(server.url)
     await stand.ask('m', bearer('first'))
-    await expect.poll(() => server.questions.length).toBe(12)
+    await expect.poll(() => server.questions.length).toBe(10)
     const swept = server.questions.length
     for (let at = 0; at < 20; at += 1) {
       expect((await stand.ask('m', bearer(`client-${at}`)))?.tokens).toBe(9000)
