@@ -98,4 +98,23 @@ describe('a conversation with images', () => {
     expect(kept.length).toBeGreaterThan(0)
     for (const raw of kept) expect(before).toContain(raw)
   })
+
+  test.each([
+    ['a deployment, whatever its name', '/openai/deployments/gpt-4/chat/completions?api-version=1'],
+    ['an alias that tells no family', '/v1/chat/completions'],
+  ])('is counted by the rules of the model that answers to %s', async (_what, path) => {
+    // A picture behind a deployment of gpt-4o-mini was counted 1,376, and cost 25,501.
+    const answered = completion('fine', {}, 'gpt-4o-mini-2024-07-18')
+    await using stand = await standWith(answered, { profile: { window: { tokens: 128_000 } } })
+    const { origin } = new URL(stand.url)
+    const body = JSON.stringify({ model: 'our-vision', messages: [shows(png(1024, 1024), 'image/png')] })
+    const tokensOf = async () => {
+      const reply = await fetch(origin + path, { method: 'POST', body })
+      await reply.text()
+      return reply.headers.get('x-foldgate-tokens')
+    }
+    await tokensOf()
+    const tokens = look + 2833 + 4 * 5667 + priming
+    expect(await tokensOf()).toBe(`${tokens};sent=${tokens}`)
+  })
 })
