@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): App {
       nowMs,
     }),
     measure: createMeasure({ calibration, onGuess: warnings.guessed }),
-    suspicions: createSuspicions({ namesMax: CALIBRATIONS_MAX }),
+    suspicions: createSuspicions({ conversationsMax: CALIBRATIONS_MAX, lifetimeMs: SUSPICION_LIFETIME_MS }),
     onCut: warnings.cut,
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
@@ -209,6 +209,9 @@ const MADE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Upstreams, models and credentials whose counts are compared with ours: some kilobytes each at most. */
 const CALIBRATIONS_MAX = 4096
+
+/** A doubt that nothing has confirmed for so long is none, in milliseconds. */
+const SUSPICION_LIFETIME_MS = 3_600_000
 
 /** Prompts that providers have answered, remembered by digest: one for each request point of late. */
 const PROMPTS_MAX = 20_000

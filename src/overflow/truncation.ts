@@ -7,15 +7,20 @@ export type ReportedPrompt = {
   readonly promptTokens: number
   /** The same with what was cached, where the report may have left that out; null where it says nothing of a cache. */
   readonly withCacheTokens: number | null
-  /** What the provider should have counted. */
-  readonly expectedTokens: number
-  /** Our count of the text of messages, without tools, media and thoughts; null where nothing was counted. */
-  readonly ownTextTokens: number | null
   /** What was sent, without what media took of it. */
   readonly textBytes: number
-  /** What the same model reported of beginnings of this prompt. */
+  /** Null where we did not count the prompt. */
+  readonly counted: {
+    /** What the provider should have counted. */
+    readonly expectedTokens: number
+    /** Our count of the text of messages, without tools, media and thoughts. */
+    readonly ownTextTokens: number
+    /** Our count of the largest message behind the system block. */
+    readonly ownLargestTokens: number
+  } | null
+  /** What the same model reported of beginnings of this prompt, the longest first. */
   readonly beginnings: readonly ReportedBeginning[]
-  /** What a report of the uncached part alone would say: what was added since the request before, with and without its reply. */
+  /** What a report of the uncached part alone would say, in all the ways that there are. */
   readonly addedTokens: readonly number[]
   readonly habits: Habits
 }
@@ -24,53 +29,61 @@ export type ReportedBeginning = {
   readonly promptTokens: number
   /** What of it a template may drop later. */
   readonly looseTokens: number
-  /** What was added since, at the least. */
+  /** The text that was added since, at the least. */
   readonly addedTokensMin: number
 }
 
 /**
  * - `whole`: the provider counted this prompt, at `promptTokens`.
- * - `useless`: it reports only what it had not cached, or says always the same.
+ * - `partial`: it reports only what it had not cached.
+ * - `constant`: it says always the same, or a number that is no size of anything.
  * - `doubtful`: it may have left out part of the prompt, or count it in a way that we do not know; one more report may tell.
  * - `cut`: it left out part of the prompt without a word. `window` is the smallest common size that explains it.
  */
 export type ReportJudgement =
   | { readonly kind: 'whole'; readonly promptTokens: number }
-  | { readonly kind: 'useless' }
-  | {
-      readonly kind: 'doubtful' | 'cut'
-      /** Whether more than half of the text is missing. */
-      readonly isFar: boolean
-      /** Whether the report may be the size of what fits; a smaller one is what is left behind a message that went. */
-      readonly isSize: boolean
-      readonly window: StatedWindow
-    }
+  | { readonly kind: 'partial' | 'constant' }
+  | Suspicion
+
+export type Suspicion = {
+  readonly kind: 'doubtful' | 'cut'
+  readonly promptTokens: number
+  readonly window: StatedWindow
+  /** Whether it is what would be left if the largest message had gone: such a report grows with its prompt, and is a cut. */
+  readonly isRemainder: boolean
+}
 
 /** Judges what a provider reports of a prompt that it answered: Ollama counts after it has dropped the oldest messages. */
 export function judgeReport(reported: ReportedPrompt): ReportJudgement {
-  if (isConstant(reported)) return { kind: 'useless' }
+  if (isConstant(reported)) return { kind: 'constant' }
   const promptTokens = nearestReading(reported)
-  const { expectedTokens, beginnings, habits } = reported
-  const textTokens = reported.ownTextTokens ?? 0
-  // Each request may add little, and each cut take little away: it shows against the oldest that is known.
-  const leastOfBeginning = Math.max(
-    0,
-    ...beginnings.map((each) => each.promptTokens - each.looseTokens + each.addedTokensMin),
-  )
-  const leeway = Math.max(missingTokensMin, leastOfBeginning * missingShareMin)
-  const isEnough = promptTokens >= textTokens * textShareMin && promptTokens >= leastOfBeginning - leeway
-  if (isEnough && !isThin(reported)) return { kind: 'whole', promptTokens }
-  if (isPartial(reported)) return { kind: 'useless' }
+  const { counted, beginnings, habits } = reported
+  const textTokens = counted?.ownTextTokens ?? 0
+  const hasStalled = beginnings.some((each) => isStalled(promptTokens, each))
+  const isShort = promptTokens < textTokens * textShareMin || isThin(reported, promptTokens)
+  if (!hasStalled && !isShort) return { kind: 'whole', promptTokens }
+  if (isPartial(reported)) return { kind: 'partial' }
+
+  const fittedTokens = Math.max(0, ...beginnings.map((each) => each.promptTokens))
+  const largestTokens = counted?.ownLargestTokens ?? 0
+  // Who cuts drops whole messages, or shifts by half its context: it leaves more than this.
+  if (promptTokens < (fittedTokens - largestTokens) * leftShareMin) return { kind: 'partial' }
 
   const isFar = promptTokens < textTokens * farShareMax
-  const hasShrunk = reported.ownTextTokens !== null && promptTokens < leastOfBeginning * shrunkShareMax
-  const isBelieved = habits.hasCounted || isRound(promptTokens)
-  const isSize = promptTokens >= certainTokensMin || habits.hasCounted
-  const isCertain =
-    (promptTokens >= certainTokensMin || habits.countsCached) && ((isFar && isBelieved) || hasShrunk)
-  const fittingTokens = Math.max(promptTokens, ...beginnings.map((each) => each.promptTokens))
-  const window = windowBetween(fittingTokens, expectedTokens)
-  return { kind: isCertain ? 'cut' : 'doubtful', isFar, isSize, window }
+  const hasShrunk =
+    counted !== null &&
+    beginnings.some((each) => promptTokens < (each.promptTokens - each.looseTokens) * shrunkShareMax)
+  const isBelieved = (isFar && (habits.hasCounted || isRound(promptTokens))) || hasShrunk
+  const isSize = promptTokens >= sizeTokensMin || fittedTokens >= sizeTokensMin
+  const isLeft = isFar && isRemainder(promptTokens, textTokens - largestTokens)
+  if (!isSize && !isLeft) return { kind: 'constant' }
+  const sentTokens = counted?.expectedTokens ?? reported.textBytes * usualTokensPerByte
+  return {
+    kind: isBelieved && isSize ? 'cut' : 'doubtful',
+    promptTokens,
+    window: windowBetween(Math.max(promptTokens, fittedTokens), sentTokens),
+    isRemainder: isLeft,
+  }
 }
 
 /** Whether a number looks like a context size, or one less: the only ones that a cut prompt may have again and again. */
@@ -80,40 +93,51 @@ export function isRound(tokens: number): boolean {
 
 // --- internal ---
 
-/** Less than this may be missing for many reasons: another replica, a tool taken away. */
-const missingTokensMin = 64
-const missingShareMin = 0.005
-
 /** No tokenizer takes fewer tokens for a text than this share of ours; Chinese in the models made for it comes near. */
 const textShareMin = 0.6
 /** Below this share nothing that is known to happen in a template explains it. */
 const farShareMax = 0.45
 
-/** Of what the provider has counted once it may count a little less: other templates, another replica, tools taken away. */
+/** A report that grew by less than this share of the text that was added has left something out. */
+const grownShareMin = 0.5
+/** Less than this may be missing for many reasons: another replica, a tool taken away. */
+const missingTokensMin = 64
+
+/** What was counted once may be counted a little lower: other templates, another replica. */
 const shrunkShareMax = 0.9
 
 /** How far a report of the uncached part may be off what was added; caches hold whole blocks of tokens. */
 const partialToleranceShare = 0.25
 const partialToleranceTokens = 64
 const cacheBlockTokensMax = 128
+/** So often it has to have counted in a row what it must have had in its cache: once it may have lost it. */
+const cachedCountsMin = 2
 
 /** A prompt of thousands of tokens is never cut to fewer than this: nobody drops the system block and the last message. */
 const nothingTokensMax = 16
-
-/** No server has a window below this; a smaller report may come from one that does not count. */
-const certainTokensMin = 1024
+/** Of what fits, less the largest message, a cut leaves at least this share. */
+const leftShareMin = 0.5
+/** No server has a window below this. */
+const sizeTokensMin = 1024
 
 /** As JSON, prose has about five bytes a token and code four. */
 const bytesPerTokenMax = 6
+const usualTokensPerByte = 0.25
 const thinBytesMin = 8192
 
 /** Context sizes that servers are started with are doublings of this. */
 const commonWindowTokensMin = 2048
 const roundTokens = 256
 
+/** Whether the report grew by clearly less than its prompt since this beginning. */
+function isStalled(promptTokens: number, beginning: ReportedBeginning): boolean {
+  const grownTokens = promptTokens - (beginning.promptTokens - beginning.looseTokens)
+  return grownTokens < beginning.addedTokensMin * grownShareMin - missingTokensMin
+}
+
 /** Whether so little was reported, of a prompt that nobody has counted any of, that few texts have so few tokens. */
-function isThin({ promptTokens, textBytes, ownTextTokens, beginnings }: ReportedPrompt): boolean {
-  if (ownTextTokens !== null || beginnings.length > 0 || textBytes < thinBytesMin) return false
+function isThin({ textBytes, counted, beginnings }: ReportedPrompt, promptTokens: number): boolean {
+  if (counted !== null || beginnings.length > 0 || textBytes < thinBytesMin) return false
   return promptTokens * bytesPerTokenMax < textBytes
 }
 
@@ -121,33 +145,37 @@ function isThin({ promptTokens, textBytes, ownTextTokens, beginnings }: Reported
 function isConstant({ promptTokens, habits, beginnings }: ReportedPrompt): boolean {
   if (promptTokens === habits.constantTokens) return true
   // Who has counted before cuts prompts of equal messages to equal sizes.
-  if (habits.countsCached) return false
-  const isRepeated = beginnings.some(
+  if (habits.cachedCounts >= cachedCountsMin || isRound(promptTokens)) return false
+  return beginnings.some(
     (each) => each.promptTokens === promptTokens && each.addedTokensMin >= missingTokensMin,
   )
-  return isRepeated && !isRound(promptTokens)
 }
 
 /** Gateways in front of Anthropic pass its numbers on, and there the prompt is what was not cached. */
-function nearestReading({ promptTokens, withCacheTokens, expectedTokens }: ReportedPrompt): number {
-  if (withCacheTokens === null) return promptTokens
-  const distance = (tokens: number) => Math.abs(tokens - expectedTokens)
+function nearestReading({ promptTokens, withCacheTokens, counted }: ReportedPrompt): number {
+  if (withCacheTokens === null || counted === null) return promptTokens
+  const distance = (tokens: number) => Math.abs(tokens - counted.expectedTokens)
   return distance(withCacheTokens) < distance(promptTokens) ? withCacheTokens : promptTokens
 }
 
 function isPartial({ promptTokens, addedTokens, habits }: ReportedPrompt): boolean {
   if (promptTokens < nothingTokensMax) return true
-  // Who has counted what was cached does not leave it out now.
-  if (habits.countsCached) return false
+  if (habits.cachedCounts >= cachedCountsMin) return false
   return addedTokens.some((added) => {
     const tolerance = partialToleranceTokens + added * partialToleranceShare
     return promptTokens >= added - tolerance && promptTokens <= added + tolerance + cacheBlockTokensMax
   })
 }
 
+function isRemainder(promptTokens: number, leftTokens: number): boolean {
+  const isEnough = promptTokens >= leftTokens * leftShareMin
+  return isEnough && promptTokens <= leftTokens / textShareMin + cacheBlockTokensMax
+}
+
 /** What fits lies below the window, what was sent above it. */
 function windowBetween(fittingTokens: number, sentTokens: number): StatedWindow {
   let tokens = commonWindowTokensMin
   while (tokens < fittingTokens) tokens *= 2
-  return tokens < sentTokens ? { tokens, kind: 'total' } : { tokens: fittingTokens, kind: 'input' }
+  if (tokens < sentTokens) return { tokens, kind: 'total' }
+  return { tokens: Math.max(sizeTokensMin, fittingTokens), kind: 'input' }
 }

@@ -1,9 +1,10 @@
-import type { StatedWindow } from '../overflow/classification.ts'
 import type { Usage } from '../overflow/completion.ts'
 import type { Suspicions } from '../overflow/suspicions.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
-import { judgeReport, type ReportedPrompt, type ReportJudgement } from '../overflow/truncation.ts'
-import type { AnsweredBeginning, Calibration, Habits } from '../pressure/calibration/calibration.ts'
+import { judgeReport, type ReportedPrompt, type Suspicion } from '../overflow/truncation.ts'
+import type { Calibration } from '../pressure/calibration/calibration.ts'
+import type { AnsweredPrompt } from '../pressure/calibration/prompt.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import type { ServerWindows, WindowQuestion } from '../upstream/windows/server-windows.ts'
 import type { Failures } from './failures.ts'
 import type { Lesson } from './lesson.ts'
@@ -58,60 +59,42 @@ export function learnFromAnswer(
 type SentLesson = Lesson & { readonly sent: NonNullable<Lesson['sent']> }
 
 function learnFromReport(lesson: SentLesson, usage: Usage, model: string | null, parts: LearnParts): void {
-  const { calibration, memory } = parts
+  const { calibration } = parts
   const { sent } = lesson
-  const answeredBy = model?.slice(0, MODEL_CHARS_MAX) ?? null
-  const answered = calibration.answeredAt(
-    sent.calibrationName,
-    sent.beginnings.map(({ prompt }) => prompt),
-  )
-  const reported = describeReport(
-    lesson,
-    usage,
-    answeredBy,
-    answered,
-    calibration.habitsOf(sent.calibrationName),
-  )
+  const { calibrationName } = sent
+  const answeredBy = model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
+  const reported = describeReport(lesson, usage, answeredBy, calibration)
   const judgement = judgeReport(reported)
-  const take = (promptTokens: number): void => {
-    const anchor = sent.counted?.anchor ?? null
-    const isCount = calibration.observe(sent.calibrationName, sent.prompt, {
-      textBytes: sent.textBytes,
-      counted: sent.counted,
-      promptTokens,
-      answeredBy,
-      since: anchor?.answeredBy === answeredBy ? anchor : null,
-      hasCountedCached: hasCountedCached(reported, promptTokens),
-    })
-    if (!isCount) return
-    parts.suspicions.dispel(sent.calibrationName, promptTokens)
-    memory.windows.succeeded(
-      lesson.modelKey,
-      Math.min(promptTokens, reported.expectedTokens * BELIEVED_FACTOR_MAX),
-    )
-  }
-  const { textBytes, counted } = sent
+  let promptTokens: number | null = null
   if (judgement.kind === 'whole') {
-    take(judgement.promptTokens)
+    parts.suspicions.dispel(suspectOf(lesson))
+    promptTokens = judgement.promptTokens
+  } else if (judgement.kind === 'partial') calibration.notePartial(calibrationName)
+  else if (judgement.kind === 'doubtful' || judgement.kind === 'cut')
+    promptTokens = countAfterAll(lesson, reported, judgement, parts)
+
+  const { prompt, textBytes, counted } = sent
+  const answered = { textBytes, counted, answeredBy }
+  if (promptTokens === null) {
+    calibration.pass(calibrationName, prompt, { ...answered, promptTokens: null })
     return
   }
-  // A server that says that it has loaded more than was sent has cut nothing, whatever its count means.
-  const loadedTokens = loadedOf(parts.serverWindows, lesson.question)
-  if (judgement.kind !== 'useless' && loadedTokens !== null && loadedTokens >= reported.expectedTokens) {
-    take(usage.promptTokens)
-    return
+  const anchor = counted?.anchor ?? null
+  const isCount = calibration.observe(calibrationName, prompt, {
+    ...answered,
+    promptTokens,
+    since: anchor?.answeredBy === answeredBy ? anchor : null,
+    hasCountedCached: hasCountedCached(reported, promptTokens),
+  })
+  if (isCount) {
+    const believedTokens = Math.ceil(lesson.expectedTokens * BELIEVED_FACTOR_MAX)
+    parts.memory.windows.succeeded(lesson.modelKey, Math.min(promptTokens, believedTokens))
   }
-  if (judgement.kind === 'useless') {
-    // What looks like the uncached part alone may be all that was left of the prompt. The server knows.
-    const isLeft = loadedTokens !== null && loadedTokens >= usage.promptTokens
-    if (isLeft && loadedTokens < reported.expectedTokens) {
-      memory.windows.learnCut(lesson.modelKey, { tokens: loadedTokens, kind: 'total' }, parts.nowMs())
-    }
-  } else if (suspect(lesson, reported, judgement, parts) === 'refuted') {
-    take(usage.promptTokens)
-    return
-  }
-  calibration.pass(sent.calibrationName, sent.prompt, { textBytes, counted, promptTokens: null, answeredBy })
+}
+
+/** Two models may carry the same conversation. */
+function suspectOf({ sent, conversation }: SentLesson): string {
+  return `${sent.calibrationName} ${conversation}`
 }
 
 /** Whether it counted what it must have had in its cache: more than was added, and by what was added more than before. */
@@ -127,113 +110,137 @@ function describeReport(
   { sent, expectedTokens }: SentLesson,
   usage: Usage,
   answeredBy: string | null,
-  answered: readonly AnsweredBeginning[],
-  habits: Habits,
+  calibration: Calibration,
 ): ReportedPrompt {
-  const { counted, textBytes } = sent
-  const [longest] = answered
-  const known = answered.flatMap(({ answered: { promptTokens, ...each } }) =>
-    promptTokens === null || each.answeredBy !== answeredBy ? [] : [{ ...each, promptTokens }],
+  const { counted, textBytes, beginnings } = sent
+  const answered = calibration.answeredAt(
+    sent.calibrationName,
+    beginnings.map(({ prompt }) => prompt),
   )
+  const known = answered.flatMap(({ index, answered: { promptTokens, ...each } }) => {
+    const isSameModel = each.answeredBy === answeredBy
+    const beginning = beginnings[index]
+    if (promptTokens === null || beginning === undefined || !isSameModel || !isWithin(each, sent)) return []
+    return [{ promptTokens, textBytes: each.textBytes, counts: beginning.counted }]
+  })
+  const [longest] = answered
   const [nearest] = known
-  const density = densityOf(counted, nearest ?? null, textBytes)
-  const addedTokens = (since: number): number => Math.max(0, textBytes - since) * density.tokensPerByte
+  const tokensPerByte =
+    counted !== null
+      ? (counted.ownTokens * counted.ratio) / Math.max(1, textBytes)
+      : nearest === undefined
+        ? USUAL_TOKENS_PER_BYTE
+        : nearest.promptTokens / Math.max(1, nearest.textBytes)
+  const addedTokens = (since: number): number => Math.max(0, textBytes - since) * tokensPerByte
   return {
     promptTokens: usage.promptTokens,
     withCacheTokens: usage.alternativePromptTokens,
-    expectedTokens:
+    textBytes,
+    counted:
       counted === null
-        ? Math.ceil((nearest?.promptTokens ?? 0) + addedTokens(nearest?.textBytes ?? 0))
-        : expectedTokens,
-    ownTextTokens:
-      counted === null ? null : Math.max(0, counted.ownTokens - counted.looseTokens - counted.toolsTokens),
+        ? null
+        : {
+            expectedTokens,
+            ownTextTokens: Math.max(0, counted.ownTokens - counted.looseTokens - counted.toolsTokens),
+            ownLargestTokens: counted.largestTokens,
+          },
     beginnings: known.map((each) => ({
       promptTokens: each.promptTokens,
-      looseTokens: (each.counted?.looseTokens ?? 0) * (counted?.ratio ?? 1),
-      addedTokensMin: addedTokens(each.textBytes) * density.shareMin,
+      looseTokens: (each.counts?.looseTokens ?? 0) * (counted?.ratio ?? 1),
+      addedTokensMin:
+        counted === null || each.counts === null
+          ? addedTokens(each.textBytes)
+          : each.counts.addedTextTokens * counted.ratioMin,
     })),
-    // A cache may hold the reply to the prompt before, too: then only what the client added is new to it.
-    addedTokens:
-      longest === undefined
+    addedTokens: [
+      // A cache may hold the reply to the prompt before, too: then only what the client added is new to it.
+      ...(longest === undefined ? [] : [0, beginnings[longest.index]?.replyBytes ?? 0]).map((replyBytes) =>
+        addedTokens((longest?.answered.textBytes ?? 0) + replyBytes),
+      ),
+      // Another conversation may have left the system block and the tools there.
+      ...(longest !== undefined || counted === null
         ? []
-        : [0, sent.beginnings[longest.index]?.replyBytes ?? 0].map((replyBytes) =>
-            addedTokens(longest.answered.textBytes + replyBytes),
-          ),
-    textBytes,
-    habits,
+        : [(counted.ownTokens - counted.aroundTokens) * counted.ratio]),
+    ],
+    habits: calibration.habitsOf(sent.calibrationName),
   }
 }
 
-/** The provider's tokens for a byte of text, and how much less it may be. */
-function densityOf(
-  counted: SentPrompt['counted'],
-  nearest: { readonly textBytes: number; readonly promptTokens: number } | null,
-  textBytes: number,
-): { readonly tokensPerByte: number; readonly shareMin: number } {
-  if (counted !== null) {
-    const { ownTokens, looseTokens, ratio, ratioMin } = counted
-    const textShare = (ownTokens - looseTokens) / Math.max(1, ownTokens)
-    return {
-      tokensPerByte: (ownTokens * ratio) / Math.max(1, textBytes),
-      shareMin: textShare * (ratioMin / ratio) * ADDED_SHARE_MIN,
-    }
-  }
-  const tokensPerByte =
-    nearest === null ? USUAL_TOKENS_PER_BYTE : nearest.promptTokens / Math.max(1, nearest.textBytes)
-  return { tokensPerByte, shareMin: ADDED_SHARE_MIN }
+/** Whether what was sent then may stand in what is sent now: with fewer tools it was another prompt. */
+function isWithin(then: Pick<AnsweredPrompt, 'counted' | 'textBytes'>, now: SentPrompt): boolean {
+  if (then.textBytes > now.textBytes) return false
+  if (then.counted === null || now.counted === null) return true
+  return then.counted.aroundTokens <= now.counted.aroundTokens + AROUND_TOKENS_MORE_MAX
 }
 
 /**
  * A prompt may have come out cut. What cannot be explained otherwise is believed, and what can be has to come
- * twice; then a server that can say what it has loaded makes it exact, or takes it back.
+ * twice; a server that says what it has loaded settles it. Returns the report where it turns out to be a count.
  */
-function suspect(
+function countAfterAll(
   lesson: SentLesson,
-  { promptTokens, expectedTokens, habits: { countsCached } }: ReportedPrompt,
-  { kind, isFar, isSize, window }: Extract<ReportJudgement, { readonly window: StatedWindow }>,
+  reported: ReportedPrompt,
+  suspicion: Suspicion,
   parts: LearnParts,
-): 'refuted' | 'suspected' {
-  const { modelKey, sent } = lesson
-  const report = { promptTokens, expectedTokens, windowTokens: window.tokens, countsCached }
-  const verdict = parts.suspicions.take(sent.calibrationName, report)
-  // What grew with its prompt has no cap above it. Where most is missing all the same, the cap lies behind what is left.
-  if (verdict === 'refuted' && !isFar) return 'refuted'
-  // Bytes do not tell what of them are thoughts: the second sight is one that was counted.
-  if (sent.counted === null) parts.calibration.askForCount(sent.calibrationName)
-  const isConfirmed = verdict === 'refuted' || (verdict === 'confirmed' && isSize)
-  if (kind === 'doubtful' && (!isConfirmed || sent.counted === null)) return 'suspected'
-  if (!parts.memory.windows.learnCut(modelKey, window, parts.nowMs())) return 'suspected'
-  parts.onCut(lesson.model, report)
-  void parts.failures.around('observation', null, async () => {
-    await askWhatIsLoaded(lesson, report, parts)
-    return null
+): number | null {
+  const { sent, conversation, isAuto, question, modelKey } = lesson
+  const { promptTokens, window } = suspicion
+  const verdict = parts.suspicions.take(suspectOf(lesson), {
+    promptTokens,
+    textBytes: sent.textBytes,
+    windowTokens: window.tokens,
+    hasCounted: reported.habits.cachedCounts > 0,
   })
-  return 'suspected'
+  // Bytes do not tell what of them are thoughts: what they made doubtful is counted from now on.
+  if (reported.counted === null) {
+    parts.calibration.askForCount(conversation)
+    return null
+  }
+  if (isAuto && isLoaded(parts.serverWindows, question, reported.counted.expectedTokens)) {
+    // What it said may be old; said again, nothing was cut, whatever the report means.
+    parts.serverWindows.refresh(question)
+    return verdict === 'first' ? null : promptTokens
+  }
+  if (verdict === 'grown' && !suspicion.isRemainder) return promptTokens
+  const isConfirmed = verdict === 'confirmed' || verdict === 'grown'
+  if (suspicion.kind === 'doubtful' && !isConfirmed) return null
+  if (!parts.memory.windows.learnCut(modelKey, window, parts.nowMs())) return null
+  const { expectedTokens } = reported.counted
+  parts.onCut(lesson.model, { promptTokens, expectedTokens, windowTokens: window.tokens })
+  if (isAuto) {
+    void parts.failures.around('observation', null, async () => {
+      await askWhatIsLoaded(lesson, { promptTokens, expectedTokens }, parts)
+      return null
+    })
+  }
+  return null
 }
 
+/** What is loaded is the window, exactly, or the proof that nothing was cut. */
 async function askWhatIsLoaded(
   { modelKey, question }: Lesson,
-  { promptTokens, expectedTokens }: CutPrompt,
-  { serverWindows, memory, nowMs }: LearnParts,
+  { promptTokens }: Pick<CutPrompt, 'promptTokens' | 'expectedTokens'>,
+  { serverWindows, memory }: LearnParts,
 ): Promise<void> {
   serverWindows.refresh(question)
   await serverWindows.settled(question, LOADED_WAIT_MS)
-  const tokens = loadedOf(serverWindows, question)
-  if (tokens === null || tokens < promptTokens) return
-  memory.windows.forgetCut(modelKey)
-  if (tokens < expectedTokens) memory.windows.learnCut(modelKey, { tokens, kind: 'total' }, nowMs())
+  if (isLoaded(serverWindows, question, promptTokens)) memory.windows.forgetCut(modelKey)
 }
 
-function loadedOf(serverWindows: ServerWindows, question: WindowQuestion): number | null {
+/** Whether the server says that it has loaded the model with so many tokens or more. */
+function isLoaded(serverWindows: ServerWindows, question: WindowQuestion, tokens: number): boolean {
   const stated = serverWindows.lookup(question)
-  return stated?.isLoaded === true ? stated.tokens : null
+  return stated?.isLoaded === true && stated.tokens >= tokens
 }
 
 /** How long after a cut prompt the server's word is still taken for it, in milliseconds. */
 const LOADED_WAIT_MS = 10_000
 
-/** Longer names are no models; answers come from outside. */
-const MODEL_CHARS_MAX = 256
+/** A clock or a list of files in the system block may take so many tokens more at one time than at another. */
+const AROUND_TOKENS_MORE_MAX = 64
+
+/** Prose and code as JSON; only for prompts of which nothing was ever counted. */
+const USUAL_TOKENS_PER_BYTE = 0.25
 
 /** A count grows with what is added, whatever the tokenizer makes of it. */
 const GROWN_SHARE_MIN = 0.5
@@ -241,12 +248,6 @@ const GROWN_SHARE_MIN = 0.5
 /** A report of the uncached part alone is no larger than this: our count may be off, and caches hold whole blocks. */
 const UNCACHED_FACTOR_MAX = 1.3
 const UNCACHED_TOKENS_MIN = 256
-
-/** Of what we take for added, so much is there at the least, whatever the tokenizer makes of it. */
-const ADDED_SHARE_MIN = 0.8
-
-/** Prose and code as JSON; only for prompts of which nothing was ever counted. */
-const USUAL_TOKENS_PER_BYTE = 0.25
 
 /** A report raises a learnt window to this many times what was expected at most. */
 const BELIEVED_FACTOR_MAX = 2

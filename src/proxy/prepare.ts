@@ -78,6 +78,7 @@ export async function measureRequest(
     windows: await parts.findWindows(request, remembered.conversation),
     stride: remembered.stride,
     scope: request.place.scope,
+    conversation: remembered.conversation,
     mustCount,
   })
 }

@@ -58,6 +58,7 @@ export async function measureRecording(
       windows: { actual: window, nominal: window },
       stride: null,
       scope: 'recorded',
+      conversation: recording.id,
       mustCount: true,
     })
     const prepared = asItCame(chat, measured.incomingTokens)

@@ -3,22 +3,40 @@ import { describe, expect, test } from 'vitest'
 import { createSuspicions } from '../../src/overflow/suspicions.ts'
 import { judgeReport, type ReportedPrompt } from '../../src/overflow/truncation.ts'
 
-const honest = { hasCounted: true, countsCached: true, constantTokens: null }
-const unknown = { hasCounted: false, countsCached: false, constantTokens: null }
+const honest = { hasCounted: true, cachedCounts: 5, constantTokens: null }
+const unknown = { hasCounted: false, cachedCounts: 0, constantTokens: null }
 
-function reported(promptTokens: number, other: Partial<ReportedPrompt> = {}): ReportedPrompt {
-  const expectedTokens = other.expectedTokens ?? 20_000
+type Other = Partial<Omit<ReportedPrompt, 'counted'>> & {
+  readonly expectedTokens?: number
+  readonly ownTextTokens?: number
+  readonly ownLargestTokens?: number
+}
+
+/** A prompt of 20,000 tokens that we have counted, unless the test says otherwise. */
+function reported(promptTokens: number, other: Other = {}): ReportedPrompt {
+  const { expectedTokens = 20_000, ownTextTokens = expectedTokens, ownLargestTokens = 500, ...rest } = other
   return {
     promptTokens,
     withCacheTokens: null,
-    expectedTokens,
-    ownTextTokens: expectedTokens,
     textBytes: expectedTokens * 4,
+    counted: { expectedTokens, ownTextTokens, ownLargestTokens },
     beginnings: [],
     addedTokens: [],
     habits: honest,
-    ...other,
+    ...rest,
   }
+}
+
+const suspect = (promptTokens: number, textBytes: number) => ({
+  promptTokens,
+  textBytes,
+  windowTokens: 4096,
+  hasCounted: false,
+})
+
+/** The same of a prompt that was not counted. */
+function uncounted(promptTokens: number, textBytes: number, other: Other = {}): ReportedPrompt {
+  return { ...reported(promptTokens, other), textBytes, counted: null }
 }
 
 /** A beginning that the provider counted, and what was added since at the least. */
@@ -28,16 +46,6 @@ const beginning = (promptTokens: number, addedTokensMin: number, looseTokens = 0
 
 const cached = (promptTokens: number, withCacheTokens: number) =>
   judgeReport(reported(promptTokens, { withCacheTokens }))
-
-const report = (promptTokens: number, expectedTokens: number) => ({
-  promptTokens,
-  expectedTokens,
-  windowTokens: 4096,
-  countsCached: false,
-})
-
-const uncounted = (promptTokens: number, textBytes: number, other: Partial<ReportedPrompt> = {}) =>
-  judgeReport(reported(promptTokens, { ownTextTokens: null, textBytes, ...other })).kind
 
 describe('a prompt that came out cut', () => {
   test('is one of which a fifth was counted: the smallest common size that it fits is the window', () => {
@@ -52,47 +60,47 @@ describe('a prompt that came out cut', () => {
     expect(judgeReport(reported(3900, { habits: unknown })).kind).toBe('doubtful')
   })
 
-  test('is one that grew and is reported far smaller than its own beginning', () => {
-    const grown = reported(3500, { expectedTokens: 4900, beginnings: beginning(3950, 600) })
+  test('is one that is reported far smaller than its own beginning', () => {
+    const grown = reported(3500, { expectedTokens: 4900, beginnings: beginning(3950, 700) })
     expect(judgeReport(grown)).toMatchObject({ kind: 'cut', window: { tokens: 4096, kind: 'total' } })
   })
 
   test('has what fitted for its window where no common size lies between that and what did not', () => {
-    const grown = reported(4400, { expectedTokens: 6100, beginnings: beginning(5200, 600) })
+    const grown = reported(4400, { expectedTokens: 6100, beginnings: beginning(5200, 700) })
     expect(judgeReport(grown)).toMatchObject({ kind: 'cut', window: { tokens: 5200, kind: 'input' } })
   })
 
-  test('is suspected where it did not grow with what little was added', () => {
-    const flat = { expectedTokens: 4270, beginnings: beginning(4050, 140) }
-    expect(judgeReport(reported(4096, flat)).kind).toBe('doubtful')
+  test('is suspected where the report did not grow with it', () => {
+    const flat = { expectedTokens: 4270, beginnings: beginning(4050, 180) }
+    expect(judgeReport(reported(4060, flat)).kind).toBe('doubtful')
+    expect(judgeReport(reported(4200, flat)).kind).toBe('whole')
   })
 
   test('shows against an older beginning where each request adds next to nothing', () => {
     // Turns of 60 tokens were cut for 42 requests: each was held against the one before, which had been cut as well.
-    const older = [...beginning(4090, 40), ...beginning(4070, 90), ...beginning(4060, 300)]
-    expect(judgeReport(reported(4096, { expectedTokens: 4150, beginnings: older })).kind).toBe('doubtful')
-    expect(judgeReport(reported(4096, { expectedTokens: 4150, beginnings: older.slice(0, 1) })).kind).toBe(
-      'whole',
-    )
+    const older = [...beginning(4090, 50), ...beginning(4070, 100), ...beginning(4060, 300)]
+    const little = { expectedTokens: 4150, beginnings: older }
+    expect(judgeReport(reported(4096, little)).kind).toBe('doubtful')
+    expect(judgeReport(reported(4096, { ...little, beginnings: older.slice(0, 1) })).kind).toBe('whole')
   })
 
-  test('is certain where a server that does count reports next to nothing of what it had counted', () => {
-    const dropped = { expectedTokens: 4155, beginnings: beginning(4087, 55) }
+  test('may leave next to nothing, where the largest message is what went', () => {
+    const dropped = { expectedTokens: 4155, ownLargestTokens: 3900, beginnings: beginning(4087, 55) }
     expect(judgeReport(reported(242, dropped))).toMatchObject({
       kind: 'cut',
       window: { tokens: 4096, kind: 'total' },
+      isRemainder: true,
     })
   })
 
-  test('has a window at or above what was answered, and below what was sent', () => {
+  test('has a window at or above what was answered, and above nothing that no server has', () => {
     const tokens = fc.integer({ min: 20, max: 2_000_000 })
     fc.assert(
-      fc.property(tokens, tokens, fc.boolean(), (promptTokens, expectedTokens, isKnown) => {
-        const habits = isKnown ? honest : unknown
-        const judgement = judgeReport(reported(promptTokens, { expectedTokens, habits }))
+      fc.property(tokens, tokens, tokens, (promptTokens, expectedTokens, begun) => {
+        const beginnings = beginning(begun, Math.max(0, expectedTokens - begun))
+        const judgement = judgeReport(reported(promptTokens, { expectedTokens, beginnings }))
         if (!('window' in judgement)) return
-        expect(judgement.window.tokens).toBeGreaterThanOrEqual(promptTokens)
-        expect(judgement.window.tokens).toBeLessThan(expectedTokens)
+        expect(judgement.window.tokens).toBeGreaterThanOrEqual(Math.max(1024, promptTokens, begun))
       }),
     )
   })
@@ -107,15 +115,21 @@ describe('nothing was cut', () => {
     // A chat of short turns got a window of 2,048: the reply was in the server's cache as well.
     const added = { addedTokens: [800, 350], beginnings: beginning(19_200, 500), habits: unknown }
     for (const promptTokens of [810, 345, 1100, 3]) {
-      expect(judgeReport(reported(promptTokens, added)).kind).toBe('useless')
+      expect(judgeReport(reported(promptTokens, added)).kind).toBe('partial')
     }
+  })
+
+  test('where a server that has lost its cache once says less than any cut leaves', () => {
+    const recounted = { beginnings: beginning(12_000, 300), expectedTokens: 12_400 }
+    expect(judgeReport(reported(500, recounted)).kind).toBe('partial')
   })
 
   test('where a server always says the same', () => {
     const constant = { ...honest, constantTokens: 1234 }
-    expect(judgeReport(reported(1234, { habits: constant })).kind).toBe('useless')
-    // Small numbers that do not grow are no size of anything.
-    expect(judgeReport(reported(104, { habits: unknown }))).toMatchObject({ kind: 'doubtful', isSize: false })
+    expect(judgeReport(reported(1234, { habits: constant })).kind).toBe('constant')
+    expect(judgeReport(reported(104, { habits: unknown })).kind).toBe('constant')
+    const again = { habits: unknown, beginnings: beginning(4000, 300) }
+    expect(judgeReport(reported(4000, again)).kind).toBe('constant')
   })
 
   test('where a gateway leaves what was cached out of the prompt, and states it beside it', () => {
@@ -131,66 +145,59 @@ describe('nothing was cut', () => {
   })
 
   test('where another replica has a slightly terser template', () => {
-    const other = { beginnings: beginning(20_000, 100), expectedTokens: 20_300 }
-    expect(judgeReport(reported(20_000, other)).kind).toBe('whole')
+    const other = { beginnings: beginning(20_000, 300), expectedTokens: 20_300 }
+    expect(judgeReport(reported(20_150, other)).kind).toBe('whole')
     expect(judgeReport(reported(19_350, other)).kind).toBe('doubtful')
+  })
+
+  test('that one report shows of a prompt that nobody has counted', () => {
+    expect(judgeReport(uncounted(4000, 60_000)).kind).toBe('doubtful')
+    expect(judgeReport(uncounted(15_000, 60_000)).kind).toBe('whole')
+    expect(judgeReport(uncounted(100, 4000)).kind).toBe('whole')
+    expect(judgeReport(uncounted(10, 60_000)).kind).toBe('partial')
+    expect(judgeReport(uncounted(4000, 60_000, { beginnings: beginning(3950, 50) })).kind).toBe('whole')
   })
 })
 
+const suspicions = () => createSuspicions({ conversationsMax: 10, lifetimeMs: 60_000 })
+
 describe('a doubtful report', () => {
-  test('is believed when a second one stays below the same cap although the prompt grew', () => {
-    const suspicions = createSuspicions({ namesMax: 10 })
-    expect(suspicions.take('a', report(3700, 6000))).toBe('first')
-    expect(suspicions.take('b', report(3800, 7000))).toBe('first')
-    expect(suspicions.take('a', report(3800, 7000))).toBe('confirmed')
+  test('is believed when a second one of the same conversation stays below the same cap', () => {
+    const doubts = suspicions()
+    expect(doubts.take('a', suspect(3700, 24_000))).toBe('first')
+    expect(doubts.take('b', suspect(3800, 26_000))).toBe('first')
+    expect(doubts.take('a', suspect(3800, 26_000))).toBe('confirmed')
   })
 
   test('is believed when the second one is the same, if that is a context size or the server does count', () => {
-    const suspicions = createSuspicions({ namesMax: 10 })
-    suspicions.take('a', report(4096, 6000))
-    expect(suspicions.take('a', report(4096, 6200))).toBe('confirmed')
-    suspicions.take('b', report(3700, 6000))
-    expect(suspicions.take('b', report(3700, 6200))).toBe('first')
-    const counting = { ...report(3700, 6400), countsCached: true }
-    expect(suspicions.take('b', counting)).toBe('confirmed')
+    const doubts = suspicions()
+    doubts.take('a', suspect(4096, 24_000))
+    expect(doubts.take('a', suspect(4096, 25_000))).toBe('confirmed')
+    doubts.take('b', suspect(3700, 24_000))
+    expect(doubts.take('b', suspect(3700, 25_000))).toBe('first')
+    expect(doubts.take('b', { ...suspect(3700, 26_000), hasCounted: true })).toBe('confirmed')
   })
 
-  test('is taken for a count after all when the second one grew with its prompt', () => {
-    const suspicions = createSuspicions({ namesMax: 10 })
-    suspicions.take('a', report(3700, 6000))
-    expect(suspicions.take('a', report(4090, 6500))).toBe('refuted')
-    expect(suspicions.take('a', report(4090, 6500))).toBe('first')
+  test('has grown when the second one did so with its prompt', () => {
+    const doubts = suspicions()
+    doubts.take('a', suspect(3700, 24_000))
+    expect(doubts.take('a', suspect(4090, 26_000))).toBe('grown')
   })
 
   test.each([
-    ['is beyond the cap', 5000, 30_000],
-    ['is about the same prompt', 3600, 6000],
-  ])('is not believed when the second one %s', (_what, promptTokens, expectedTokens) => {
-    const suspicions = createSuspicions({ namesMax: 10 })
-    suspicions.take('a', report(3700, 6000))
-    expect(suspicions.take('a', report(promptTokens, expectedTokens))).toBe('first')
+    ['is beyond the cap', 5000, 240_000],
+    ['is about the same prompt', 3600, 24_000],
+    ['is about a shorter prompt', 3600, 20_000],
+  ])('is not believed when the second one %s', (_what, promptTokens, textBytes) => {
+    const doubts = suspicions()
+    doubts.take('a', suspect(3700, 24_000))
+    expect(doubts.take('a', suspect(promptTokens, textBytes))).toBe('first')
   })
 
-  test('is forgotten once a larger prompt was counted whole', () => {
-    const suspicions = createSuspicions({ namesMax: 10 })
-    suspicions.take('a', report(3700, 6000))
-    suspicions.dispel('a', 4000)
-    suspicions.dispel('a', 5000)
-    expect(suspicions.take('a', report(3800, 7000))).toBe('first')
+  test('is forgotten once a prompt of the conversation was counted', () => {
+    const doubts = suspicions()
+    doubts.take('a', suspect(3700, 24_000))
+    doubts.dispel('a')
+    expect(doubts.take('a', suspect(3800, 26_000))).toBe('first')
   })
-
-  test('of more models than are remembered pushes the oldest out', () => {
-    const suspicions = createSuspicions({ namesMax: 2 })
-    for (const name of ['a', 'b', 'c']) suspicions.take(name, report(3700, 6000))
-    expect(suspicions.take('c', report(3800, 7000))).toBe('confirmed')
-    expect(suspicions.take('a', report(3800, 7000))).toBe('first')
-  })
-})
-
-test('a report far below what the bytes can mean is doubted where nothing was counted', () => {
-  expect(uncounted(4000, 60_000)).toBe('doubtful')
-  expect(uncounted(15_000, 60_000)).toBe('whole')
-  expect(uncounted(100, 4000)).toBe('whole')
-  expect(uncounted(10, 60_000)).toBe('useless')
-  expect(uncounted(4000, 60_000, { beginnings: beginning(3900, 50) })).toBe('whole')
 })

@@ -7,10 +7,10 @@ import type { Anchor, AnsweredPrompt } from './prompt.ts'
 /** What answers of an upstream, model and credential taught of its count; the caller makes one name of the three. */
 export type Calibration = {
   readonly rateOf: (name: string, startingRatio: number, aroundTokens: number) => Rate
-  /** Whether the next prompt should be counted whatever its size. */
-  readonly wantsCount: (name: string) => boolean
+  /** Whether the next prompt of a conversation should be counted whatever its size. */
+  readonly wantsCount: (conversation: string) => boolean
   /** Asks for that: something in the last report was odd, and only a count can say what. */
-  readonly askForCount: (name: string) => void
+  readonly askForCount: (conversation: string) => void
   /** The longest beginning of a prompt that both have counted; null where there is none. */
   readonly anchorAt: (
     name: string,
@@ -24,6 +24,8 @@ export type Calibration = {
   readonly observe: (name: string, prompt: string, observed: CountedAnswer) => boolean
   /** Takes a prompt that was answered without a count of it that can be used. */
   readonly pass: (name: string, prompt: string, answered: AnsweredPrompt) => void
+  /** It reported only what it had not cached. */
+  readonly notePartial: (name: string) => void
 }
 
 /** A beginning of a prompt, as it was sent at a request point. */
@@ -39,9 +41,9 @@ export type AnsweredBeginning = { readonly index: number; readonly answered: Ans
 export type Habits = {
   /** Whether it has counted a prompt that was counted here as well, or what was counted before. */
   readonly hasCounted: boolean
-  /** Whether it has counted one whole whose beginning it must have had in its cache. */
-  readonly countsCached: boolean
-  /** A number that it reported although no prompt of that size could have it; null where it has not. */
+  /** How often in a row it has counted whole what it must have had in its cache. */
+  readonly cachedCounts: number
+  /** A number that it reported of a text that cannot have so many tokens; null where it has not. */
   readonly constantTokens: number | null
 }
 
@@ -60,6 +62,7 @@ export function createCalibration(options: {
 }): Calibration {
   const names = new LRUCache<string, Evidence>({ max: options.namesMax })
   const prompts = new LRUCache<string, AnsweredPrompt>({ max: options.promptsMax })
+  const asked = new LRUCache<string, true>({ max: options.namesMax })
 
   function evidenceOf(name: string): Evidence {
     const known = names.get(name) ?? newEvidence()
@@ -68,7 +71,6 @@ export function createCalibration(options: {
   }
 
   function pass(name: string, prompt: string, answered: AnsweredPrompt): void {
-    if (answered.counted !== null) evidenceOf(name).wantsCount = false
     const key = promptKey(name, prompt)
     const known = prompts.get(key)
     if (known?.promptTokens != null && isSame(known, answered)) return
@@ -86,10 +88,8 @@ export function createCalibration(options: {
         overheadDoubtTokens: overhead?.doubtTokens ?? Infinity,
       }
     },
-    wantsCount: (name) => names.get(name)?.wantsCount ?? false,
-    askForCount: (name) => {
-      evidenceOf(name).wantsCount = true
-    },
+    wantsCount: (conversation) => asked.has(conversation),
+    askForCount: (conversation) => void asked.set(conversation, true),
     anchorAt: (name, beginnings) => {
       for (const [index, { prompt, conversationTokens }] of beginnings.entries()) {
         const anchor = anchorOf(prompts.get(promptKey(name, prompt)))
@@ -105,8 +105,8 @@ export function createCalibration(options: {
     habitsOf: (name) => names.get(name)?.habits ?? noHabits,
     observe: (name, prompt, { since, hasCountedCached, ...answered }) => {
       const evidence = evidenceOf(name)
-      if (answered.counted !== null) evidence.wantsCount = false
-      if (answered.promptTokens > answered.textBytes + hiddenTokensMax) {
+      const hasLoose = (answered.counted?.looseTokens ?? 0) > 0
+      if (!hasLoose && answered.promptTokens > answered.textBytes + hiddenTokensMax) {
         evidence.habits = { ...evidence.habits, constantTokens: answered.promptTokens }
       }
       const anchor = anchorOf(answered)
@@ -121,12 +121,16 @@ export function createCalibration(options: {
       evidence.habits = {
         ...evidence.habits,
         hasCounted: evidence.habits.hasCounted || anchor !== null || hasCountedCached,
-        countsCached: evidence.habits.countsCached || hasCountedCached,
+        cachedCounts: evidence.habits.cachedCounts + (hasCountedCached ? 1 : 0),
       }
       prompts.set(promptKey(name, prompt), answered)
       return true
     },
     pass,
+    notePartial: (name) => {
+      const evidence = evidenceOf(name)
+      evidence.habits = { ...evidence.habits, cachedCounts: 0 }
+    },
   }
 }
 
@@ -142,16 +146,15 @@ const smallPromptTokens = 1000
 const hiddenTokensMax = 512
 
 type Evidence = {
-  wantsCount: boolean
   growth: Growth
   habits: Habits
   readonly overheads: Overheads
 }
 
-const noHabits: Habits = { hasCounted: false, countsCached: false, constantTokens: null }
+const noHabits: Habits = { hasCounted: false, cachedCounts: 0, constantTokens: null }
 
 function newEvidence(): Evidence {
-  return { wantsCount: false, growth: noGrowth, habits: noHabits, overheads: createOverheads() }
+  return { growth: noGrowth, habits: noHabits, overheads: createOverheads() }
 }
 
 function anchorOf(prompt: AnsweredPrompt | undefined): Anchor | null {

@@ -14,23 +14,21 @@ export type Overhead = { readonly tokens: number; readonly doubtTokens: number }
 export function createOverheads(): Overheads {
   const samples = new Map<number, readonly Sample[]>()
   return {
-    take: (prompt) => {
+    take: ({ aroundTokens, ownTokens, promptTokens, looseTokens }) => {
       // What a provider makes of thoughts and pictures is another matter.
-      if (prompt.looseTokens > 0) return
-      const known = samples.get(prompt.aroundTokens) ?? []
-      samples.delete(prompt.aroundTokens)
-      // The smallest say most, and the newest of them are true of today.
-      const kept = [...known, prompt].slice(-samplesMax)
-      samples.set(prompt.aroundTokens, isSmallest(prompt, known) ? kept : known)
+      if (looseTokens > 0) return
+      const known = samples.get(aroundTokens) ?? []
+      samples.delete(aroundTokens)
+      samples.set(aroundTokens, kept(known, { aroundTokens, ownTokens, promptTokens }))
       const [oldest] = samples.keys()
       if (samples.size > surroundingsMax && oldest !== undefined) samples.delete(oldest)
     },
     find: (aroundTokens, ratio) => {
       const nearest = nearestOf([...samples.keys()], aroundTokens)
       const found = nearest === null ? undefined : samples.get(nearest)
-      if (found === undefined || found.length === 0) return null
+      if (found === undefined) return null
       const each = found.map((sample) => overheadOf(sample, ratio))
-      // One odd report (search results that were put in, a picture) is no overhead: the least of the last few is.
+      // One odd report (search results that were put in, a picture) is no overhead: the least of a few is.
       return each.reduce((least, one) => (Math.abs(one.tokens) < Math.abs(least.tokens) ? one : least))
     },
   }
@@ -41,8 +39,11 @@ export function createOverheads(): Overheads {
 type Sample = Pick<Anchor, 'ownTokens' | 'promptTokens' | 'aroundTokens'>
 
 /** Sets of surroundings remembered for one model and credential, and prompts for each. */
-const surroundingsMax = 64
+const surroundingsMax = 16
 const samplesMax = 4
+
+/** A prompt up to this many times the smallest says of the overhead what that one says. */
+const smallFactorMax = 1.2
 
 /** Up to this share our count of texts may be off without anything hidden beside them. */
 const textErrorShare = 0.1
@@ -51,10 +52,14 @@ const textErrorShare = 0.1
 const nearShare = 0.1
 const nearTokens = 256
 
-/** Whether a prompt is at most half as large again as the smallest that is known. */
-function isSmallest(prompt: Sample, known: readonly Sample[]): boolean {
-  const smallest = Math.min(...known.map(({ ownTokens }) => ownTokens))
-  return prompt.ownTokens <= smallest * 1.5
+/** The smallest prompt says most, however old; of those about as small the newest are true of today. */
+function kept(known: readonly Sample[], sample: Sample): readonly Sample[] {
+  const all = [...known, sample]
+  const smallest = all.reduce((least, each) => (each.ownTokens < least.ownTokens ? each : least))
+  const others = all.filter(
+    (each) => each !== smallest && each.ownTokens <= smallest.ownTokens * smallFactorMax,
+  )
+  return [smallest, ...others.slice(1 - samplesMax)]
 }
 
 function nearestOf(known: readonly number[], aroundTokens: number): number | null {

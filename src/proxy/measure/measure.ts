@@ -61,8 +61,9 @@ export type MeasureRequest = {
   readonly windows: { readonly actual: ResolvedWindow; readonly nominal: ResolvedWindow }
   /** The newest stride on record. */
   readonly stride: Stride | null
-  /** Whose conversation it is. */
+  /** Whose conversation it is, and which. */
   readonly scope: string
+  readonly conversation: string
   /** Counted whatever the size: a stride stands, or one is asked for. */
   readonly mustCount: boolean
 }
@@ -91,7 +92,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     })
     const guess = calibration.rateOf(calibrationName, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
-    const mustCount = request.mustCount || calibration.wantsCount(calibrationName)
+    const mustCount = request.mustCount || calibration.wantsCount(request.conversation)
     if (!mustCount && isSmall(chat, profile, guessedBudgetTokens)) {
       const incomingTokens = chat.bytes.length
       return {

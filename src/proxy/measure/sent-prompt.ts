@@ -11,12 +11,26 @@ import type { Counted, Measure } from './measure.ts'
 export type SentPrompt = {
   /** Under which a longer prompt finds it again. */
   readonly prompt: string
-  /** Its beginnings, the longest first, and what the reply to each took in bytes. */
-  readonly beginnings: readonly { readonly prompt: string; readonly replyBytes: number }[]
+  /** The longest first. */
+  readonly beginnings: readonly SentBeginning[]
   /** The bytes that were sent, without what media took of them. */
   readonly textBytes: number
   /** Null where it was not counted. */
   readonly counted: SentCount | null
+}
+
+/** What a request point before this one had sent. */
+export type SentBeginning = {
+  readonly prompt: string
+  /** The bytes of the reply to it; 0 where none followed. */
+  readonly replyBytes: number
+  /** What came after it and what it held, in our tokens; null where nothing was counted. */
+  readonly counted: {
+    /** Text alone, without media and thoughts. */
+    readonly addedTextTokens: number
+    /** Media and thoughts in the messages before it. */
+    readonly looseTokens: number
+  } | null
 }
 
 export type SentCount = CountedPrompt & {
@@ -25,6 +39,8 @@ export type SentCount = CountedPrompt & {
   readonly ratioMin: number
   /** Tools and schemas, in our tokens. */
   readonly toolsTokens: number
+  /** The largest message behind the system block, in our tokens. */
+  readonly largestTokens: number
   /** What of it both have counted before; null where nothing. */
   readonly anchor: Anchor | null
 }
@@ -42,11 +58,8 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, prepar
   const stride = prepared.compacted?.stride ?? null
   return {
     prompt: promptName(chat, scope, stride, chat.messages.length),
-    beginnings: promptBeginnings(chat, scope, stride).map(({ point, prompt }) => {
-      const next = chat.messages[point]?.facts
-      return { prompt, replyBytes: next?.role === 'assistant' ? next.bytes : 0 }
-    }),
-    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat),
+    beginnings: describeBeginnings(chat, measure.counted, promptBeginnings(chat, scope, stride)),
+    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat, prepared),
     counted: measure.counted === null ? null : countOf(measure, measure.counted, prepared),
   }
 }
@@ -62,7 +75,7 @@ export function promptBeginnings(
     .filter((point) => stride === null || point >= stride.point)
     .slice(-POINTS_BACK_MAX)
     .toReversed()
-    .map((point) => ({ point, prompt: `${under} ${chat.keys[point] ?? ''}` }))
+    .map((point) => ({ point, prompt: named(under, chat, point) }))
 }
 
 // --- internal ---
@@ -80,6 +93,7 @@ function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCo
     ratio: rate.ratio,
     ratioMin: Math.min(rate.ratio, familyRatio),
     toolsTokens: counted.toolsTokens,
+    largestTokens: Math.max(0, ...counted.subject.sizes.slice(counted.subject.structure.systemCount)),
     anchor: anchorFor(measure, prepared),
   }
 }
@@ -88,6 +102,43 @@ function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCo
 function anchorFor({ counted }: Measure, { compacted }: Prepared): Anchor | null {
   if (counted === null || (compacted?.stride ?? null) !== counted.stride) return null
   return counted.anchor
+}
+
+function describeBeginnings(
+  chat: Chat,
+  counted: Counted | null,
+  points: ReturnType<typeof promptBeginnings>,
+): readonly SentBeginning[] {
+  const loose = sumsOf(
+    counted?.weights ?? [],
+    ({ mediaTokens, thoughtTokens }) => mediaTokens + thoughtTokens,
+  )
+  const all = sumsOf(counted?.weights ?? [], ({ tokens }) => tokens)
+  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
+  return points.map(({ point, prompt }) => {
+    const next = chat.messages[point]?.facts
+    return {
+      prompt,
+      replyBytes: next?.role === 'assistant' ? next.bytes : 0,
+      counted:
+        counted === null
+          ? null
+          : {
+              addedTextTokens: text(counted.weights.length) - text(point),
+              looseTokens: loose[point] ?? 0,
+            },
+    }
+  })
+}
+
+/** At each index, what the elements before it come to. */
+function sumsOf<Element>(
+  elements: readonly Element[],
+  weigh: (element: Element) => number,
+): readonly number[] {
+  const sums = [0]
+  for (const element of elements) sums.push((sums.at(-1) ?? 0) + weigh(element))
+  return sums
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */
@@ -103,7 +154,11 @@ function looseTokens({ weights }: Counted, { compacted }: Prepared): number {
 
 /** Names the prompt that is sent for the first `point` messages under a stride; null: as they came. */
 function promptName(chat: Chat, scope: string, stride: Stride | null, point: number): string {
-  return `${strideName(chat, scope, stride)} ${chat.keys[point] ?? ''}`
+  return named(strideName(chat, scope, stride), chat, point)
+}
+
+function named(under: string, chat: Chat, point: number): string {
+  return `${under} ${chat.keys[point] ?? ''}`
 }
 
 function strideName(chat: Chat, scope: string, stride: Stride | null): string {
@@ -112,9 +167,15 @@ function strideName(chat: Chat, scope: string, stride: Stride | null): string {
   return `${scope} ${digest(`${chat.keys[stride.point] ?? ''} ${written}`)}`
 }
 
-/** How much of a body is base64; a view may hold less of it, which errs on the side of less text. */
-function mediaCharacters(chat: Chat): number {
+/** How much of what was sent is base64. */
+function mediaCharacters(chat: Chat, { compacted }: Prepared): number {
+  const kept =
+    compacted === null
+      ? chat.messages
+      : compacted.view.messages.flatMap(({ item }) =>
+          item.kind === 'kept' ? (chat.messages[item.index] ?? []) : [],
+        )
   let bytes = 0
-  for (const { facts } of chat.messages) for (const media of facts.media) bytes += media.dataBytes
+  for (const { facts } of kept) for (const media of facts.media) bytes += media.dataBytes
   return Math.ceil((bytes * 4) / 3)
 }

@@ -135,6 +135,20 @@ describe('what the provider adds to each prompt', () => {
     expect(expected).toBeLessThan(3800)
   })
 
+  test('is still known after many rounds', () => {
+    // Each prompt pushed the smallest one out: after sixty the overhead was believed to be nothing.
+    const calibration = fresh()
+    observe(calibration, 'a', 'p0', prompt(12_000, 14_500), null)
+    let since = prompt(12_000, 14_500)
+    for (let round = 1; round <= 60; round += 1) {
+      const own = 12_000 + round * 500
+      const sent = prompt(own, own + 2500)
+      observe(calibration, 'a', `p${round}`, sent, since)
+      since = sent
+    }
+    expect(calibration.rateOf('a', 1, 500).overheadTokens).toBeGreaterThan(1000)
+  })
+
   test('is known, too, where the system block changes a little: a clock, a list of files', () => {
     const calibration = fresh()
     converse(calibration, 10, 3000, (own) => 2500 + Math.round(own * 1.2))
@@ -226,11 +240,17 @@ describe('a report that is no count', () => {
   })
 })
 
-test('after something odd the next prompt is asked for, once', () => {
+test('a conversation in which something was odd is counted from then on, and no other', () => {
   const calibration = fresh()
-  expect(calibration.wantsCount('a')).toBe(false)
-  calibration.askForCount('a')
-  expect(calibration.wantsCount('a')).toBe(true)
-  converse(calibration, 1, 100, (own) => own)
-  expect(calibration.wantsCount('a')).toBe(false)
+  calibration.askForCount('odd')
+  expect(calibration.wantsCount('odd')).toBe(true)
+  expect(calibration.wantsCount('even')).toBe(false)
+})
+
+test('a server that reports the uncached part again has to show anew that it counts', () => {
+  const calibration = fresh()
+  converse(calibration, 4, 1000, (own) => own)
+  expect(calibration.habitsOf('a').cachedCounts).toBe(3)
+  calibration.notePartial('a')
+  expect(calibration.habitsOf('a')).toMatchObject({ cachedCounts: 0, hasCounted: true })
 })

@@ -1,47 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../../src/demo/wire-message.ts'
 import type { TestMessage } from '../../support/conversations.ts'
-import { completion, json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
+import {
+  cutWarnings,
+  newestWithin,
+  reporting,
+  textsIn,
+  words,
+  withoutThoughts,
+  wordsOf,
+  type CountTexts,
+  type Usage,
+} from '../../support/counting-server.ts'
+import { completion, json, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
-
-/** A word is a token to these servers, and about one to us. */
-const words = (count: number, seed = 0): string =>
-  Array.from({ length: count }, (_, index) => commonWords[(index * 7 + seed) % commonWords.length]).join(' ')
-const commonWords = ['time', 'house', 'river', 'green', 'walk', 'paper', 'light', 'stone', 'music', 'table']
-
-type Usage = Record<string, unknown>
-
-const textsIn = (received: ReceivedRequest): readonly string[] =>
-  rawMessages(received).map((raw) => {
-    const message: unknown = JSON.parse(raw)
-    return isObject(message) ? textOf(message['content']) : ''
-  })
-const wordsIn = (text: string): number => (text === '' ? 0 : text.split(' ').length) + 4
-
-/** Reports what this makes of the texts that it received. */
-function reporting(count: (texts: readonly string[], received: ReceivedRequest) => number | Usage): Script {
-  return (received, outgoing, incoming) => {
-    const counted = count(textsIn(received), received)
-    const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
-    return completion('Understood.', usage)(received, outgoing, incoming)
-  }
-}
-
-const all = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + wordsIn(text), 0)
-
-/** Keeps the system message and as many of the newest as fit. */
-function newestWithin(windowTokens: number) {
-  return (texts: readonly string[]): number => {
-    const [system = '', ...rest] = texts
-    let tokens = wordsIn(system)
-    for (const [index, text] of rest.toReversed().entries()) {
-      if (index > 0 && tokens + wordsIn(text) > windowTokens) break
-      tokens += wordsIn(text)
-    }
-    return Math.min(tokens, windowTokens)
-  }
-}
+import { chatOf, postChat } from '../post-chat.ts'
 
 type Turn = { readonly user: string; readonly assistant?: string }
 
@@ -61,19 +33,13 @@ async function chatThrough(stand: Stand, turns: readonly Turn[]): Promise<readon
 const evenTurns = (count: number, size: number): readonly Turn[] =>
   Array.from({ length: count }, (_, index) => ({ user: words(size, index) }))
 
-const warnings = (stand: Stand): readonly string[] =>
-  stand.foldgate.log.filter((line) => line.includes('without saying so'))
-
 const large = { window: { tokens: 32_768 } }
-
-const withoutThoughts = (texts: readonly string[]): number =>
-  all(texts.map((text) => text.replace(/<think>.*<\/think>/, '')))
 
 /** What stands in a request beyond the one before it and the reply to that one. */
 function uncached(block: number) {
   let before = 0
   return (texts: readonly string[]): number => {
-    const whole = all(texts)
+    const whole = wordsOf(texts)
     const cached = Math.floor((before === 0 ? 0 : before + 5) / block) * block
     before = whole
     return whole - cached
@@ -82,8 +48,8 @@ function uncached(block: number) {
 
 /** A cached half that is stated beside the prompt, as Anthropic does. */
 const halfCached = (texts: readonly string[]): Usage => {
-  const cached = Math.floor(all(texts) * 0.45)
-  return { prompt_tokens: all(texts) - cached, cache_read_input_tokens: cached }
+  const cached = Math.floor(wordsOf(texts) * 0.45)
+  return { prompt_tokens: wordsOf(texts) - cached, cache_read_input_tokens: cached }
 }
 
 const statesLoaded: Script = (received, outgoing, incoming) => {
@@ -104,20 +70,20 @@ describe('a server that cuts prompts without a word is noticed', () => {
     let requests = 0
     const script = reporting((texts) => {
       requests += 1
-      if (cutAt === 0 && all(texts) > windowTokens * 1.03) cutAt = requests
+      if (cutAt === 0 && wordsOf(texts) > windowTokens * 1.03) cutAt = requests
       return count(texts)
     })
     await using stand = await standWith(script, { profile })
     const windows = await chatThrough(stand, turns)
     const noticedAt = windows.findIndex((window) => window.endsWith('learnt')) + 1
-    expect(warnings(stand)).toHaveLength(1)
+    expect(cutWarnings(stand)).toHaveLength(1)
     return { cutAt, noticedAt, window: windows.at(-1) ?? '' }
   }
 
   test.each([
     ['keeps the newest', newestWithin(windowTokens)],
-    ['cuts to its size', (texts: readonly string[]) => Math.min(all(texts), windowTokens)],
-    ['cuts to one less', (texts: readonly string[]) => Math.min(all(texts), windowTokens - 1)],
+    ['cuts to its size', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens)],
+    ['cuts to one less', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens - 1)],
   ])('within two requests, where each adds a little: %s', async (_how, count) => {
     // Neither of these requests had to be counted, so nothing was known of the one before: 26 of them were cut.
     const { cutAt, noticedAt, window } = await noticed(count, evenTurns(30, 220), large)
@@ -133,7 +99,7 @@ describe('a server that cuts prompts without a word is noticed', () => {
 
   test.each([
     ['keeps the newest', newestWithin(windowTokens)],
-    ['cuts to its size', (texts: readonly string[]) => Math.min(all(texts), windowTokens)],
+    ['cuts to its size', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens)],
   ])('within two requests, where the first is far too large: %s', async (_how, count) => {
     const turns = [{ user: words(12_000) }, ...evenTurns(5, 200)]
     const { noticedAt } = await noticed(count, turns, large)
@@ -175,7 +141,7 @@ describe('what is no cut is not taken for one', () => {
     user,
     assistant: `<think>${words(600, index)}</think>Understood.`,
   }))
-  test.each<[string, (texts: readonly string[]) => number | Usage, readonly Turn[]]>([
+  test.each<[string, CountTexts, readonly Turn[]]>([
     ['thoughts in the text that a template drops', withoutThoughts, withThoughts],
     ['a report of the uncached part alone', uncached(1), honestTurns],
     ['a report of the uncached part, by blocks', uncached(128), honestTurns],
@@ -183,12 +149,12 @@ describe('what is no cut is not taken for one', () => {
     ['the same number again and again', () => 1234, honestTurns],
     ['the same large number again and again', () => 4000, [{ user: words(9000) }, ...honestTurns]],
     ['small numbers', (texts) => 100 + (texts.length % 7), honestTurns],
-    ['a tokenizer that takes a third less', (texts) => Math.round(all(texts) * 0.7), honestTurns],
+    ['a tokenizer that takes a third less', (texts) => Math.round(wordsOf(texts) * 0.7), honestTurns],
   ])('%s', async (_what, count, turns) => {
     await using stand = await standWith(reporting(count), { profile })
     const windows = await chatThrough(stand, turns)
     expect(new Set(windows)).toEqual(new Set(['200000;source=config']))
-    expect(warnings(stand)).toEqual([])
+    expect(cutWarnings(stand)).toEqual([])
   })
 
   test('a router that answers with another model now and then', async () => {
@@ -197,7 +163,7 @@ describe('what is no cut is not taken for one', () => {
     const router: Script = (received, outgoing, incoming) => {
       requests += 1
       const [model, ratio] = requests % 8 === 0 ? ['gpt-4o', 1] : ['claude-sonnet-4-5', 1.45]
-      const promptTokens = Math.round(all(textsIn(received)) * ratio)
+      const promptTokens = Math.round(wordsOf(textsIn(received)) * ratio)
       return completion('Understood.', { prompt_tokens: promptTokens }, model)(received, outgoing, incoming)
     }
     await using stand = await standWith(router, { profile })
@@ -207,7 +173,7 @@ describe('what is no cut is not taken for one', () => {
 
   test('a count that nobody can explain, from a server that says what it has loaded', async () => {
     // A tokenizer of one token a digit made prose look cut, against 60,000 that the server itself had stated.
-    const third = reporting((texts) => Math.round(all(texts) * 0.4))
+    const third = reporting((texts) => Math.round(wordsOf(texts) * 0.4))
     await using stand = await standWith(third, { onQuestion: statesLoaded })
     const windows = await chatThrough(stand, [{ user: words(20_000) }, ...evenTurns(10, 300)])
     expect(new Set(windows)).toEqual(new Set(['60000;source=server']))
@@ -223,7 +189,7 @@ describe('what is no cut is not taken for one', () => {
       },
       400,
     )
-    const odd = reporting((texts) => Math.round(all(texts) * 0.3))
+    const odd = reporting((texts) => Math.round(wordsOf(texts) * 0.3))
     await using stand = await standWith([refused, odd])
     const windows = await chatThrough(stand, [{ user: words(3000) }, ...evenTurns(10, 1000)])
     expect(new Set(windows.slice(1))).toEqual(new Set(['65536;source=learnt']))

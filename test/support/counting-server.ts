@@ -1,0 +1,84 @@
+import { callsOf, isObject, textOf } from '../../src/demo/wire-message.ts'
+import { rawMessages } from '../proxy/post-chat.ts'
+import type { TestMessage } from './conversations.ts'
+import { completion, type ReceivedRequest, type Script } from './fake-upstream.ts'
+import type { Stand } from './stand.ts'
+
+/** The usage of an answer, as a server states it. */
+export type Usage = Record<string, unknown>
+
+/** What a server makes of the texts of the messages that it received. */
+export type CountTexts = (texts: readonly string[], received: ReceivedRequest) => number | Usage
+
+/** So many common words: a token each to these servers, and about one to us. */
+export function words(count: number, seed = 0): string {
+  return Array.from(
+    { length: count },
+    (_, index) => commonWords[(index * 7 + seed) % commonWords.length],
+  ).join(' ')
+}
+
+/** The words in texts, and four for the frame of each. */
+export function wordsOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + wordsIn(text), 0)
+}
+
+/** The same by a template that drops what the model thought. */
+export function withoutThoughts(texts: readonly string[]): number {
+  return wordsOf(texts.map((text) => text.replace(/<think>.*<\/think>/, '')))
+}
+
+/** A word count that keeps the system message and as many of the newest as fit, as Ollama does. */
+export function newestWithin(windowTokens: number) {
+  return (texts: readonly string[]): number => {
+    const [system = '', ...rest] = texts
+    let tokens = wordsIn(system)
+    for (const [index, text] of rest.toReversed().entries()) {
+      if (index > 0 && tokens + wordsIn(text) > windowTokens) break
+      tokens += wordsIn(text)
+    }
+    return Math.min(tokens, windowTokens)
+  }
+}
+
+/** Answers, and reports what `count` makes of what it received. */
+export function reporting(count: CountTexts): Script {
+  return (received, outgoing, incoming) => {
+    const counted = count(textsIn(received), received)
+    const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
+    return completion('Understood.', usage)(received, outgoing, incoming)
+  }
+}
+
+/** The texts of the messages that a server received, calls with their arguments. */
+export function textsIn(received: ReceivedRequest): readonly string[] {
+  return rawMessages(received).map((raw) => {
+    const message: unknown = JSON.parse(raw)
+    if (!isObject(message)) return ''
+    const calls = callsOf(message).map(({ name, argumentsText }) => ` ${name} ${argumentsText}`)
+    return textOf(message['content']) + calls.join('')
+  })
+}
+
+/** A call and its result. */
+export function round(index: number, result: string): readonly TestMessage[] {
+  const id = `call_${index}`
+  const called = { name: 'read_file', arguments: JSON.stringify({ path: `src/f${index}.ts` }) }
+  return [
+    { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: called }] },
+    { role: 'tool', tool_call_id: id, content: result },
+  ]
+}
+
+/** The warnings that a prompt was cut. */
+export function cutWarnings(stand: Stand): readonly string[] {
+  return stand.foldgate.log.filter((line) => line.includes('without saying so'))
+}
+
+// --- internal ---
+
+const commonWords = ['time', 'house', 'river', 'green', 'walk', 'paper', 'light', 'stone', 'music', 'table']
+
+function wordsIn(text: string): number {
+  return (text === '' ? 0 : text.split(' ').length) + 4
+}
