@@ -10,7 +10,6 @@ import { parseJson } from './parse-json.ts'
 export type TailReport = {
   /** The last usage that was stated: some servers repeat a growing one in every chunk. */
   readonly usage: Usage | null
-  readonly finishReason: string | null
   /** The model that the server says has answered. */
   readonly model: string | null
   /** An overflow that came with or after the output: it teaches, and the answer stands. */
@@ -63,7 +62,7 @@ function observeStream(knowledge: WindowKnowledge): TailObserver {
     for (const event of reader.end()) take(event)
     const ending = classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
-    return { usage, finishReason, model, overflow, isError: failure !== null }
+    return { usage, model, overflow, isError: failure !== null }
   }
 
   function take({ name, data, error }: ServerEvent): void {
@@ -101,14 +100,14 @@ function observeJson(knowledge: WindowKnowledge): TailObserver {
     pieces = []
     const facts = readCompletion(body)
     if (facts === null) {
-      return { usage: null, finishReason: null, model: null, overflow: null, isError: false }
+      return { usage: null, model: null, overflow: null, isError: false }
     }
     const { usage, finishReason, model, isError } = facts
     const classification = isError
       ? classifyInnerError(body, true)
       : classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
     const overflow = classification.class === 'overflow' ? classification : null
-    return { usage, finishReason, model, overflow, isError }
+    return { usage, model, overflow, isError }
   }
 
   return { feed, end }

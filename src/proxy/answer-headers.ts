@@ -1,5 +1,5 @@
 import type { Measure } from './measure/measure.ts'
-import type { Outcome } from './send/send.ts'
+import { isAnswered, type Outcome } from './send/send.ts'
 
 export type HeaderFacts = {
   readonly conversation: string
@@ -45,6 +45,7 @@ function shownPressure(measure: Measure): string {
   return ((measure.counted === null ? Math.ceil(hundredths) : Math.round(hundredths)) / 100).toFixed(2)
 }
 
+/** An upstream's last refusal is no recovery. */
 function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return 'recovered'
   if (outcome.remedy === 'restored' && isAnswered(outcome))
@@ -52,9 +53,4 @@ function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
   if (failedOpen !== null) return `failed-open;reason=${failedOpen}`
   if (outcome.prepared.isRewritten) return 'compacted'
   return relayedReason === null ? 'relayed' : `relayed;reason=${relayedReason}`
-}
-
-/** Sending again helped: an upstream's last refusal is no recovery. */
-function isAnswered({ verdict, answer }: Outcome): boolean {
-  return verdict === 'good' && answer.status < 400
 }

@@ -6,7 +6,7 @@ import type { Ready } from './prepare.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Outcome } from './send/send.ts'
 
-/** What has to be known of a request to learn from its answer. Refers to no content. */
+/** What has to be known of a request to learn from its answer. Holds no content. */
 export type Lesson = {
   readonly modelKey: ModelKey
   readonly model: string
@@ -15,9 +15,9 @@ export type Lesson = {
   readonly expectedTokens: number
   /** Null where measuring failed. */
   readonly sent: (SentPrompt & { readonly calibrationName: string }) | null
-  /** What the server is asked about this model. */
+  /** What the server is asked about this model, with the client's headers: dropped when the answer has ended. */
   readonly question: WindowQuestion
-  /** Whether the server's word counts: not where the operator has set the window. */
+  /** Whether the server is asked: not where the operator has set the window. */
   readonly isAuto: boolean
   /** Whether nobody had asked for the usage of the streamed answer. */
   readonly isUsageUnasked: boolean

@@ -54,7 +54,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
     return { prepared: original, remembered, measure, failedOpen: null, relayedReason }
   }
   const { counted } = measure
-  const rewriting = rewriteRequest(request, parts, measure, remembered)
+  const rewriting = rewriteRequest(request, parts, remembered)
   const prepared = await failures.around('compaction', null, () =>
     parts.rewriter.prepare(rewriting, counted, forced),
   )
@@ -87,13 +87,11 @@ export async function measureRequest(
 export function rewriteRequest(
   request: ChatRequest,
   parts: Pick<Preparation, 'memory'>,
-  measure: Measure,
   remembered: Remembered,
 ): RewriteRequest {
   return {
     chat: request.chat,
     profile: request.profile,
-    measure,
     place: request.place,
     newest: remembered.stride,
     strict: isStrict(request.profile, parts.memory.placementOf(request.modelKey)),

@@ -8,7 +8,7 @@ import { InvariantError } from '../errors.ts'
 import { noExcess } from '../pressure/calibration/expected.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { drive } from './drive.ts'
-import type { Counted, Measure } from './measure/measure.ts'
+import type { Counted } from './measure/measure.ts'
 import type { Chat } from './request/read-chat.ts'
 import type { RecordPlace, Records } from './memory/records.ts'
 
@@ -44,7 +44,6 @@ export type Rewriter = {
 export type RewriteRequest = {
   readonly chat: Chat
   readonly profile: Profile
-  readonly measure: Measure
   readonly place: RecordPlace
   /** The newest stride on record. */
   readonly newest: Stride | null

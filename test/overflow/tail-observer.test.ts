@@ -37,7 +37,6 @@ describe('the usage that an answer ends with is reported', () => {
     const text = content('Hi') + event({ choices: [], ...fields }) + 'data: [DONE]\n\n'
     expect(observe(text)).toEqual({
       usage: { promptTokens: 100, alternativePromptTokens: 164, completionTokens: 5, cachedTokens: 64 },
-      finishReason: null,
       model: 'm-1',
       overflow: null,
       isError: false,
@@ -53,7 +52,6 @@ describe('the usage that an answer ends with is reported', () => {
     const usage = { prompt_tokens: 100, completion_tokens: 5 }
     expect(observe(JSON.stringify({ model: 'm-1', choices, usage }), 'json')).toEqual({
       usage: { promptTokens: 100, alternativePromptTokens: null, completionTokens: 5, cachedTokens: null },
-      finishReason: 'stop',
       model: 'm-1',
       overflow: null,
       isError: false,
@@ -86,7 +84,6 @@ describe('an overflow after output teaches', () => {
       event({ choices: [{ delta: {}, finish_reason: 'model_context_window_exceeded' }] }) +
       event({ choices: [], usage: { prompt_tokens: 8000, completion_tokens: 192 } })
     expect(observe(text)).toMatchObject({
-      finishReason: 'model_context_window_exceeded',
       isError: false,
       overflow: { window: { tokens: 8192, kind: 'total' } },
     })
@@ -110,7 +107,7 @@ test('an assistant who writes about usage, errors and finish reasons changes not
   const text = content(
     '"error": {"message": "maximum context length is 8192 tokens"}, "finish_reason": "length", "usage": {',
   )
-  expect(observe(text)).toMatchObject({ usage: null, finishReason: null, overflow: null, isError: false })
+  expect(observe(text)).toMatchObject({ usage: null, overflow: null, isError: false })
 })
 
 test('what cannot be read is passed over', () => {

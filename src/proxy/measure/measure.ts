@@ -12,13 +12,14 @@ import {
 } from '../../pressure/calibration/expected.ts'
 import type { Anchor } from '../../pressure/calibration/prompt.ts'
 import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
-import { budgetOf, needsNoCount, nominalUp, pressureOf, reserveFor } from '../../pressure/pressure.ts'
+import { budgetOf, needsNoCount, nominalUp, pressureOf } from '../../pressure/pressure.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
 import type { ModelKey } from '../memory/upstream-memory.ts'
+import { reserveOf } from './reserve.ts'
 import { createScales, type Weighed } from './weigh.ts'
 
 /** How a request presses against its model's window. */
@@ -86,10 +87,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const calibrationName = JSON.stringify([modelKey.upstream, modelKey.credential, modelKey.model, encoding])
     const familyRatio = profile.window.ratio ?? startingRatio(model)
-    const reserve = reserveFor({
-      requestLimitTokens: chat.completion.outputLimit?.tokens ?? null,
-      profileReserveTokens: profile.window.output_reserve,
-    })
+    const reserve = reserveOf(request)
     const guess = calibration.rateOf(calibrationName, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
     const mustCount = request.mustCount || calibration.wantsCount(request.conversation)

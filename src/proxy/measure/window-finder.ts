@@ -1,10 +1,11 @@
 import type { StatedWindow } from '../../overflow/classification.ts'
-import { budgetOf, reserveFor } from '../../pressure/pressure.ts'
+import { budgetOf, nominalUp } from '../../pressure/pressure.ts'
 import { isListedAt } from '../../pressure/window-table.ts'
 import { resolveWindow, type ResolvedWindow, type WindowSources } from '../../pressure/window.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
 import { isNamedInFull, type ChatRequest } from '../request/chat-request.ts'
+import { reserveOf } from './reserve.ts'
 import type { UpstreamMemory } from '../memory/upstream-memory.ts'
 
 /** The window of a request's model now, and the one that its past is derived with. */
@@ -43,16 +44,16 @@ export function createWindowFinder(
       await serverWindows.settled(question, FIRST_WAIT_MS)
     }
     const said = isAuto ? statedBy(serverWindows, question, answeredBy) : null
-    const stated = said === null ? null : bindingWindow(said, request)
     const sources: WindowSources = {
       configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
       maxTokens: profile.window.max,
       learnt,
-      server: stated,
+      server: said === null ? null : bindingWindow(said, reserveOf(request)),
       names: namesOf(request, answeredBy),
       host,
     }
-    const nominalServer = said?.isAssumed === true ? null : stated
+    const nominalServer =
+      said === null || said.isAssumed ? null : bindingWindow(said, nominalUp(reserveOf(request), said.tokens))
     return {
       actual: resolveWindow(sources),
       nominal: resolveWindow({ ...sources, learnt: null, server: nominalServer, names: [model] }),
@@ -95,15 +96,8 @@ function statedBy(
   return serverWindows.lookup({ ...question, model: answeredBy })
 }
 
-/** Where a server limits the prompt and the whole, the one that leaves this request's prompt less. */
-function bindingWindow(
-  { tokens, kind, inputTokens }: ServerWindow,
-  { chat, profile }: ChatRequest,
-): StatedWindow {
-  const reserveTokens = reserveFor({
-    requestLimitTokens: chat.completion.outputLimit?.tokens ?? null,
-    profileReserveTokens: profile.window.output_reserve,
-  })
+/** Where a server limits the prompt and the whole, the one that leaves a prompt less beside this reserve. */
+function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveTokens: number): StatedWindow {
   const isTighter =
     inputTokens !== null && inputTokens < budgetOf({ windowTokens: tokens, kind, reserveTokens })
   return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { createWindowLearner, type WindowLearner } from '../../overflow/learning.ts'
+import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createUsageMemory, type UsageMemory } from './usage-memory.ts'
 
 /** What answers taught about an upstream's model: its window, its true name, and how it wants messages placed. */
@@ -39,7 +40,7 @@ export function createUpstreamMemory(): UpstreamMemory {
     },
     answeredBy: (key) => answerers.get(nameOf(key)) ?? null,
     rememberAnswer: (key, answeredBy) => {
-      answerers.set(nameOf(key), answeredBy.slice(0, MODEL_CHARS_MAX))
+      answerers.set(nameOf(key), answeredBy.slice(0, MODEL_NAME_CHARS_MAX))
     },
   }
 }
@@ -60,9 +61,6 @@ const STRICT_LIFETIME_MS = 86_400_000
 
 /** What an alias or a deployment stands for may be changed behind it. */
 const ALIAS_LIFETIME_MS = 3_600_000
-
-/** Longer names are no models. */
-const MODEL_CHARS_MAX = 256
 
 /** One odd refusal must not end compaction for long. */
 const ORIGINAL_LIFETIME_MS = 600_000

@@ -67,7 +67,7 @@ export function sendingOf(
           if (profile.template !== 'auto' || prepared.strict || prepared.compacted === null) return null
           const measure = await counted()
           if (measure.counted === null) return null
-          const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
+          const rewriting = rewriteRequest(request, parts, ready.remembered)
           const placed = await rewriter.placeAnew(rewriting, measure.counted, true, prepared.compacted.stride)
           const { clampedOutputTokens } = prepared
           return clampedOutputTokens === null ? placed : clamped(request, placed, clampedOutputTokens)
@@ -93,7 +93,7 @@ export function sendingOf(
         failures.around('recovery', null, async () => {
           const measure = await counted()
           if (measure.counted === null) return null
-          const rewriting = rewriteRequest(request, parts, measure, ready.remembered)
+          const rewriting = rewriteRequest(request, parts, ready.remembered)
           const previous = refused.compacted?.stride ?? ready.remembered.stride
           return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
         }),

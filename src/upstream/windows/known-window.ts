@@ -15,6 +15,9 @@ export type KnownWindow = {
   readonly missedIn: ModelList | null
 }
 
+/** A figure, and the probe that has just said it. */
+type NewFigure = Pick<KnownWindow, 'figure' | 'probe'>
+
 export type Outcome = {
   readonly window: KnownWindow | null
   /** Whether the server says that it has not loaded the model; null where it says nothing of that. */
@@ -28,7 +31,7 @@ export type Outcome = {
 export function outcomeOf(before: KnownWindow | null, states: readonly ProbeState[], nowMs: number): Outcome {
   const { found } = decide(states)
   const old = stillHolding(before, states, nowMs)
-  const isOld = old !== null && (found === null || isWeaker(newlyKnown(found, nowMs), old))
+  const isOld = old !== null && (found === null || isWeaker(found, old))
   return {
     window: isOld ? old : found === null ? null : newlyKnown(found, nowMs),
     isUnloaded: isUnloaded(found?.figure ?? null, states),
@@ -41,7 +44,7 @@ export function outcomeOf(before: KnownWindow | null, states: readonly ProbeStat
 }
 
 /** What a probe has just said. */
-export function newlyKnown(found: Pick<KnownWindow, 'figure' | 'probe'>, nowMs: number): KnownWindow {
+export function newlyKnown(found: NewFigure, nowMs: number): KnownWindow {
   return { ...found, confirmedAtMs: nowMs, misses: 0, missedIn: null }
 }
 
@@ -56,7 +59,7 @@ export function hasEnded({ confirmedAtMs }: KnownWindow, nowMs: number): boolean
  * Ollama and LM Studio unload a model after a few idle minutes and then know less of it than before: what it
  * was loaded with still is the best guess. But what a probe says now goes before what the same probe said once.
  */
-function isWeaker(found: KnownWindow, before: KnownWindow): boolean {
+function isWeaker(found: NewFigure, before: KnownWindow): boolean {
   if (found.figure.isAssumed) return !before.figure.isAssumed
   const isCatalogue = found.figure.basis === 'catalogue' && before.figure.basis !== 'catalogue'
   return isCatalogue && found.probe !== before.probe

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 
 const small = chatOf([{ role: 'user', content: 'hello' }])
 
@@ -38,6 +38,20 @@ describe('of two limits, the one that leaves the prompt less binds', () => {
     expect(answer.action).toBe('compacted')
     expect(stand.upstream.requests).toHaveLength(1)
   })
+})
+
+// The past was derived with 3,000 tokens of prompt by one replica and with 2,816 by another: one limit left the prompt
+// more than the server takes, the other less, and the whole conversation moved with it.
+test('a limit that is a few tokens higher moves nothing that lies in the past', async () => {
+  const tgi = { onQuestion: onlyAt('/info', { max_input_tokens: 3000, max_total_tokens: 4096 }) }
+  const sentWith = async (maxTokens: number) => {
+    await using stand = await standWith(completion('hi'), tgi)
+    await postChat(stand.url, { ...chatOf(longRun(8, 2)), max_tokens: maxTokens })
+    return rawMessages(stand.upstream.requests[0])
+  }
+  const sent = await sentWith(1090)
+  expect(sent.length).toBeLessThan(longRun(8, 2).length)
+  expect(await sentWith(1100)).toEqual(sent)
 })
 
 describe('names', () => {
