@@ -77,6 +77,10 @@ export function createApp(options: AppOptions): App {
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })
+  const suspicions = createSuspicions({
+    conversationsMax: CALIBRATIONS_MAX,
+    lifetimeMs: SUSPICION_LIFETIME_MS,
+  })
   const handle = createHandle({
     upstreams,
     relay,
@@ -94,8 +98,8 @@ export function createApp(options: AppOptions): App {
       hostOf: (name) => hostnameOf(upstreams.addressOf(name).origin),
       nowMs,
     }),
-    measure: createMeasure({ calibration, onGuess: warnings.guessed }),
-    suspicions: createSuspicions({ conversationsMax: CALIBRATIONS_MAX, lifetimeMs: SUSPICION_LIFETIME_MS }),
+    measure: createMeasure({ calibration, suspicions, onGuess: warnings.guessed }),
+    suspicions,
     onCut: warnings.cut,
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),

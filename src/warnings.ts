@@ -14,7 +14,6 @@ export type Warnings = {
 }
 
 export function createWarnings(log: Log): Warnings {
-  const toldCut = new Set<string>()
   return {
     uncompacted: once((path) =>
       log.warn(
@@ -28,9 +27,7 @@ export function createWarnings(log: Log): Warnings {
         { model: shown(model) },
       ),
     ),
-    cut: (model, seen) => {
-      if (toldCut.has(model) || toldCut.size >= TOLD_MAX) return
-      toldCut.add(model)
+    cut: once((model, seen: CutPrompt) =>
       log.warn(
         'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
         {
@@ -39,8 +36,8 @@ export function createWarnings(log: Log): Warnings {
           expected_tokens: seen.expectedTokens,
           window_tokens: seen.windowTokens,
         },
-      )
-    },
+      ),
+    ),
     unasked: (upstream, trouble) =>
       log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
         upstream,
@@ -61,11 +58,13 @@ function shown(model: string): string {
 }
 
 /** Calls `tell` once for each distinct text, for the first few hundred of them. */
-function once(tell: (text: string) => void): (text: string) => void {
+function once<More extends unknown[]>(
+  tell: (text: string, ...more: More) => void,
+): (text: string, ...more: More) => void {
   const told = new Set<string>()
-  return (text) => {
+  return (text, ...more) => {
     if (told.has(text) || told.size >= TOLD_MAX) return
     told.add(text)
-    tell(text)
+    tell(text, ...more)
   }
 }

@@ -1,12 +1,5 @@
+import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
 import type { Classification, StatedWindow, WindowKind } from './classification.ts'
-
-/** What a window is learnt for: the same model differs by provider, and by the tier that a credential buys. */
-export type WindowKey = {
-  readonly upstream: string
-  /** A digest of the credential, never the credential. */
-  readonly credential: string
-  readonly model: string
-}
 
 export type WindowLearnerOptions = {
   /** Keys remembered; the one unused for longest goes first. */
@@ -18,22 +11,22 @@ export type WindowLearnerOptions = {
 /** All times are the caller's clock, in milliseconds; all counts are tokens. */
 export type WindowLearner = {
   /** A window that an error stated. It holds for every conversation and replaces what was known. */
-  readonly learn: (key: WindowKey, window: StatedWindow, nowMs: number) => void
+  readonly learn: (key: ModelKey, window: StatedWindow, nowMs: number) => void
   /**
    * A window that a cut prompt gave away. Where a refusal has stated one, or a smaller one is known, nothing is
    * learnt and false comes back: a server that refuses does not cut.
    */
-  readonly learnCut: (key: WindowKey, window: StatedWindow, nowMs: number) => boolean
+  readonly learnCut: (key: ModelKey, window: StatedWindow, nowMs: number) => boolean
   /** Takes back what a cut prompt taught: it was none. */
-  readonly forgetCut: (key: WindowKey) => void
+  readonly forgetCut: (key: ModelKey) => void
   /**
    * A prompt of `failedTokens` was refused without numbers. That holds for this conversation; once a second one was
    * refused, the larger of the two sizes holds for all, since both bear it out.
    */
-  readonly learnUnstated: (key: WindowKey, conversation: string, failedTokens: number, nowMs: number) => void
+  readonly learnUnstated: (key: ModelKey, conversation: string, failedTokens: number, nowMs: number) => void
   /** Teaches what a classified answer to a prompt of `sentTokens` teaches; only overflows and their kin do. */
   readonly learnFrom: (
-    key: WindowKey,
+    key: ModelKey,
     answer: {
       readonly classification: Classification
       readonly conversation: string
@@ -42,10 +35,10 @@ export type WindowLearner = {
     nowMs: number,
   ) => void
   /** A prompt of this size was answered: a learnt limit below it is raised, or dropped if it was a guess. */
-  readonly succeeded: (key: WindowKey, promptTokens: number) => void
+  readonly succeeded: (key: ModelKey, promptTokens: number) => void
   /** The tightest limit that holds for this conversation now; null if none was learnt. */
-  readonly lookup: (key: WindowKey, conversation: string, nowMs: number) => StatedWindow | null
-  readonly forget: (key: WindowKey) => void
+  readonly lookup: (key: ModelKey, conversation: string, nowMs: number) => StatedWindow | null
+  readonly forget: (key: ModelKey) => void
 }
 
 /** Refusals without numbers remembered for a key; two are enough to confirm each other. */
@@ -62,20 +55,20 @@ type Lessons = {
 export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOptions): WindowLearner {
   const entries = new Map<string, Lessons>()
 
-  function lessonsFor(key: WindowKey): Lessons {
-    const name = nameOf(key)
+  function lessonsFor(key: ModelKey): Lessons {
+    const name = nameOfModel(key)
     const lessons = entries.get(name) ?? { stated: null, unstated: new Map<string, Lesson>() }
     moveToEnd(entries, name, lessons, entriesMax)
     return lessons
   }
 
-  function learn(key: WindowKey, { tokens, kind }: StatedWindow, nowMs: number): void {
+  function learn(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): void {
     const lessons = lessonsFor(key)
     lessons.stated = { tokens, kind, by: 'refusal', untilMs: nowMs + lifetimeMs }
     lessons.unstated.clear()
   }
 
-  function learnCut(key: WindowKey, { tokens, kind }: StatedWindow, nowMs: number): boolean {
+  function learnCut(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): boolean {
     const lessons = lessonsFor(key)
     dropExpired(lessons, nowMs)
     if (lessons.stated?.by === 'refusal') return false
@@ -85,7 +78,7 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     return true
   }
 
-  function learnUnstated(key: WindowKey, conversation: string, failedTokens: number, nowMs: number): void {
+  function learnUnstated(key: ModelKey, conversation: string, failedTokens: number, nowMs: number): void {
     if (failedTokens <= 1) return
     const { unstated } = lessonsFor(key)
     const before = unstated.get(conversation)
@@ -94,8 +87,8 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     moveToEnd(unstated, conversation, { tokens, untilMs: nowMs + lifetimeMs }, unstatedMax)
   }
 
-  function lookup(key: WindowKey, conversation: string, nowMs: number): StatedWindow | null {
-    const lessons = entries.get(nameOf(key))
+  function lookup(key: ModelKey, conversation: string, nowMs: number): StatedWindow | null {
+    const lessons = entries.get(nameOfModel(key))
     if (lessons === undefined) return null
     dropExpired(lessons, nowMs)
     const { stated, unstated } = lessonsFor(key)
@@ -108,8 +101,8 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
       : { tokens: stated.tokens, kind: stated.kind }
   }
 
-  function succeeded(key: WindowKey, promptTokens: number): void {
-    const lessons = entries.get(nameOf(key))
+  function succeeded(key: ModelKey, promptTokens: number): void {
+    const lessons = entries.get(nameOfModel(key))
     if (lessons === undefined) return
     const { stated, unstated } = lessons
     if (stated !== null && promptTokens > stated.tokens) lessons.stated = { ...stated, tokens: promptTokens }
@@ -122,7 +115,7 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     learn,
     learnCut,
     forgetCut(key) {
-      const lessons = entries.get(nameOf(key))
+      const lessons = entries.get(nameOfModel(key))
       if (lessons?.stated?.by === 'cut') lessons.stated = null
     },
     learnUnstated,
@@ -135,17 +128,13 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     succeeded,
     lookup,
     forget(key) {
-      entries.delete(nameOf(key))
+      entries.delete(nameOfModel(key))
     },
   }
   return learner
 }
 
 // --- internal ---
-
-function nameOf({ upstream, credential, model }: WindowKey): string {
-  return JSON.stringify([upstream, credential, model])
-}
 
 /** The smallest size that this conversation, or any two of them, saw refused. */
 function confirmedFor(conversation: string, unstated: ReadonlyMap<string, Lesson>): number | null {

@@ -1,4 +1,4 @@
-import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
+import { classifyEnding, classifyInnerError } from './classify-completion.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import { readCompletion, type Usage } from './completion.ts'
@@ -37,16 +37,16 @@ const wanted =
   /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
 
 /** Observes an answer that is being passed on, of either shape, without holding it up. */
-export function createTailObserver(
-  shape: 'stream' | 'json',
-  knowledge: WindowKnowledge = { knownWindowTokens: null },
-): TailObserver {
-  return shape === 'stream' ? observeStream(knowledge) : observeJson(knowledge)
+export function createTailObserver(shape: 'stream' | 'json'): TailObserver {
+  return shape === 'stream' ? observeStream() : observeJson()
 }
 
 // --- internal ---
 
-function observeStream(knowledge: WindowKnowledge): TailObserver {
+/** An answer with output to a prompt beyond the window that we believe in says that we are wrong, not the upstream. */
+const nothingKnown = { knownWindowTokens: null }
+
+function observeStream(): TailObserver {
   const reader = createEventReader({ eventCharactersMax })
   let usage: Usage | null = null
   let finishReason: string | null = null
@@ -60,7 +60,7 @@ function observeStream(knowledge: WindowKnowledge): TailObserver {
 
   function end(): TailReport {
     for (const event of reader.end()) take(event)
-    const ending = classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
+    const ending = classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
     return { usage, model, overflow, isError: failure !== null }
   }
@@ -85,7 +85,7 @@ function observeStream(knowledge: WindowKnowledge): TailObserver {
   return { feed, end }
 }
 
-function observeJson(knowledge: WindowKnowledge): TailObserver {
+function observeJson(): TailObserver {
   let pieces: string[] = []
   let characters = 0
 
@@ -105,7 +105,7 @@ function observeJson(knowledge: WindowKnowledge): TailObserver {
     const { usage, finishReason, model, isError } = facts
     const classification = isError
       ? classifyInnerError(body, true)
-      : classifyEnding({ hasOutput: true, finishReason, usage }, knowledge)
+      : classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
     const overflow = classification.class === 'overflow' ? classification : null
     return { usage, model, overflow, isError }
   }

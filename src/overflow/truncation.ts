@@ -13,10 +13,12 @@ export type ReportedPrompt = {
   readonly counted: {
     /** What the provider should have counted. */
     readonly expectedTokens: number
+    /** The provider's tokens for one of ours. */
+    readonly ratio: number
     /** Our count of the text of messages, without tools, media and thoughts. */
     readonly ownTextTokens: number
-    /** Our count of the largest message behind the system block. */
-    readonly ownLargestTokens: number
+    /** Our counts of the messages behind the system block that were sent, in their order. */
+    readonly ownMessageTokens: readonly number[]
   } | null
   /** What the same model reported of beginnings of this prompt, the longest first. */
   readonly beginnings: readonly ReportedBeginning[]
@@ -65,7 +67,7 @@ export function judgeReport(reported: ReportedPrompt): ReportJudgement {
   if (isPartial(reported)) return { kind: 'partial' }
 
   const fittedTokens = Math.max(0, ...beginnings.map((each) => each.promptTokens))
-  const largestTokens = counted?.ownLargestTokens ?? 0
+  const largestTokens = largestOf(counted?.ownMessageTokens ?? [])
   // Who cuts drops whole messages, or shifts by half its context: it leaves more than this.
   if (promptTokens < (fittedTokens - largestTokens) * leftShareMin) return { kind: 'partial' }
 
@@ -73,7 +75,10 @@ export function judgeReport(reported: ReportedPrompt): ReportJudgement {
   const hasShrunk =
     counted !== null &&
     beginnings.some((each) => promptTokens < (each.promptTokens - each.looseTokens) * shrunkShareMax)
-  const isBelieved = (isFar && (habits.hasCounted || isRound(promptTokens))) || hasShrunk
+  // Another replica may count less, but hardly by just what the oldest messages take.
+  const isBelieved =
+    (isFar && (habits.hasCounted || isRound(promptTokens))) ||
+    (hasShrunk && hasDroppedOldest(reported, promptTokens, fittedTokens))
   const isSize = promptTokens >= sizeTokensMin || fittedTokens >= sizeTokensMin
   const isLeft = isFar && isRemainder(promptTokens, textTokens - largestTokens)
   if (!isSize && !isLeft) return { kind: 'constant' }
@@ -85,6 +90,17 @@ export function judgeReport(reported: ReportedPrompt): ReportJudgement {
     isRemainder: isLeft,
   }
 }
+
+/** Whether a server counted what it must have had in its cache: more than was added, and as much more than before. */
+export function hasCountedCached({ addedTokens, beginnings }: ReportedPrompt, promptTokens: number): boolean {
+  const [nearest] = beginnings
+  if (nearest === undefined || addedTokens.length === 0) return false
+  const hasGrown = promptTokens - nearest.promptTokens >= nearest.addedTokensMin * grownShareMin
+  return hasGrown && promptTokens > Math.max(...addedTokens) * uncachedFactorMax + uncachedTokensMin
+}
+
+/** Prose and code as JSON; only for prompts of which nothing was ever counted. */
+export const usualTokensPerByte = 0.25
 
 /** Whether a number looks like a context size, or one less: the only ones that a cut prompt may have again and again. */
 export function isRound(tokens: number): boolean {
@@ -106,11 +122,16 @@ const missingTokensMin = 64
 /** What was counted once may be counted a little lower: other templates, another replica. */
 const shrunkShareMax = 0.9
 
+/** How far what is expected may be off once a beginning was counted. */
+const expectedErrorShare = 0.02
+
 /** How far a report of the uncached part may be off what was added; caches hold whole blocks of tokens. */
 const partialToleranceShare = 0.25
 const partialToleranceTokens = 64
 const cacheBlockTokensMax = 128
-/** So often it has to have counted in a row what it must have had in its cache: once it may have lost it. */
+/** A report of the uncached part alone is no larger than this: our count may be off, and caches hold whole blocks. */
+const uncachedFactorMax = 1.3
+const uncachedTokensMin = 256
 const cachedCountsMin = 2
 
 /** A prompt of thousands of tokens is never cut to fewer than this: nobody drops the system block and the last message. */
@@ -122,7 +143,6 @@ const sizeTokensMin = 1024
 
 /** As JSON, prose has about five bytes a token and code four. */
 const bytesPerTokenMax = 6
-const usualTokensPerByte = 0.25
 const thinBytesMin = 8192
 
 /** Context sizes that servers are started with are doublings of this. */
@@ -145,10 +165,15 @@ function isThin({ textBytes, counted, beginnings }: ReportedPrompt, promptTokens
 function isConstant({ promptTokens, habits, beginnings }: ReportedPrompt): boolean {
   if (promptTokens === habits.constantTokens) return true
   // Who has counted before cuts prompts of equal messages to equal sizes.
-  if (habits.cachedCounts >= cachedCountsMin || isRound(promptTokens)) return false
+  if (isKnownToCount(habits) || isRound(promptTokens)) return false
   return beginnings.some(
     (each) => each.promptTokens === promptTokens && each.addedTokensMin >= missingTokensMin,
   )
+}
+
+/** Whether a server is known to count what it has cached: it may have lost its cache once. */
+function isKnownToCount({ cachedCounts }: Habits): boolean {
+  return cachedCounts >= cachedCountsMin
 }
 
 /** Gateways in front of Anthropic pass its numbers on, and there the prompt is what was not cached. */
@@ -160,11 +185,32 @@ function nearestReading({ promptTokens, withCacheTokens, counted }: ReportedProm
 
 function isPartial({ promptTokens, addedTokens, habits }: ReportedPrompt): boolean {
   if (promptTokens < nothingTokensMax) return true
-  if (habits.cachedCounts >= cachedCountsMin) return false
+  if (isKnownToCount(habits)) return false
   return addedTokens.some((added) => {
     const tolerance = partialToleranceTokens + added * partialToleranceShare
     return promptTokens >= added - tolerance && promptTokens <= added + tolerance + cacheBlockTokensMax
   })
+}
+
+/** Whether just the oldest messages are missing, and the newest of them did not fit any more. */
+function hasDroppedOldest({ counted }: ReportedPrompt, promptTokens: number, fittedTokens: number): boolean {
+  if (counted === null) return false
+  const { expectedTokens, ratio, ownMessageTokens } = counted
+  const missingTokens = expectedTokens - promptTokens
+  const tolerance = missingTokensMin + expectedTokens * expectedErrorShare
+  let droppedTokens = 0
+  for (const ownTokens of ownMessageTokens.slice(0, -1)) {
+    const tokens = ownTokens * ratio
+    droppedTokens += tokens
+    if (droppedTokens > missingTokens + tolerance) return false
+    const isAll = droppedTokens >= missingTokens - tolerance
+    if (isAll && promptTokens + tokens + tolerance >= fittedTokens) return true
+  }
+  return false
+}
+
+function largestOf(tokens: readonly number[]): number {
+  return tokens.reduce((largest, each) => Math.max(largest, each), 0)
 }
 
 function isRemainder(promptTokens: number, leftTokens: number): boolean {

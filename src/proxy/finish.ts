@@ -7,7 +7,6 @@ import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
 import { learnFromAnswer, type LearnParts } from './learn.ts'
 import { lessonOf, type Lesson } from './lesson.ts'
-import { knownWindow } from './measure/measure.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
 import type { Outcome } from './send/send.ts'
@@ -22,7 +21,6 @@ export type Settled = {
   readonly headers: Readonly<Record<string, string>>
   /** What its end is to be compared with; null where that could not be said. */
   readonly lesson: Lesson | null
-  readonly knownWindowTokens: number | null
   /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
   readonly hidesUsage: boolean
   /** Gives the body's bytes back to the budget, once the answer is over. */
@@ -52,7 +50,6 @@ export async function settle(
       relayedReason: ready.relayedReason,
     }),
     lesson,
-    knownWindowTokens: knownWindow(measure)?.tokens ?? null,
     hidesUsage: outcome.asksUsage,
     release,
   }
@@ -64,7 +61,7 @@ export async function finish(
   settled: Settled,
   parts: Preparation & LearnParts & { readonly stallMs: number },
 ): Promise<Delivery> {
-  const observer = observeAnswer(settled.answer, settled.knownWindowTokens)
+  const observer = observeAnswer(settled.answer)
   const delivery = await deliver(exchange, settled.answer, {
     headers: settled.headers,
     held: settled.held,

@@ -1,14 +1,13 @@
 import type { Usage } from '../overflow/completion.ts'
 import type { Suspicions } from '../overflow/suspicions.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
-import { judgeReport, type ReportedPrompt, type Suspicion } from '../overflow/truncation.ts'
+import { hasCountedCached, judgeReport, type ReportedPrompt, type Suspicion } from '../overflow/truncation.ts'
 import type { Calibration } from '../pressure/calibration/calibration.ts'
-import type { AnsweredPrompt } from '../pressure/calibration/prompt.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import type { ServerWindows, WindowQuestion } from '../upstream/windows/server-windows.ts'
 import type { Failures } from './failures.ts'
 import type { Lesson } from './lesson.ts'
-import type { SentPrompt } from './measure/sent-prompt.ts'
+import { describeReport } from './measure/reported-prompt.ts'
 import type { UpstreamMemory } from './memory/upstream-memory.ts'
 
 export type LearnParts = {
@@ -63,11 +62,11 @@ function learnFromReport(lesson: SentLesson, usage: Usage, model: string | null,
   const { sent } = lesson
   const { calibrationName } = sent
   const answeredBy = model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
-  const reported = describeReport(lesson, usage, answeredBy, calibration)
+  const reported = describeReport(sent, lesson.expectedTokens, usage, answeredBy, calibration)
   const judgement = judgeReport(reported)
   let promptTokens: number | null = null
   if (judgement.kind === 'whole') {
-    parts.suspicions.dispel(suspectOf(lesson))
+    parts.suspicions.dispel({ calibrationName, conversation: lesson.conversation })
     promptTokens = judgement.promptTokens
   } else if (judgement.kind === 'partial') calibration.notePartial(calibrationName)
   else if (judgement.kind === 'doubtful' || judgement.kind === 'cut')
@@ -92,87 +91,6 @@ function learnFromReport(lesson: SentLesson, usage: Usage, model: string | null,
   }
 }
 
-/** Two models may carry the same conversation. */
-function suspectOf({ sent, conversation }: SentLesson): string {
-  return `${sent.calibrationName} ${conversation}`
-}
-
-/** Whether it counted what it must have had in its cache: more than was added, and by what was added more than before. */
-function hasCountedCached({ addedTokens, beginnings }: ReportedPrompt, promptTokens: number): boolean {
-  const [nearest] = beginnings
-  if (nearest === undefined || addedTokens.length === 0) return false
-  const hasGrown = promptTokens - nearest.promptTokens >= nearest.addedTokensMin * GROWN_SHARE_MIN
-  return hasGrown && promptTokens > Math.max(...addedTokens) * UNCACHED_FACTOR_MAX + UNCACHED_TOKENS_MIN
-}
-
-/** What is known of a prompt, beside what is said of it. */
-function describeReport(
-  { sent, expectedTokens }: SentLesson,
-  usage: Usage,
-  answeredBy: string | null,
-  calibration: Calibration,
-): ReportedPrompt {
-  const { counted, textBytes, beginnings } = sent
-  const answered = calibration.answeredAt(
-    sent.calibrationName,
-    beginnings.map(({ prompt }) => prompt),
-  )
-  const known = answered.flatMap(({ index, answered: { promptTokens, ...each } }) => {
-    const isSameModel = each.answeredBy === answeredBy
-    const beginning = beginnings[index]
-    if (promptTokens === null || beginning === undefined || !isSameModel || !isWithin(each, sent)) return []
-    return [{ promptTokens, textBytes: each.textBytes, counts: beginning.counted }]
-  })
-  const [longest] = answered
-  const [nearest] = known
-  const tokensPerByte =
-    counted !== null
-      ? (counted.ownTokens * counted.ratio) / Math.max(1, textBytes)
-      : nearest === undefined
-        ? USUAL_TOKENS_PER_BYTE
-        : nearest.promptTokens / Math.max(1, nearest.textBytes)
-  const addedTokens = (since: number): number => Math.max(0, textBytes - since) * tokensPerByte
-  return {
-    promptTokens: usage.promptTokens,
-    withCacheTokens: usage.alternativePromptTokens,
-    textBytes,
-    counted:
-      counted === null
-        ? null
-        : {
-            expectedTokens,
-            ownTextTokens: Math.max(0, counted.ownTokens - counted.looseTokens - counted.toolsTokens),
-            ownLargestTokens: counted.largestTokens,
-          },
-    beginnings: known.map((each) => ({
-      promptTokens: each.promptTokens,
-      looseTokens: (each.counts?.looseTokens ?? 0) * (counted?.ratio ?? 1),
-      addedTokensMin:
-        counted === null || each.counts === null
-          ? addedTokens(each.textBytes)
-          : each.counts.addedTextTokens * counted.ratioMin,
-    })),
-    addedTokens: [
-      // A cache may hold the reply to the prompt before, too: then only what the client added is new to it.
-      ...(longest === undefined ? [] : [0, beginnings[longest.index]?.replyBytes ?? 0]).map((replyBytes) =>
-        addedTokens((longest?.answered.textBytes ?? 0) + replyBytes),
-      ),
-      // Another conversation may have left the system block and the tools there.
-      ...(longest !== undefined || counted === null
-        ? []
-        : [(counted.ownTokens - counted.aroundTokens) * counted.ratio]),
-    ],
-    habits: calibration.habitsOf(sent.calibrationName),
-  }
-}
-
-/** Whether what was sent then may stand in what is sent now: with fewer tools it was another prompt. */
-function isWithin(then: Pick<AnsweredPrompt, 'counted' | 'textBytes'>, now: SentPrompt): boolean {
-  if (then.textBytes > now.textBytes) return false
-  if (then.counted === null || now.counted === null) return true
-  return then.counted.aroundTokens <= now.counted.aroundTokens + AROUND_TOKENS_MORE_MAX
-}
-
 /**
  * A prompt may have come out cut. What cannot be explained otherwise is believed, and what can be has to come
  * twice; a server that says what it has loaded settles it. Returns the report where it turns out to be a count.
@@ -185,17 +103,19 @@ function countAfterAll(
 ): number | null {
   const { sent, conversation, isAuto, question, modelKey } = lesson
   const { promptTokens, window } = suspicion
-  const verdict = parts.suspicions.take(suspectOf(lesson), {
-    promptTokens,
-    textBytes: sent.textBytes,
-    windowTokens: window.tokens,
-    hasCounted: reported.habits.cachedCounts > 0,
-  })
-  // Bytes do not tell what of them are thoughts: what they made doubtful is counted from now on.
-  if (reported.counted === null) {
-    parts.calibration.askForCount(conversation)
-    return null
-  }
+  const verdict = parts.suspicions.take(
+    { calibrationName: sent.calibrationName, conversation },
+    {
+      promptTokens,
+      textBytes: sent.textBytes,
+      ownTextTokens: reported.counted?.ownTextTokens ?? null,
+      windowTokens: window.tokens,
+      // Who always says the same has not done so even once.
+      hasCounted: reported.habits.cachedCounts > 0,
+    },
+  )
+  // Bytes do not tell what of them are thoughts: the next of this conversation is counted.
+  if (reported.counted === null) return null
   if (isAuto && isLoaded(parts.serverWindows, question, reported.counted.expectedTokens)) {
     // What it said may be old; said again, nothing was cut, whatever the report means.
     parts.serverWindows.refresh(question)
@@ -235,19 +155,6 @@ function isLoaded(serverWindows: ServerWindows, question: WindowQuestion, tokens
 
 /** How long after a cut prompt the server's word is still taken for it, in milliseconds. */
 const LOADED_WAIT_MS = 10_000
-
-/** A clock or a list of files in the system block may take so many tokens more at one time than at another. */
-const AROUND_TOKENS_MORE_MAX = 64
-
-/** Prose and code as JSON; only for prompts of which nothing was ever counted. */
-const USUAL_TOKENS_PER_BYTE = 0.25
-
-/** A count grows with what is added, whatever the tokenizer makes of it. */
-const GROWN_SHARE_MIN = 0.5
-
-/** A report of the uncached part alone is no larger than this: our count may be off, and caches hold whole blocks. */
-const UNCACHED_FACTOR_MAX = 1.3
-const UNCACHED_TOKENS_MIN = 256
 
 /** A report raises a learnt window to this many times what was expected at most. */
 const BELIEVED_FACTOR_MAX = 2

@@ -1,7 +1,7 @@
 import type { WindowQuestion } from '../upstream/windows/server-windows.ts'
 import { describeSent, expectedPromptTokens, type SentPrompt } from './measure/sent-prompt.ts'
 import { windowQuestion } from './measure/window-finder.ts'
-import type { ModelKey } from './memory/upstream-memory.ts'
+import type { ModelKey } from '../upstream/model-key.ts'
 import type { Ready } from './prepare.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Outcome } from './send/send.ts'

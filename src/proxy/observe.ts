@@ -10,14 +10,14 @@ export type AnswerObserver = {
 }
 
 /** An observer for an answer with output; what cannot be read is not read. */
-export function observeAnswer(answer: Answer, knownWindowTokens: number | null): AnswerObserver {
+export function observeAnswer(answer: Answer): AnswerObserver {
   const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
   const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
   const isStream = /text\/event-stream/i.test(contentType)
   if (answer.status !== 200 || encoding !== 'identity' || !(isStream || /json/i.test(contentType))) {
     return { tap: () => {}, end: () => null }
   }
-  const observer = createTailObserver(isStream ? 'stream' : 'json', { knownWindowTokens })
+  const observer = createTailObserver(isStream ? 'stream' : 'json')
   const decoder = new TextDecoder()
   return {
     tap: (piece) => observer.feed(decoder.decode(piece, { stream: true })),

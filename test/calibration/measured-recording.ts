@@ -29,7 +29,11 @@ export async function measureRecording(
   recording: CountedRecording,
   calibration: Calibration,
 ): Promise<readonly Believed[]> {
-  const measure = createMeasure({ calibration, onGuess: () => {} })
+  const measure = createMeasure({
+    calibration,
+    suspicions: { wantsCount: () => false },
+    onGuess: () => {},
+  })
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
   const validatedOf = createValidatedValues({ entriesMax: 100 })
   const { model } = recording

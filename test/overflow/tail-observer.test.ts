@@ -8,8 +8,8 @@ const content = (text: string) =>
 const usageChunk = (output: number) =>
   event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: output } })
 
-function observe(text: string, shape: 'stream' | 'json' = 'stream', knownWindowTokens: number | null = null) {
-  const observer = createTailObserver(shape, { knownWindowTokens })
+function observe(text: string, shape: 'stream' | 'json' = 'stream') {
+  const observer = createTailObserver(shape)
   for (let start = 0; start < text.length; start += 7) observer.feed(text.slice(start, start + 7))
   return observer.end()
 }
@@ -87,12 +87,6 @@ describe('an overflow after output teaches', () => {
       isError: false,
       overflow: { window: { tokens: 8192, kind: 'total' } },
     })
-  })
-
-  test('a prompt that was taken beyond the known window', () => {
-    const text = content('Hi') + event({ choices: [], usage: { prompt_tokens: 9000, completion_tokens: 1 } })
-    expect(observe(text, 'stream', 8192).overflow).toMatchObject({ class: 'overflow', afterOutput: true })
-    expect(observe(text).overflow).toBeNull()
   })
 })
 

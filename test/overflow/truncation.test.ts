@@ -9,17 +9,22 @@ const unknown = { hasCounted: false, cachedCounts: 0, constantTokens: null }
 type Other = Partial<Omit<ReportedPrompt, 'counted'>> & {
   readonly expectedTokens?: number
   readonly ownTextTokens?: number
-  readonly ownLargestTokens?: number
+  readonly ownMessageTokens?: readonly number[]
 }
 
 /** A prompt of 20,000 tokens that we have counted, unless the test says otherwise. */
 function reported(promptTokens: number, other: Other = {}): ReportedPrompt {
-  const { expectedTokens = 20_000, ownTextTokens = expectedTokens, ownLargestTokens = 500, ...rest } = other
+  const {
+    expectedTokens = 20_000,
+    ownTextTokens = expectedTokens,
+    ownMessageTokens = [500, 500, 500],
+    ...rest
+  } = other
   return {
     promptTokens,
     withCacheTokens: null,
     textBytes: expectedTokens * 4,
-    counted: { expectedTokens, ownTextTokens, ownLargestTokens },
+    counted: { expectedTokens, ownTextTokens, ratio: 1, ownMessageTokens },
     beginnings: [],
     addedTokens: [],
     habits: honest,
@@ -30,6 +35,7 @@ function reported(promptTokens: number, other: Other = {}): ReportedPrompt {
 const suspect = (promptTokens: number, textBytes: number) => ({
   promptTokens,
   textBytes,
+  ownTextTokens: null,
   windowTokens: 4096,
   hasCounted: false,
 })
@@ -60,13 +66,25 @@ describe('a prompt that came out cut', () => {
     expect(judgeReport(reported(3900, { habits: unknown })).kind).toBe('doubtful')
   })
 
-  test('is one that is reported far smaller than its own beginning', () => {
-    const grown = reported(3500, { expectedTokens: 4900, beginnings: beginning(3950, 700) })
-    expect(judgeReport(grown)).toMatchObject({ kind: 'cut', window: { tokens: 4096, kind: 'total' } })
+  test('is one of which just the oldest messages are missing', () => {
+    const grown = { expectedTokens: 4900, beginnings: beginning(3950, 700) }
+    const messages = { ownMessageTokens: [800, 600, 300, 600, 700] }
+    expect(judgeReport(reported(3500, { ...grown, ...messages }))).toMatchObject({
+      kind: 'cut',
+      window: { tokens: 4096, kind: 'total' },
+    })
+    // Another replica, which counts less: one message is more than is missing, ten would have had room for the tenth.
+    for (const ownMessageTokens of [[2000, 700], Array.from({ length: 30 }, () => 140)]) {
+      expect(judgeReport(reported(3500, { ...grown, ownMessageTokens })).kind).toBe('doubtful')
+    }
   })
 
   test('has what fitted for its window where no common size lies between that and what did not', () => {
-    const grown = reported(4400, { expectedTokens: 6100, beginnings: beginning(5200, 700) })
+    const grown = reported(4400, {
+      expectedTokens: 6100,
+      ownMessageTokens: [1000, 700, 900, 700],
+      beginnings: beginning(5200, 700),
+    })
     expect(judgeReport(grown)).toMatchObject({ kind: 'cut', window: { tokens: 5200, kind: 'input' } })
   })
 
@@ -85,7 +103,11 @@ describe('a prompt that came out cut', () => {
   })
 
   test('may leave next to nothing, where the largest message is what went', () => {
-    const dropped = { expectedTokens: 4155, ownLargestTokens: 3900, beginnings: beginning(4087, 55) }
+    const dropped = {
+      expectedTokens: 4155,
+      ownMessageTokens: [3900, 3, 50, 3, 50],
+      beginnings: beginning(4087, 55),
+    }
     expect(judgeReport(reported(242, dropped))).toMatchObject({
       kind: 'cut',
       window: { tokens: 4096, kind: 'total' },
@@ -117,6 +139,10 @@ describe('nothing was cut', () => {
     for (const promptTokens of [810, 345, 1100, 3]) {
       expect(judgeReport(reported(promptTokens, added)).kind).toBe('partial')
     }
+    // Caches hold whole blocks: up to 127 tokens of what they could have had are counted again.
+    const short = { ...added, expectedTokens: 3000, beginnings: beginning(2200, 800) }
+    expect(judgeReport(reported(1180, short)).kind).toBe('partial')
+    expect(judgeReport(reported(1250, short)).kind).toBe('doubtful')
   })
 
   test('where a server that has lost its cache once says less than any cut leaves', () => {
@@ -142,6 +168,9 @@ describe('nothing was cut', () => {
   test('where a template drops the thoughts of earlier turns', () => {
     const thoughts = { ownTextTokens: 5000, beginnings: beginning(9000, 100, 5000) }
     expect(judgeReport(reported(4600, thoughts)).kind).toBe('whole')
+    // Just the message with the thoughts seems to be missing.
+    const short = { ...thoughts, expectedTokens: 9100, ownMessageTokens: [5200, 3900, 100] }
+    expect(judgeReport(reported(3900, short)).kind).toBe('doubtful')
   })
 
   test('where another replica has a slightly terser template', () => {
@@ -159,29 +188,38 @@ describe('nothing was cut', () => {
   })
 })
 
+const a = { calibrationName: 'm', conversation: 'a' }
+const b = { calibrationName: 'm', conversation: 'b' }
 const suspicions = () => createSuspicions({ conversationsMax: 10, lifetimeMs: 60_000 })
 
 describe('a doubtful report', () => {
   test('is believed when a second one of the same conversation stays below the same cap', () => {
     const doubts = suspicions()
-    expect(doubts.take('a', suspect(3700, 24_000))).toBe('first')
-    expect(doubts.take('b', suspect(3800, 26_000))).toBe('first')
-    expect(doubts.take('a', suspect(3800, 26_000))).toBe('confirmed')
+    expect(doubts.take(a, suspect(3700, 24_000))).toBe('first')
+    expect(doubts.take(b, suspect(3800, 26_000))).toBe('first')
+    expect(doubts.take(a, suspect(3800, 26_000))).toBe('confirmed')
   })
 
   test('is believed when the second one is the same, if that is a context size or the server does count', () => {
     const doubts = suspicions()
-    doubts.take('a', suspect(4096, 24_000))
-    expect(doubts.take('a', suspect(4096, 25_000))).toBe('confirmed')
-    doubts.take('b', suspect(3700, 24_000))
-    expect(doubts.take('b', suspect(3700, 25_000))).toBe('first')
-    expect(doubts.take('b', { ...suspect(3700, 26_000), hasCounted: true })).toBe('confirmed')
+    doubts.take(a, suspect(4096, 24_000))
+    expect(doubts.take(a, suspect(4096, 25_000))).toBe('confirmed')
+    doubts.take(b, suspect(3700, 24_000))
+    expect(doubts.take(b, suspect(3700, 25_000))).toBe('first')
+    expect(doubts.take(b, { ...suspect(3700, 26_000), hasCounted: true })).toBe('confirmed')
   })
 
   test('has grown when the second one did so with its prompt', () => {
     const doubts = suspicions()
-    doubts.take('a', suspect(3700, 24_000))
-    expect(doubts.take('a', suspect(4090, 26_000))).toBe('grown')
+    doubts.take(a, suspect(3700, 24_000))
+    expect(doubts.take(a, suspect(4090, 26_000))).toBe('grown')
+    // Ten thousand bytes of common words: by their bytes they were to be 1,000 tokens, and a terse tokenizer has 900.
+    const words = (promptTokens: number, textBytes: number, ownTextTokens: number) => ({
+      ...suspect(promptTokens, textBytes),
+      ownTextTokens,
+    })
+    doubts.take(b, words(2100, 24_000, 4000))
+    expect(doubts.take(b, words(3000, 34_000, 5700))).toBe('grown')
   })
 
   test.each([
@@ -190,14 +228,17 @@ describe('a doubtful report', () => {
     ['is about a shorter prompt', 3600, 20_000],
   ])('is not believed when the second one %s', (_what, promptTokens, textBytes) => {
     const doubts = suspicions()
-    doubts.take('a', suspect(3700, 24_000))
-    expect(doubts.take('a', suspect(promptTokens, textBytes))).toBe('first')
+    doubts.take(a, suspect(3700, 24_000))
+    expect(doubts.take(a, suspect(promptTokens, textBytes))).toBe('first')
   })
 
-  test('is forgotten once a prompt of the conversation was counted', () => {
+  test('asks for a count of its conversation, and is forgotten with that', () => {
+    // One doubt had all 25 further requests of a conversation counted, and those after them.
     const doubts = suspicions()
-    doubts.take('a', suspect(3700, 24_000))
-    doubts.dispel('a')
-    expect(doubts.take('a', suspect(3800, 26_000))).toBe('first')
+    doubts.take(a, suspect(3700, 24_000))
+    expect([doubts.wantsCount(a), doubts.wantsCount(b)]).toEqual([true, false])
+    doubts.dispel(a)
+    expect(doubts.wantsCount(a)).toBe(false)
+    expect(doubts.take(a, suspect(3800, 26_000))).toBe('first')
   })
 })

@@ -7,10 +7,6 @@ import type { Anchor, AnsweredPrompt } from './prompt.ts'
 /** What answers of an upstream, model and credential taught of its count; the caller makes one name of the three. */
 export type Calibration = {
   readonly rateOf: (name: string, startingRatio: number, aroundTokens: number) => Rate
-  /** Whether the next prompt of a conversation should be counted whatever its size. */
-  readonly wantsCount: (conversation: string) => boolean
-  /** Asks for that: something in the last report was odd, and only a count can say what. */
-  readonly askForCount: (conversation: string) => void
   /** The longest beginning of a prompt that both have counted; null where there is none. */
   readonly anchorAt: (
     name: string,
@@ -41,7 +37,7 @@ export type AnsweredBeginning = { readonly index: number; readonly answered: Ans
 export type Habits = {
   /** Whether it has counted a prompt that was counted here as well, or what was counted before. */
   readonly hasCounted: boolean
-  /** How often in a row it has counted whole what it must have had in its cache. */
+  /** How often it has counted what it must have had in its cache, since it last left that out. */
   readonly cachedCounts: number
   /** A number that it reported of a text that cannot have so many tokens; null where it has not. */
   readonly constantTokens: number | null
@@ -62,7 +58,6 @@ export function createCalibration(options: {
 }): Calibration {
   const names = new LRUCache<string, Evidence>({ max: options.namesMax })
   const prompts = new LRUCache<string, AnsweredPrompt>({ max: options.promptsMax })
-  const asked = new LRUCache<string, true>({ max: options.namesMax })
 
   function evidenceOf(name: string): Evidence {
     const known = names.get(name) ?? newEvidence()
@@ -88,8 +83,6 @@ export function createCalibration(options: {
         overheadDoubtTokens: overhead?.doubtTokens ?? Infinity,
       }
     },
-    wantsCount: (conversation) => asked.has(conversation),
-    askForCount: (conversation) => void asked.set(conversation, true),
     anchorAt: (name, beginnings) => {
       for (const [index, { prompt, conversationTokens }] of beginnings.entries()) {
         const anchor = anchorOf(prompts.get(promptKey(name, prompt)))

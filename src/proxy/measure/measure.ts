@@ -2,6 +2,7 @@ import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import type { Room } from '../../compaction/policy.ts'
 import type { Stride } from '../../compaction/stride.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
+import type { Suspicions } from '../../overflow/suspicions.ts'
 import type { Calibration } from '../../pressure/calibration/calibration.ts'
 import {
   excessOf,
@@ -18,7 +19,7 @@ import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
-import type { ModelKey } from '../memory/upstream-memory.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
 import { createScales, type Weighed } from './weigh.ts'
 
@@ -71,13 +72,14 @@ export type MeasureRequest = {
 
 export type MeasureOptions = {
   readonly calibration: Calibration
+  readonly suspicions: Pick<Suspicions, 'wantsCount'>
   /** Called with a model whose window is not known and had to be guessed. */
   readonly onGuess: (model: string) => void
 }
 
 /** Measures requests; remembers what a message and a list of tools weighed. */
 export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
-  const { calibration } = options
+  const { calibration, suspicions } = options
   const weigh = createScales()
 
   return async function measure(request) {
@@ -90,7 +92,8 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const reserve = reserveOf(request)
     const guess = calibration.rateOf(calibrationName, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
-    const mustCount = request.mustCount || calibration.wantsCount(request.conversation)
+    const mustCount =
+      request.mustCount || suspicions.wantsCount({ calibrationName, conversation: request.conversation })
     if (!mustCount && isSmall(chat, profile, guessedBudgetTokens)) {
       const incomingTokens = chat.bytes.length
       return {

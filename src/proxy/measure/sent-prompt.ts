@@ -39,8 +39,8 @@ export type SentCount = CountedPrompt & {
   readonly ratioMin: number
   /** Tools and schemas, in our tokens. */
   readonly toolsTokens: number
-  /** The largest message behind the system block, in our tokens. */
-  readonly largestTokens: number
+  /** The messages behind the system block as they were sent, in their order, in our tokens. */
+  readonly messageTokens: readonly number[]
   /** What of it both have counted before; null where nothing. */
   readonly anchor: Anchor | null
 }
@@ -93,7 +93,7 @@ function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCo
     ratio: rate.ratio,
     ratioMin: Math.min(rate.ratio, familyRatio),
     toolsTokens: counted.toolsTokens,
-    largestTokens: Math.max(0, ...counted.subject.sizes.slice(counted.subject.structure.systemCount)),
+    messageTokens: messageTokens(counted, prepared),
     anchor: anchorFor(measure, prepared),
   }
 }
@@ -139,6 +139,12 @@ function sumsOf<Element>(
   const sums = [0]
   for (const element of elements) sums.push((sums.at(-1) ?? 0) + weigh(element))
   return sums
+}
+
+function messageTokens({ subject }: Counted, { compacted }: Prepared): readonly number[] {
+  const { systemCount } = subject.structure
+  if (compacted === null) return subject.sizes.slice(systemCount)
+  return compacted.view.messages.slice(systemCount).map(({ tokens }) => tokens)
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { createWindowLearner, type WindowLearner } from '../../overflow/learning.ts'
+import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createUsageMemory, type UsageMemory } from './usage-memory.ts'
 
@@ -18,8 +19,6 @@ export type UpstreamMemory = {
   readonly rememberAnswer: (key: ModelKey, answeredBy: string) => void
 }
 
-export type ModelKey = { readonly upstream: string; readonly credential: string; readonly model: string }
-
 /** `strict`: user messages joined; `original`: no rewriting at all. */
 export type Placement = 'strict' | 'original'
 
@@ -29,27 +28,23 @@ export function createUpstreamMemory(): UpstreamMemory {
   return {
     windows: createWindowLearner({ entriesMax: ENTRIES_MAX, lifetimeMs: WINDOW_LIFETIME_MS }),
     usage: createUsageMemory(),
-    placementOf: (key) => placements.get(nameOf(key)) ?? null,
+    placementOf: (key) => placements.get(nameOfModel(key)) ?? null,
     rememberPlacement: (key, placement) => {
-      placements.set(nameOf(key), placement, {
+      placements.set(nameOfModel(key), placement, {
         ttl: placement === 'strict' ? STRICT_LIFETIME_MS : ORIGINAL_LIFETIME_MS,
       })
     },
     forgetOriginal: (key) => {
-      if (placements.get(nameOf(key)) === 'original') placements.delete(nameOf(key))
+      if (placements.get(nameOfModel(key)) === 'original') placements.delete(nameOfModel(key))
     },
-    answeredBy: (key) => answerers.get(nameOf(key)) ?? null,
+    answeredBy: (key) => answerers.get(nameOfModel(key)) ?? null,
     rememberAnswer: (key, answeredBy) => {
-      answerers.set(nameOf(key), answeredBy.slice(0, MODEL_NAME_CHARS_MAX))
+      answerers.set(nameOfModel(key), answeredBy.slice(0, MODEL_NAME_CHARS_MAX))
     },
   }
 }
 
 // --- internal ---
-
-function nameOf(key: ModelKey): string {
-  return JSON.stringify([key.upstream, key.credential, key.model])
-}
 
 const ENTRIES_MAX = 4096
 

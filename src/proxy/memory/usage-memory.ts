@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ModelKey } from './upstream-memory.ts'
+import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 
 /** Where an upstream's model need not, or must not, be asked for the usage of a streamed answer. */
 export type UsageMemory = {
@@ -13,19 +13,15 @@ export type UsageMemory = {
 export function createUsageMemory(): UsageMemory {
   const unasked = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
   return {
-    mayAsk: (key) => !unasked.has(nameOf(key)),
-    stated: (key) => void unasked.set(nameOf(key), true),
+    mayAsk: (key) => !unasked.has(nameOfModel(key)),
+    stated: (key) => void unasked.set(nameOfModel(key), true),
     refused: (key, how) => {
-      unasked.set(nameOf(key), true, { ttl: how === 'named' ? LIFETIME_MS : GUESS_LIFETIME_MS })
+      unasked.set(nameOfModel(key), true, { ttl: how === 'named' ? LIFETIME_MS : GUESS_LIFETIME_MS })
     },
   }
 }
 
 // --- internal ---
-
-function nameOf(key: ModelKey): string {
-  return JSON.stringify([key.upstream, key.credential, key.model])
-}
 
 const ENTRIES_MAX = 4096
 

@@ -10,7 +10,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import type { Chat } from './read-chat.ts'
 import type { RecordPlace } from '../memory/records.ts'
 import type { Scope } from './scope.ts'
-import type { ModelKey } from '../memory/upstream-memory.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
 import type { Wishes } from './wishes.ts'
 
 /** A chat completion request with all that decides how it is treated. */

@@ -240,13 +240,6 @@ describe('a report that is no count', () => {
   })
 })
 
-test('a conversation in which something was odd is counted from then on, and no other', () => {
-  const calibration = fresh()
-  calibration.askForCount('odd')
-  expect(calibration.wantsCount('odd')).toBe(true)
-  expect(calibration.wantsCount('even')).toBe(false)
-})
-
 test('a server that reports the uncached part again has to show anew that it counts', () => {
   const calibration = fresh()
   converse(calibration, 4, 1000, (own) => own)

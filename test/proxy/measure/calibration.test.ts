@@ -107,7 +107,7 @@ describe('what is no count of a whole prompt teaches nothing', () => {
   test.each([
     ['an answer that breaks off', cutOff],
     ['an answer that fails', failed],
-    ['a report that is always the same small number', reporting(10)],
+    ['a report of next to nothing', reporting(10)],
     ['a report of nothing', reporting(0)],
     ['a report beyond belief', reporting(900_000)],
   ])('%s', async (_name, script) => {
