@@ -25,8 +25,9 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
   const recordings = readRecordings(options.folder, options.file)
   const all = openSubjects(recordings, { job, counter, pointsMax: options.pointsMax })
   const sample = sampled(all)
-  const enforcing = await openStage({ job, rules: 'enforced', count })
-  const unchecked = await openStage({ job, rules: 'unchecked', count })
+  const stage = { ...stageOf(job), count }
+  const enforcing = await openStage({ ...stage, rules: 'enforced' })
+  const unchecked = await openStage({ ...stage, rules: 'unchecked' })
   const context: JobContext = {
     job,
     subjects: job.kind === 'replay' ? all : sample,
@@ -55,6 +56,11 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
 }
 
 // --- internal ---
+
+function stageOf({ windowTokens, profileTemplate, upstreamTemplate, isWindowKnown, statesUsage }: Job) {
+  const profile = { template: profileTemplate, ...(isWindowKnown && { window: { tokens: windowTokens } }) }
+  return { profile, windowTokens, template: upstreamTemplate, statesUsage }
+}
 
 const comparisons = {
   cold: (context) => compareCold(context, false),

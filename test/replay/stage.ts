@@ -1,8 +1,8 @@
 import { Pool } from 'undici'
 import { readTreatment } from '../../src/demo/foldgate-headers.ts'
+import type { Template } from '../../src/demo/message-rules.ts'
 import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
-import type { Job } from './job.ts'
 
 /** A request as the upstream recorded it. */
 export type ReceivedRequest = StrictUpstream['requests'][number]
@@ -28,29 +28,26 @@ export type Stage = {
 }
 
 type StageOptions = {
-  readonly job: Job
+  /** Foldgate's, as its file would say it. */
+  readonly profile: object
+  /** The upstream's, of prompt and output together. */
+  readonly windowTokens: number
+  /** What the upstream asks for. */
+  readonly template: Template
   /** Whether the upstream refuses broken sequences. */
   readonly rules: 'enforced' | 'unchecked'
+  /** Whether the upstream says how large prompts were. */
+  readonly statesUsage: boolean
   readonly count: (text: string) => number
 }
 
-export async function openStage({ job, rules, count }: StageOptions): Promise<Stage> {
+export async function openStage({ profile, ...options }: StageOptions): Promise<Stage> {
   const upstream = await startStrictUpstream({
-    windowTokens: job.windowTokens,
-    template: job.upstreamTemplate,
-    rules,
+    ...options,
     outputReserveChecked: true,
-    count,
     reply: () => ({ content: REPLY }),
-    statesUsage: job.statesUsage,
   })
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
-    profile: {
-      template: job.profileTemplate,
-      ...(job.isWindowKnown && { window: { tokens: job.windowTokens } }),
-    },
-  })
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile })
   const { origin, pathname } = new URL(foldgate.url)
   const pool = new Pool(origin, { connections: 1 })
 

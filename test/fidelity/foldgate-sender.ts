@@ -1,0 +1,49 @@
+import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import type { Recording } from '../replay/recordings.ts'
+import { openStage } from '../replay/stage.ts'
+import { bodyOf } from '../replay/subject.ts'
+import type { Room } from './policy-sender.ts'
+import type { Sender } from './sender.ts'
+
+type FoldgateSenderOptions = {
+  readonly recording: Recording
+  /** As its file would say it. */
+  readonly profile: object
+  readonly room: Room
+  readonly count: (text: string) => number
+}
+
+/** A Foldgate of its own before a recording upstream, which is asked for one conversation as an agent would. */
+export async function openFoldgateSender(options: FoldgateSenderOptions): Promise<Sender> {
+  const { recording, profile, room, count } = options
+  const all = recording.messages.map(({ message }) => message)
+  const stage = await openStage({
+    profile,
+    windowTokens: room.windowTokens,
+    template: 'lenient',
+    // A recording that is broken itself has to get through as well; what is sent is compared with it below.
+    rules: ruleBreaks(all, 'lenient').length === 0 ? 'enforced' : 'unchecked',
+    statesUsage: true,
+    count,
+  })
+  return {
+    send: async (point) => {
+      const texts = recording.messages.slice(0, point).map(({ text }) => text)
+      const around = { tools: recording.tools, outputTokens: room.reserveTokens }
+      const exchange = await stage.ask(bodyOf(recording, texts, around), 'Bearer agent')
+      const received = exchange.received.at(-1) ?? null
+      const came = ruleBreaks(all.slice(0, point), 'lenient').length
+      const sent = received === null ? 0 : ruleBreaks(received.messages, 'lenient').length
+      return {
+        received,
+        faults: {
+          refused: exchange.received.filter(({ rejected }) => rejected !== null).length,
+          errors: exchange.isReply ? 0 : 1,
+          failedOpen: exchange.action.startsWith('failed-open') ? 1 : 0,
+          broken: sent > came ? 1 : 0,
+        },
+      }
+    },
+    close: stage.close,
+  }
+}

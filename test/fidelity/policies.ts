@@ -1,0 +1,82 @@
+import { rawMessage, type RawMessage } from '../replay/recordings.ts'
+import { roundsOf, type Round } from './rounds.ts'
+
+/** What a policy chooses from. */
+export type PolicyInput = {
+  readonly messages: readonly RawMessage[]
+  /** What the messages may take together. */
+  readonly budgetTokens: number
+  readonly sizeOf: (message: RawMessage) => number
+}
+
+/** What a client sends that compacts by itself: anew at every request, and with nothing remembered. */
+export type Policy = (input: PolicyInput) => readonly RawMessage[]
+
+/** As if the window were endless. */
+export function everything({ messages }: PolicyInput): readonly RawMessage[] {
+  return messages
+}
+
+/** The newest rounds that fit behind the system messages and the task. */
+export function newestSuffix(input: PolicyInput): readonly RawMessage[] {
+  const { head, rest } = pinned(input.messages)
+  const rounds = roundsOf(rest)
+  const room = input.budgetTokens - sizeOfAll(input, head)
+  return [...head, ...newest(input, rounds, room).flat()]
+}
+
+/** Half of the room for the oldest rounds, the rest for the newest ones. */
+export function middleOut(input: PolicyInput): readonly RawMessage[] {
+  const { messages, budgetTokens } = input
+  if (sizeOfAll(input, messages) <= budgetTokens) return messages
+  const rounds = roundsOf(messages)
+  const first = rounds.slice(0, newest(input, rounds.toReversed(), budgetTokens / 2).length)
+  const room = budgetTokens - sizeOfAll(input, first.flat())
+  return [...first, ...newest(input, rounds.slice(first.length), room)].flat()
+}
+
+/** Past six tenths of the budget, all but the newest results are cleared; then the newest suffix. */
+export function clearing(input: PolicyInput): readonly RawMessage[] {
+  const { messages, budgetTokens } = input
+  if (sizeOfAll(input, messages) <= CLEARED_PAST * budgetTokens) return messages
+  const results = messages.filter(({ message }) => message['role'] === 'tool')
+  const old = new Set(results.slice(0, -RESULTS_KEPT))
+  const cleared = messages.map((message) => (old.has(message) ? placeholder(message) : message))
+  return newestSuffix({ ...input, messages: cleared })
+}
+
+// --- internal ---
+
+const CLEARED_PAST = 0.6
+const RESULTS_KEPT = 6
+
+function pinned(messages: readonly RawMessage[]): {
+  head: readonly RawMessage[]
+  rest: readonly RawMessage[]
+} {
+  const firstOther = messages.findIndex(({ message }) => message['role'] !== 'system')
+  const systemCount = firstOther === -1 ? messages.length : firstOther
+  const hasTask = messages[systemCount]?.message['role'] === 'user'
+  const count = systemCount + (hasTask ? 1 : 0)
+  return { head: messages.slice(0, count), rest: messages.slice(count) }
+}
+
+/** As many of the last rounds as there is room for; the very last is sent whatever it takes. */
+function newest(input: PolicyInput, rounds: readonly Round[], roomTokens: number): readonly Round[] {
+  let room = roomTokens
+  let from = rounds.length
+  while (from > 0) {
+    room -= sizeOfAll(input, rounds[from - 1] ?? [])
+    if (room < 0 && from < rounds.length) break
+    from -= 1
+  }
+  return rounds.slice(from)
+}
+
+function sizeOfAll({ sizeOf }: PolicyInput, messages: readonly RawMessage[]): number {
+  return messages.reduce((sum, message) => sum + sizeOf(message), 0)
+}
+
+function placeholder({ message }: RawMessage): RawMessage {
+  return rawMessage(JSON.stringify({ ...message, content: '[Old tool result content cleared]' }))
+}

@@ -1,0 +1,19 @@
+import type { ReceivedRequest } from '../replay/stage.ts'
+import type { Tally } from './tally.ts'
+
+/** What the upstream got for one request. */
+export type Sent = {
+  /** What it answered, or refused last; null where nothing reached it. */
+  readonly received: Pick<
+    ReceivedRequest,
+    'messages' | 'rawMessages' | 'promptTokens' | 'cachedTokens'
+  > | null
+  /** What went wrong. */
+  readonly faults: Partial<Tally>
+}
+
+/** Makes the request of so many messages. */
+export type Sender = {
+  readonly send: (point: number) => Promise<Sent>
+  readonly close: () => Promise<void>
+}

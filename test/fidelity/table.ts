@@ -1,0 +1,83 @@
+import type { Tally } from './tally.ts'
+
+/** The rows of a table: a name and its sums. */
+export type NamedTally = { readonly name: string; readonly tally: Tally }
+
+/** The figures that a row is read by. */
+export type Figures = {
+  readonly recall: number
+  readonly far: number
+  readonly verbatim: number
+  readonly cacheHits: number
+  readonly weightedTokens: number
+  readonly stridesPer100: number
+}
+
+export function figuresOf(tally: Tally): Figures {
+  return {
+    recall: share(tally.thingsHeld, tally.things),
+    far: share(tally.farThingsHeld, tally.farThings),
+    verbatim: share(tally.runsHeld, tally.runs),
+    cacheHits: share(tally.cachedTokens, tally.promptTokens),
+    weightedTokens:
+      (tally.promptTokens - tally.cachedTokens + CACHED_WEIGHT * tally.cachedTokens) / tally.requests,
+    stridesPer100: share(tally.strides, tally.requests),
+  }
+}
+
+/** An aligned table under its title. */
+export function tableOf(title: string, rows: readonly NamedTally[]): string {
+  const cells = [HEAD, ...rows.map(cellsOf)]
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  )
+  return `\n${title}\n${lines.join('\n')}\n`
+}
+
+// --- internal ---
+
+// What a cached token costs of another's price.
+const CACHED_WEIGHT = 0.1
+
+const HEAD = [
+  '',
+  'recall',
+  'far',
+  'verbatim',
+  'cache hits',
+  'weighted',
+  'tokens',
+  'strides/100',
+  'beyond',
+  'refused',
+  'errors',
+  'failed open',
+  'broken',
+]
+
+function cellsOf({ name, tally }: NamedTally): readonly string[] {
+  const figures = figuresOf(tally)
+  const { beyond, refused, errors, failedOpen, broken } = tally
+  return [
+    name,
+    ...[figures.recall, figures.far, figures.verbatim, figures.cacheHits].map((each) => each.toFixed(1)),
+    whole(figures.weightedTokens),
+    whole(tally.promptTokens / tally.requests),
+    figures.stridesPer100.toFixed(1),
+    ...[beyond, refused, errors, failedOpen, broken].map(whole),
+  ]
+}
+
+/** As a percentage; of nothing, nothing is lost. */
+function share(part: number, whole: number): number {
+  return whole === 0 ? 100 : (100 * part) / whole
+}
+
+function whole(number: number): string {
+  return Math.round(number).toLocaleString('en-US')
+}
