@@ -17,12 +17,20 @@ export function everything({ messages }: PolicyInput): readonly RawMessage[] {
   return messages
 }
 
-/** The newest rounds that fit behind the system messages and the task. */
+/**
+ * The newest rounds that fit, and nothing in front of them: not even the system message. This is the cut that gives
+ * the costs which were once measured for a sliding window (half of the prompt cached); with a pinned head in front
+ * of it, a fifth more is cached.
+ */
 export function newestSuffix(input: PolicyInput): readonly RawMessage[] {
+  return newest(input, roundsOf(input.messages), input.budgetTokens).flat()
+}
+
+/** The same behind the system messages and the task. */
+export function headAndSuffix(input: PolicyInput): readonly RawMessage[] {
   const { head, rest } = pinned(input.messages)
-  const rounds = roundsOf(rest)
   const room = input.budgetTokens - sizeOfAll(input, head)
-  return [...head, ...newest(input, rounds, room).flat()]
+  return [...head, ...newest(input, roundsOf(rest), room).flat()]
 }
 
 /** Half of the room for the oldest rounds, the rest for the newest ones. */
@@ -35,7 +43,7 @@ export function middleOut(input: PolicyInput): readonly RawMessage[] {
   return [...first, ...newest(input, rounds.slice(first.length), room)].flat()
 }
 
-/** Past six tenths of the budget, all but the newest results are cleared; then the newest suffix. */
+/** Past six tenths of the budget, all but the newest six results are cleared; then the newest suffix. */
 export function clearing(input: PolicyInput): readonly RawMessage[] {
   const { messages, budgetTokens } = input
   if (sizeOfAll(input, messages) <= CLEARED_PAST * budgetTokens) return messages

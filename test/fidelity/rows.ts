@@ -1,4 +1,4 @@
-import { clearing, everything, middleOut, newestSuffix, type Policy } from './policies.ts'
+import { clearing, everything, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
 
 /** A row of the table: a Foldgate with this profile, or a policy of the client's own. */
 export type Row =
@@ -10,13 +10,14 @@ export type PolicyName = keyof typeof policies
 export const policies = {
   everything,
   'newest suffix': newestSuffix,
+  'head, newest suffix': headAndSuffix,
   'middle out': middleOut,
   clearing,
 } as const satisfies Record<string, Policy>
 
 /** The policies, then Foldgate's strategies, then the profiles that were given. */
 export function rowsOf(profiles: ReadonlyMap<string, object>): readonly Row[] {
-  const given = [['truncate', { strategy: 'truncate' }] as const, ...profiles]
+  const given: readonly (readonly [string, object])[] = [['truncate', { strategy: 'truncate' }], ...profiles]
   return [
     ...policyNames.map((name) => ({ kind: 'policy' as const, name })),
     ...given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile })),
@@ -25,4 +26,11 @@ export function rowsOf(profiles: ReadonlyMap<string, object>): readonly Row[] {
 
 // --- internal ---
 
-const policyNames = Object.keys(policies) as readonly PolicyName[]
+// In the order of the table.
+const policyNames: readonly PolicyName[] = [
+  'everything',
+  'newest suffix',
+  'head, newest suffix',
+  'middle out',
+  'clearing',
+]

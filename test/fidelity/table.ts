@@ -74,8 +74,8 @@ function cellsOf({ name, tally }: NamedTally): readonly string[] {
 }
 
 /** As a percentage; of nothing, nothing is lost. */
-function share(part: number, whole: number): number {
-  return whole === 0 ? 100 : (100 * part) / whole
+function share(part: number, all: number): number {
+  return all === 0 ? 100 : (100 * part) / all
 }
 
 function whole(number: number): string {

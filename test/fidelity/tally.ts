@@ -3,9 +3,10 @@ const figures = [
   // Things that the next message names and the history holds, and those of them that the view holds.
   'things',
   'thingsHeld',
-  // Those of them that the newest suffix has lost.
+  // Of those, the ones that the newest suffix has lost.
   'farThings',
   'farThingsHeld',
+  // Six-word runs of the next message that stand in the history, and those of them that stand in the view.
   'runs',
   'runsHeld',
   'promptTokens',
@@ -27,7 +28,7 @@ const figures = [
 export type Tally = Record<(typeof figures)[number], number>
 
 export function sumOf(tallies: readonly Partial<Tally>[]): Tally {
-  const sum = Object.fromEntries(figures.map((figure) => [figure, 0])) as Tally
+  const sum = openTally()
   for (const tally of tallies) for (const figure of figures) sum[figure] += tally[figure] ?? 0
   return sum
 }
@@ -35,4 +36,26 @@ export function sumOf(tallies: readonly Partial<Tally>[]): Tally {
 /** What a row promises the exit code: nothing was refused, failed or arrived broken. */
 export function isSound(tally: Tally): boolean {
   return tally.refused + tally.errors + tally.failedOpen + tally.broken === 0
+}
+
+// --- internal ---
+
+function openTally(): Tally {
+  return {
+    requests: 0,
+    things: 0,
+    thingsHeld: 0,
+    farThings: 0,
+    farThingsHeld: 0,
+    runs: 0,
+    runsHeld: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    strides: 0,
+    beyond: 0,
+    refused: 0,
+    errors: 0,
+    failedOpen: 0,
+    broken: 0,
+  }
 }

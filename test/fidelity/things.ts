@@ -5,11 +5,11 @@
  */
 export function thingsOf(text: string): ReadonlySet<string> {
   const things = new Set<string>()
-  for (const [word] of text.matchAll(token)) {
+  for (const [token] of text.matchAll(nameLike)) {
     // Longer ones are data: a line of base64, a minified script.
-    if (word.length > THING_CHARS_MAX) continue
-    const bare = word.replace(/^[.@#~+-]+(?=\w)/, '').replace(/[.@#~+/-]+$/, '')
-    if (kinds.some((kind) => kind.test(bare))) things.add(bare)
+    if (token.length > THING_CHARS_MAX) continue
+    const name = token.replace(/^(?:\.\/)+|^[.@~+-]+(?=\w)/, '').replace(/[.@~+/-]+$/, '')
+    if (kinds.some((kind) => kind.test(name))) things.add(name)
   }
   return things
 }
@@ -18,25 +18,22 @@ export function thingsOf(text: string): ReadonlySet<string> {
 
 const THING_CHARS_MAX = 200
 
-/** What stands between blanks, quotes, brackets and the punctuation that no name has inside. */
-const token = /[\w./@~+#$-]+/g
+/** What stands between blanks, quotes, brackets and the punctuation that no name has inside; closing tags are none. */
+const nameLike = /(?<!<(?=\/))[\w./@~+-]+/g
 
-const path = /\w\/\w|^\/\w/
-const email = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
-const number = /^\d[\d.]*$/
-const id = /\d{3}|^(?=.*\d)(?=.*[a-f])[\da-f]{7,}$|\d-\d/i
-const innerCapital = /[a-z][A-Z]/
-const underscore = /[a-z\d]_+[a-z\d]/i
-const dot = /[a-z_][\w-]*\.[a-z_]/i
-
-const threeDigits = (token: string) => token.replaceAll('.', '').length >= 3
-
-const kinds = [
-  { test: (token: string) => path.test(token) },
-  { test: (token: string) => email.test(token) },
-  { test: (token: string) => number.test(token) && threeDigits(token) },
-  id,
-  innerCapital,
-  underscore,
-  dot,
+/** Each is tried on a whole name. A single step of a path has four characters, or sed's `/d` would be one. */
+const kinds: readonly RegExp[] = [
+  // path or address
+  /\w\/\w|^[~.]*\/[\w.-]{4,}/,
+  // e-mail address
+  /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/,
+  // number
+  /^(?:\d\.?){3,}$/,
+  // id
+  /\d{3}/,
+  /^(?=.*\d)(?=.*[a-f])[\da-f]{7,}$/i,
+  // inner capitals, underscores, dots
+  /[a-z][A-Z]/,
+  /[a-z\d]_+[a-z\d]/i,
+  /[a-z_][\w-]*\.[a-z_]\w/i,
 ]
