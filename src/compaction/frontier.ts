@@ -2,6 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { clipsByIndex, layoutOf, recapTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import type { Pins } from './pins.ts'
+import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import type { Fold, Reach, Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -88,11 +89,12 @@ function templateFits(subject: Subject, point: number): Fit[] {
 export type RecapCaps = { readonly tokensMax: number; readonly systemTokensMax: number }
 
 /**
- * The fold at any frontier: a recap of what lies before the latest user message takes its share of the cap
- * where there is one behind it too, and quoted system messages come on top.
+ * The fold at any frontier: a recap of what lies before the latest user message, one of what follows it where
+ * the frontier has passed it, and quoted system messages on top. No recap has more room than what it replaces.
  */
 export function folding(
   subject: Subject,
+  ledger: Ledger,
   pins: Pins,
   { tokensMax, systemTokensMax }: RecapCaps,
 ): (frontier: number) => Fold {
@@ -104,22 +106,48 @@ export function folding(
   }
   const quoted = (start: number, end: number): number =>
     Math.min(systemTokensMax, (systemSums[end] ?? 0) - (systemSums[start] ?? 0))
+  const foldedTokens = (start: number, end: number): number => {
+    const hasTask = pins.task >= start && pins.task < end
+    return ledger.originalTokens(start, end) - (hasTask ? (subject.sizes[pins.task] ?? 0) : 0)
+  }
   return (frontier) => {
     const passesLatest =
       pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
     const split = passesLatest ? pins.latestUser : frontier
-    const beforeTokens = passesLatest ? Math.floor(tokensMax * BEFORE_SHARE) : tokensMax
+    const beforeMost = mostFor(foldedTokens(systemCount, split))
+    const afterMost = passesLatest ? mostFor(foldedTokens(split + 1, frontier)) : 0
+    const afterTokensMax = Math.min(afterMost, Math.floor(tokensMax * AFTER_SHARE))
     return {
       frontier,
-      beforeTokensMax: beforeTokens + quoted(systemCount, split),
-      afterTokensMax: passesLatest ? tokensMax - beforeTokens + quoted(split, frontier) : 0,
+      beforeTokensMax:
+        Math.min(
+          beforeMost,
+          Math.max(tokensMax - steps(afterTokensMax), Math.floor(tokensMax * (1 - AFTER_SHARE))),
+        ) + quoted(systemCount, split),
+      afterTokensMax: afterTokensMax + quoted(split, frontier),
       systemTokensMax,
     }
   }
 }
 
-/** Of two recaps the one of all that lies before the latest user message takes the larger part. */
-const BEFORE_SHARE = 0.6
+/** A recap that is nearly as long as what it replaces is not worth a cache miss. */
+function mostFor(foldedTokens: number): number {
+  return Math.min(foldedTokens, Math.max(RECAP_TOKENS_MIN, Math.floor(foldedTokens * CONTENT_SHARE)))
+}
+
+/**
+ * What the recap of the latest turn takes of the room of both, in doublings: so the recap before it keeps its
+ * size, and its place in the provider's cache, while a turn goes on.
+ */
+function steps(afterTokens: number): number {
+  return afterTokens === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterTokens))
+}
+
+/** A recap takes at most this share of what it replaces. */
+const CONTENT_SHARE = 0.6
+
+/** Of two recaps the one of the latest turn takes at most this share of the room. */
+const AFTER_SHARE = 0.5
 
 /** The words around a quoted system message. */
 const QUOTE_TOKENS = 4

@@ -44,7 +44,7 @@ export function* planStride(
   const before = previous ?? UNTOUCHED
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
   const targetTokens = targetOf(policy, options, beforeTokens, fixedTokens)
-  const roomTokens = roomUnderTarget(policy, options, beforeTokens, fixedTokens)
+  const roomTokens = roomUnderTarget(options, targetTokens, fixedTokens)
   const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const protectedFrom = protectedStart(subject, ledger, pins, {
@@ -62,10 +62,11 @@ export function* planStride(
   const runs = (at: number | null): boolean =>
     demanded || isAskedFor(reason) || beforeTokens >= thresholdOf(at)
 
-  const caps = recapCaps(policy, options, roomTokens, targetTokens)
+  const tailTokens = ledger.originalTokens(protectedFrom, point)
+  const caps = recapCaps(policy, options, { roomTokens, tailTokens, targetTokens })
   // Asked for or not, nothing is folded without a trace while there is room.
   if (isAskedFor(reason) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
-  const foldAt = folding(subject, pins, caps)
+  const foldAt = folding(subject, ledger, pins, caps)
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   let fold: Fold | null = before.fold === null ? null : foldAt(before.fold.frontier)
@@ -171,16 +172,28 @@ const QUOTED_SYSTEM_SHARE = 0.25
 
 const SMALLEST_RECAP_SHARE = 0.25
 
-/** A recap never takes more than this share of the room under the target. */
-const RECAP_SHARE = 0.3
+/** A recap never takes more than this share of the room under the target … */
+const RECAP_SHARE = 0.75
+
+/** … nor more than this where the protected tail takes the rest: two steps, so that recaps keep their size. */
+const RECAP_SHARE_BESIDE_TAIL = 0.5
+
+type RecapRoom = {
+  /** What there is for recaps and everything else that is not fixed. */
+  readonly roomTokens: number
+  /** What the protected tail takes of it. */
+  readonly tailTokens: number
+  readonly targetTokens: number
+}
 
 function recapCaps(
   policy: Policy,
   options: PlanOptions,
-  roomTokens: number,
-  targetTokens: number,
+  { roomTokens, tailTokens, targetTokens }: RecapRoom,
 ): RecapCaps {
-  const share = options.smallest ? SMALLEST_RECAP_SHARE : RECAP_SHARE
+  const isBesideTail = tailTokens > roomTokens * (1 - RECAP_SHARE)
+  const ordinary = isBesideTail ? RECAP_SHARE_BESIDE_TAIL : RECAP_SHARE
+  const share = options.smallest ? SMALLEST_RECAP_SHARE : ordinary
   const largest = options.smallest ? SMALLEST_RECAP_TOKENS : policy.recap.max_tokens
   return {
     tokensMax: Math.max(0, Math.min(largest, Math.floor(roomTokens * share))),
@@ -188,20 +201,9 @@ function recapCaps(
   }
 }
 
-/**
- * What there is for everything that is not fixed: under the target, or for the smallest form under the
- * budget. A stride that was asked for may come long before that, and halves what there is.
- */
-function roomUnderTarget(
-  policy: Policy,
-  options: PlanOptions,
-  beforeTokens: number,
-  fixedTokens: number,
-): number {
-  const { budgetTokens } = options.room
-  if (options.smallest) return budgetTokens - fixedTokens
-  const roomTokens = thresholdTokens(policy.target, budgetTokens, fixedTokens) - fixedTokens
-  return isAskedFor(options.reason) ? Math.min(roomTokens, beforeTokens - fixedTokens) : roomTokens
+/** What there is for everything that is not fixed: under the target, or for the smallest form under the budget. */
+function roomUnderTarget(options: PlanOptions, targetTokens: number, fixedTokens: number): number {
+  return (options.smallest ? options.room.budgetTokens : targetTokens) - fixedTokens
 }
 
 /** Where passes have no threshold of their own they run with the trigger; with `off`, only what is demanded runs. */

@@ -20,18 +20,30 @@ export type Subject = {
   readonly memorySpace: string
 }
 
+/** A call by the message that makes it, and its position among that message's calls. */
+export type CallPlace = { readonly index: number; readonly position: number }
+
+/** The call that message `index` answers, or the first that it makes itself; null where it has to do with none. */
+export function callOf(subject: Subject, index: number): CallPlace | null {
+  const facts = subject.messages[index]?.facts
+  if (facts === undefined) return null
+  if (facts.role !== 'tool') return facts.callIds.length > 0 ? { index, position: 0 } : null
+  const callIndex = subject.structure.unitStart(index)
+  const call = subject.messages[callIndex]?.facts
+  if (call === undefined || call.callIds.length === 0) return null
+  // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
+  const inOrder = index - callIndex - 1
+  if (facts.answersId === null || call.callIds[inOrder] === facts.answersId)
+    return { index: callIndex, position: inOrder }
+  const position = call.callIds.indexOf(facts.answersId)
+  return { index: callIndex, position: position === -1 ? inOrder : position }
+}
+
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
 export function toolNameOf(subject: Subject, index: number): string {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return ''
   if (facts.name !== null && facts.name !== '') return facts.name
-  const callIndex = subject.structure.unitStart(index)
-  const call = subject.messages[callIndex]?.facts
-  if (call === undefined) return ''
-  // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
-  const inOrder = index - callIndex - 1
-  if (facts.answersId === null || call.callIds[inOrder] === facts.answersId)
-    return call.callNames[inOrder] ?? ''
-  const position = call.callIds.indexOf(facts.answersId)
-  return call.callNames[position === -1 ? inOrder : position] ?? ''
+  const call = callOf(subject, index)
+  return call === null ? '' : (subject.messages[call.index]?.facts.callNames[call.position] ?? '')
 }

@@ -9,8 +9,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** The value of a piece of a body; undefined where the piece is no JSON. Never throws. */
 export function parseJson(source: Source, span: Span): unknown {
+  return parseJsonText(source.text(span.start, span.end))
+}
+
+/** The value of a text; undefined where it is no JSON. Never throws. */
+export function parseJsonText(text: string): unknown {
   try {
-    return JSON.parse(source.text(span.start, span.end))
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -133,6 +133,7 @@ test('under strict placement the tail begins with an assistant message where one
   ]).flat()
   const { stride } = send([system('Be brief.'), ...turns, user('Go on.')], {
     budgetTokens: 2000,
+    policy: policyOf({ recap: { max_tokens: 128 } }),
     strict: true,
   })
   const frontier = stride?.fold?.frontier ?? 0

@@ -81,7 +81,7 @@ describe('a stride', () => {
 
 describe('thresholds', () => {
   test('above 1 are tokens of the whole prompt', () => {
-    const policy = policyOf({ trigger: 3000, target: 2000 })
+    const policy = policyOf({ trigger: 3000, target: 1200 })
     const below = [task, ...rounds('a', 8, 300)]
     expect(send(below, { budgetTokens: 100_000, policy }).stride).toBeNull()
     const above = send([task, ...rounds('a', 10, 300)], {
@@ -92,7 +92,7 @@ describe('thresholds', () => {
     expect(above.stride).toBeNull()
     const smaller = send([task, ...rounds('a', 10, 300)], { budgetTokens: 10_000, policy })
     expect(smaller.stride?.reason).toBe('trigger')
-    expect(smaller.tokens).toBeLessThanOrEqual(2000)
+    expect(smaller.tokens).toBeLessThanOrEqual(1300)
   })
 
   test('as ratios apply to what is not fixed', () => {
@@ -100,7 +100,7 @@ describe('thresholds', () => {
     const policy = policyOf()
     // 75 % of the whole budget is passed with the task alone: what presses is the rest.
     expect(send([largeTask, ...rounds('a', 5, 300)], { budgetTokens: 9000, policy }).stride).toBeNull()
-    expect(send([largeTask, ...rounds('a', 8, 300)], { budgetTokens: 9000, policy }).stride).not.toBeNull()
+    expect(send([largeTask, ...rounds('a', 16, 300)], { budgetTokens: 9000, policy }).stride).not.toBeNull()
   })
 
   test('of a pass ahead of the trigger let it run alone, over all that it may', () => {

@@ -47,9 +47,9 @@ describe('a folded view', () => {
     expect(before).toContain('17 earlier messages')
     expect(before).toContain('Done.')
     expect(after).toMatch(/\d+ earlier messages/)
-    expect(after).toContain('result of b')
+    expect(after).toContain('step: b')
     expect(after).not.toContain('Done.')
-    expect(before).not.toContain('result of b')
+    expect(before).not.toContain('step: b')
   })
 
   test('has its kept messages in the client’s own bytes', () => {

@@ -23,12 +23,12 @@ export function* thingsIn(text: string): Generator<Thing, void, void> {
 const WORD_CHARS_MAX = 200
 
 /**
- * An address, or a run of the characters that names are made of. Neither alternative looks beyond what it
+ * An address, or a run of the characters that names are made of and that is no closing tag. Neither alternative looks beyond what it
  * consumes, so that the search stays linear in whatever text it is given.
  */
-const word = /https?:\/\/[^\s"'<>\\]{1,400}|[\w$@~.+#/-]{3,200}/g
+const word = /https?:\/\/[^\s"'<>\\]{1,400}|(?<!<(?=\/))[\w$@~.+#/-]{3,200}/g
 
-const leadingPunctuation = /^[.@+#-]+(?=[^/])/
+const leadingPunctuation = /^(?:(?:\.\/)+|[.@+#-]+(?=[^./]))/
 const trailingPunctuation = /[.@+#/-]+$/
 
 function isSpecific(name: string): boolean {

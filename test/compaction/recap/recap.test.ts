@@ -131,7 +131,7 @@ describe('what the user said', () => {
     const messages = Array.from({ length: 400 }, (_, index) =>
       user(`Then do step number ${index} of the plan.`),
     )
-    const said = textOf(messages).split('Named there')[0] ?? ''
+    const said = textOf(messages)
     const steps = [...said.matchAll(/^- Then do step number (\d+)/gm)].map(([, step]) => Number(step))
     expect(steps.length).toBeGreaterThan(5)
     expect(steps).toEqual(steps.toSorted((a, b) => a - b))
@@ -149,21 +149,62 @@ describe('what the user said', () => {
   })
 })
 
-describe('what was done', () => {
-  test('is told by its last calls and results, in order, with the tools’ names', () => {
-    const messages = Array.from({ length: 30 }, (_, index) =>
-      round(`c${index}`, `exit code ${index}`, 'run_tests', { shard: index }),
+describe('what was written and printed', () => {
+  test('is quoted under whose it is, in order, the latest before the earliest', () => {
+    const messages = Array.from({ length: 60 }, (_, index) =>
+      round(`c${index}`, `the tests of shard ${index} have passed`, 'run_tests', {
+        command: `shard number ${index}`,
+      }),
+    ).flat()
+    const text = textOf(messages, { tokensMax: 600 })
+    expect(text).toContain('[to run_tests]\ncommand: shard number 59\n')
+    expect(text.indexOf('shard number 58')).toBeLessThan(text.indexOf('shard number 59'))
+    expect(text).not.toContain('shard number 2\n')
+  })
+
+  test('is quoted as it was written: arguments with their line breaks', () => {
+    const script = 'import sys\n\nfor line in sys.stdin:\n    print(line.strip())'
+    const text = textOf(round('a', 'ok', 'write', { path: 'bin/strip.py', body: { text: script } }))
+    expect(text).toContain(`path: bin/strip.py\ntext:\n${script}`)
+  })
+
+  test('goes before what was printed: what the assistant wrote itself is written again', () => {
+    const messages = Array.from({ length: 12 }, (_, index) =>
+      round(`c${index}`, prose(`printed ${index}`, 900), 'write', { text: prose(`written ${index}`, 900) }),
     ).flat()
     const text = textOf(messages)
-    expect(text).toContain('- assistant called run_tests({"shard":29})\n- run_tests returned: exit code 29')
-    expect(text.indexOf('{"shard":28}')).toBeLessThan(text.indexOf('{"shard":29}'))
-    expect(text).not.toContain('{"shard":2}')
+    expect(text.split('written').length).toBeGreaterThan(text.split('printed').length)
+  })
+
+  test('stands once, in its newest state', () => {
+    const scriptOf = (version: number): string =>
+      `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
+    const messages = [1, 2, 3].flatMap((version) =>
+      round(`c${version}`, 'ok', 'write', { text: scriptOf(version) }),
+    )
+    const text = textOf(messages)
+    expect(text.split('return queue.drain(timeout=30)')).toHaveLength(2)
+    expect(text).toContain('queue.retries = 3')
+    expect(text).not.toContain('queue.retries = 1')
+  })
+
+  test('is not quoted where it still stands in the view', () => {
+    const listing = 'drwxr-xr-x retry_queue\n-rw-r--r-- drain_worker'
+    const messages = [...round('a', listing), ...round('b', listing)]
+    expect(textOf(messages)).toContain('drain_worker')
+    expect(textOf(messages, { visible: [3] })).not.toContain('drain_worker')
   })
 
   test('shows terminal output as a terminal would', () => {
     const text = textOf(round('a', '\u001b[31m10%\r20%\r\u001b[32m100% of src/queue.ts\u001b[0m', 'build'))
-    expect(text).toContain('- build returned: 100% of src/queue.ts')
+    expect(text).toContain('[from build]\n100% of src/queue.ts')
     expect(text).not.toContain('\u001b')
+  })
+
+  test('leaves a mark where something between two quotes is missing', () => {
+    const worth = 'the drain of the retry_queue_main holds lock_a_77412 and lock_b_90213'
+    const text = textOf(round('a', `${worth}\n${prose('filler', 3000)}\n${worth} again`), { tokensMax: 220 })
+    expect(text).toContain('\n…\n')
   })
 })
 
@@ -195,18 +236,44 @@ describe('the specific things', () => {
       ...round('a', `${prose('a', 900)}\nthe lock is held by worker-77412 since noon\n${prose('b', 900)}`),
       ...Array.from({ length: 14 }, (_, index) => round(`x${index}`, 'ok')).flat(),
     ])
-    expect(text).toContain('- the lock is held by worker-77412 since noon')
+    expect(text).toContain('the lock is held by worker-77412 since noon')
   })
 
   test('that still stand in the view are not repeated', () => {
     const messages = [
-      user('Watch worker-77412 and worker-90213.'),
-      ...round('a', 'worker-77412 is up\nworker-90213 is up'),
+      user('Watch worker_77412 and worker_90213.'),
+      ...round('a', `worker_77412 up\nworker_90213 up\nworker_55555 up`),
       ...Array.from({ length: 14 }, (_, index) => round(`x${index}`, 'ok')).flat(),
     ]
-    const visible = [0]
-    expect(textOf(messages.slice(1))).toContain('worker-77412')
-    expect(textOf(messages, { visible })).not.toMatch(/worker-\d+/)
+    expect(textOf(messages.slice(1))).toContain('worker_77412')
+    expect(textOf(messages, { visible: [0], tokensMax: 64 })).not.toMatch(/worker_77412|worker_90213/)
+  })
+
+  test('stand behind what they were named with', () => {
+    const listing = Array.from({ length: 40 }, (_, index) => `src/queue/part_${index}.ts`).join(' ')
+    const text = textOf(
+      [...round('a', listing, 'list', { path: 'src/queue' }), ...round('b', prose('b', 9000))],
+      {
+        tokensMax: 400,
+      },
+    )
+    expect(text).toMatch(/^- src\/queue: (?:src\/queue\/part_\d+\.ts ?){5,}$/m)
+  })
+
+  test('with no meaning of their own stand with the words around them', () => {
+    const log = Array.from(
+      { length: 60 },
+      (_, index) => `${index} users wrote: account A${index}7412x is closed`,
+    ).join('; ')
+    const text = textOf(round('a', log), { tokensMax: 400 })
+    expect(text).toMatch(/^- .*wrote: account A\d+7412x is closed.*$/m)
+  })
+
+  test('the numbers of a listing’s lines are no things', () => {
+    const lines = Array.from({ length: 300 }, (_, index) => `${index + 400} }`).join('\n')
+    const text = textOf([...round('a', lines), ...round('b', prose('b', 3000))], { tokensMax: 300 })
+    expect(text).toContain('699')
+    expect(text).not.toContain('555')
   })
 
   test('stand once, however often they were named', () => {

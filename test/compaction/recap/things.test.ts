@@ -6,7 +6,9 @@ const names = (text: string): string[] => [...thingsIn(text)].map((thing) => thi
 describe('the specific things that a text names', () => {
   test.each([
     ['paths', 'look at src/queue/retry.ts, then /etc/hosts.', ['src/queue/retry.ts', '/etc/hosts']],
-    ['a path with a line', 'at ./lib/a.js:42', ['./lib/a.js']],
+    ['a path with a line', 'at ./lib/a.js:42', ['lib/a.js']],
+    ['a path upwards', 'see ../shared/a.js.', ['../shared/a.js']],
+    ['no closing tags', '<output>src/a.ts</output>', ['src/a.ts']],
     [
       'addresses of the web',
       'see https://ci.example/runs/7?tab=log#end for it',

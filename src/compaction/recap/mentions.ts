@@ -1,0 +1,147 @@
+import { parseMessage } from '../../conversation/parse.ts'
+import { parseJsonText } from '../../conversation/json-value.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { MadeCache } from '../made-cache.ts'
+import { renderTerminal } from '../passes/render.ts'
+import type { Subject } from '../subject.ts'
+import { argumentLines } from './passage.ts'
+import { thingsIn } from './things.ts'
+
+/** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
+export type Mention = {
+  /** How many messages name it. */
+  readonly messages: number
+  /** How many of the assistant's do. */
+  readonly ofAssistant: number
+  /** Age of the latest mention by the assistant; null where it never named it. */
+  readonly assistantAgeTokens: number | null
+  readonly isUsers: boolean
+  /** The words around its latest mention. */
+  readonly words: string
+  /** The message that names it last. */
+  readonly latest: number
+}
+
+/** The specific things that these messages name and the visible ones do not. */
+export function* mentionsIn(
+  subject: Subject,
+  indexes: readonly number[],
+  visible: readonly number[],
+  cache: MadeCache,
+): Steps<Map<string, Mention>> {
+  const found = new Map<string, Mention>()
+  let ageTokens = 0
+  // From the newest to the oldest: so the latest mention is the first that is met.
+  for (const index of indexes.toReversed()) {
+    const role = subject.messages[index]?.facts.role
+    for (const { name, words } of yield* thingsOf(subject, index, cache)) {
+      const later = found.get(name)
+      if (later === undefined && found.size >= THINGS_MAX) continue
+      const isAssistants = role === 'assistant'
+      found.set(name, {
+        messages: (later?.messages ?? 0) + 1,
+        ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? 1 : 0),
+        assistantAgeTokens: later?.assistantAgeTokens ?? (isAssistants ? ageTokens : null),
+        isUsers: role === 'user' || later?.isUsers === true,
+        words: later?.words ?? words,
+        latest: later?.latest ?? index,
+      })
+    }
+    ageTokens += subject.sizes[index] ?? 0
+  }
+  for (const index of visible) {
+    for (const { name } of yield* thingsOf(subject, index, cache)) found.delete(name)
+  }
+  return found
+}
+
+// --- internal ---
+
+/** Beyond so many distinct names, older ones are not looked at: a recap holds a few hundred. */
+const THINGS_MAX = 20_000
+
+/** Names of one message that are looked at; one with more is a listing or a log. */
+const NAMES_PER_MESSAGE_MAX = 500
+
+/** Mentions between two pauses: about a millisecond. */
+const MENTIONS_PER_STEP = 2_000
+
+/** Characters of the words on either side of a thing. */
+const AROUND_CHARS = 40
+
+type FoundThing = { readonly name: string; readonly words: string }
+
+/**
+ * The distinct things that a message names, each with the words around its first mention there; tool output
+ * as a terminal would show it in the end. Found once for each message.
+ */
+function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly FoundThing[]> {
+  const message = subject.messages[index]
+  if (message === undefined) return []
+  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
+  const known = cache.get(key)?.text ?? null
+  if (known !== null) return readThings(known)
+
+  const { text, calls } = parseMessage(subject.source, message)
+  const shown = message.facts.role === 'tool' ? renderTerminal(text) : text
+  const things = new Map<string, string>()
+  let mentions = 0
+  for (const piece of [shown, ...calls.map((call) => argumentLines(call.argumentsText))]) {
+    for (const { name, start, end } of thingsIn(piece)) {
+      if (!things.has(name) && things.size < NAMES_PER_MESSAGE_MAX)
+        things.set(name, around(piece, start, end))
+      mentions += 1
+      if (mentions % MENTIONS_PER_STEP === 0) yield
+    }
+  }
+  yield
+  for (const name of numberedLines(things.keys())) things.delete(name)
+  cache.set(key, { text: JSON.stringify([...things]), tokens: 0 })
+  return [...things].map(([name, words]) => ({ name, words }))
+}
+
+/**
+ * Numbers that count upwards in one message number its lines. Of a few lines they say which were looked at; of a
+ * long listing only where it begins and ends says something.
+ */
+function numberedLines(names: Iterable<string>): string[] {
+  const numbers = [...names]
+    .filter((name) => isInteger.test(name))
+    .map(Number)
+    .sort((a, b) => a - b)
+  const within: string[] = []
+  for (let start = 0; start < numbers.length;) {
+    let end = start + 1
+    while (numbers[end] === (numbers[end - 1] ?? 0) + 1) end += 1
+    if (end - start > LOOKED_AT_LINES_MAX) within.push(...numbers.slice(start + 1, end - 1).map(String))
+    start = end
+  }
+  return within
+}
+
+/** More lines than this are a listing and no excerpt. */
+const LOOKED_AT_LINES_MAX = 40
+
+const isInteger = /^[1-9]\d{2,6}$/
+
+/** What `thingsOf` put into the cache. */
+function readThings(json: string): FoundThing[] {
+  const pairs = parseJsonText(json)
+  if (!Array.isArray(pairs)) return []
+  return pairs.flatMap((pair: unknown) =>
+    Array.isArray(pair) ? [{ name: String(pair[0]), words: String(pair[1]) }] : [],
+  )
+}
+
+/** The line in which something stands, cut to a few words on either side. */
+function around(text: string, start: number, end: number): string {
+  // Line ends are looked for nearby only: a line may be megabytes long, and hold thousands of names.
+  const before = text.slice(Math.max(0, start - AROUND_CHARS), start)
+  const after = text.slice(end, end + AROUND_CHARS)
+  const lineEnd = after.indexOf('\n')
+  const words =
+    before.slice(before.lastIndexOf('\n') + 1) +
+    text.slice(start, end) +
+    after.slice(0, lineEnd === -1 ? after.length : lineEnd)
+  return words.replace(/\s+/g, ' ').trim()
+}

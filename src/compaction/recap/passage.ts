@@ -1,0 +1,88 @@
+import { isJsonObject, parseJsonText, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
+import type { ParsedMessage } from '../../conversation/message.ts'
+
+/** Who wrote a passage: `call` is what an assistant handed to a tool, `result` what the tool gave back. */
+export type Speaker = 'user' | 'assistant' | 'call' | 'result'
+
+/** A few lines of a message in one run, as they were written. */
+export type Passage = {
+  readonly speaker: Speaker
+  /** Which of the message's texts it stands in: its own, or that of one of its calls. */
+  readonly part: number
+  /** Which passage of the message it is: neighbours have consecutive numbers. */
+  readonly position: number
+  readonly text: string
+}
+
+/** A text of a message that can be quoted. */
+export type Part = { readonly speaker: Speaker; readonly text: string }
+
+/** The arguments of a call as one would read them: each text with its own line breaks, behind its key. */
+export function argumentLines(argumentsText: string): string {
+  const value = parseJsonText(argumentsText)
+  return isJsonObject(value) ? linesOf(value, DEPTH_MAX).join('\n') : argumentsText
+}
+
+/** The texts of a parsed message, each with who wrote it. */
+export function partsOf({ text, calls }: ParsedMessage, role: string): Part[] {
+  const speaker = role === 'tool' ? 'result' : role === 'assistant' ? 'assistant' : 'user'
+  const called = calls.map((call): Part => ({ speaker: 'call', text: argumentLines(call.argumentsText) }))
+  return [{ speaker, text }, ...called]
+}
+
+/** Cuts the texts of a message into passages of whole lines; a line that is too long is cut between its words. */
+export function passagesOf(parts: readonly Part[]): Passage[] {
+  const passages: Passage[] = []
+  for (const [part, { speaker, text }] of parts.entries()) {
+    let start = 0
+    for (const end of endsOf(text)) {
+      const passage = text.slice(start, end).replace(/^\n+|\s+$/g, '')
+      if (passage !== '') passages.push({ speaker, part, position: passages.length, text: passage })
+      start = end
+    }
+  }
+  return passages
+}
+
+/** The lines by which a text is told from others: short ones stand everywhere, and tell only where there is nothing else. */
+export function tellingLines(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  const long = lines.filter((line) => line.length >= TELLING_CHARS_MIN)
+  return long.length > 0 ? long : lines.filter((line) => line !== '')
+}
+
+// --- internal ---
+
+/** About a hundred tokens: a function, a paragraph, the part of a listing that matters. */
+const PASSAGE_CHARS_MAX = 360
+
+/** `return result` and `} else {` say nothing of where they stand. */
+const TELLING_CHARS_MIN = 12
+
+/** Deeper arguments stand as the JSON that they are. */
+const DEPTH_MAX = 4
+
+function linesOf(fields: JsonObject, depth: number): string[] {
+  return Object.entries(fields).flatMap(([key, field]) =>
+    (Array.isArray(field) ? field : [field]).flatMap((value: unknown) => {
+      if (typeof value === 'string') return [value.includes('\n') ? `${key}:\n${value}` : `${key}: ${value}`]
+      if (depth > 1 && isJsonObject(value)) return linesOf(value, depth - 1)
+      return [`${key}: ${stringifyJson(value) ?? ''}`]
+    }),
+  )
+}
+
+function* endsOf(text: string): Generator<number, void, void> {
+  let start = 0
+  while (start < text.length) {
+    const furthest = start + PASSAGE_CHARS_MAX
+    if (furthest >= text.length) {
+      yield text.length
+      return
+    }
+    const line = text.lastIndexOf('\n', furthest)
+    const space = line > start ? line : text.lastIndexOf(' ', furthest)
+    start = space > start ? space + 1 : furthest
+    yield start
+  }
+}

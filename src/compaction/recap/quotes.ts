@@ -1,0 +1,191 @@
+import { parseMessage } from '../../conversation/parse.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { renderTerminal } from '../passes/render.ts'
+import { toolNameOf, type Subject } from '../subject.ts'
+import type { Mention } from './mentions.ts'
+import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
+import { likelihoodOf } from './rank.ts'
+import { thingsIn } from './things.ts'
+
+export type QuoteOptions = {
+  /** The messages that may be quoted, in order. */
+  readonly indexes: readonly number[]
+  /** Those that still stand in the view: what they say is not quoted. */
+  readonly visible: readonly number[]
+  /** What the messages name that is not in view. */
+  readonly mentions: ReadonlyMap<string, Mention>
+  readonly tokensMax: number
+}
+
+/** Passages of one message that stand in one run, under a label that says whose they are. */
+export type Quote = { readonly label: string; readonly text: string }
+
+/**
+ * The passages of these messages that are most likely to be needed word for word, in their order: what the
+ * assistant wrote before what its tools printed, the late before the early, what was written again and again
+ * before what stood once, and what names things that are out of view. Of what stands several times only the
+ * newest copy, which of a file or a script is its newest state.
+ */
+export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Quote[]> {
+  const candidates = yield* candidatesOf(subject, options)
+  const seen = yield* linesOf(subject, options.visible)
+  const chosen: Candidate[] = []
+  let left = options.tokensMax
+  for (const candidate of candidates.sort((a, b) => b.worth - a.worth)) {
+    if (left < PASSAGE_TOKENS_MIN) break
+    if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
+    const tokens = subject.count(`\n${candidate.label}\n${candidate.passage.text}`)
+    if (tokens > left) continue
+    for (const line of candidate.lines) seen.add(line)
+    left -= tokens
+    chosen.push(candidate)
+    if (chosen.length % PASSAGES_PER_STEP === 0) yield
+  }
+  return joined(chosen.sort((a, b) => a.index - b.index || a.passage.position - b.passage.position))
+}
+
+// --- internal ---
+
+type Candidate = {
+  readonly index: number
+  readonly passage: Passage
+  readonly label: string
+  readonly lines: readonly string[]
+  /** By its share of the message's characters: to rank by, not to count with. */
+  readonly tokensAbout: number
+  /** What it is worth, for each token. */
+  readonly worth: number
+}
+
+/** How often something of this kind is needed again, by each thousand tokens of it: docs/decisions/recap.md. */
+const worthOf = { call: 5, assistant: 2, user: 1, result: 1 } as const satisfies Record<Speaker, number>
+
+/** At this age, in tokens, a passage is worth half. */
+const HALF_AGE_TOKENS = 5000
+
+/** What one thing that is needed again counts against a line of wording. */
+const THING_WORTH = 20
+
+/** Only so much text is looked at, the newest first: older wording is hardly ever needed. */
+const QUOTABLE_CHARS = 200_000
+
+/** Of a passage at least this share of lines has to be new. */
+const NEW_SHARE_MIN = 0.5
+
+/** Less room than this holds no passage worth its label. */
+const PASSAGE_TOKENS_MIN = 24
+
+/** The share of a message is no count: what is a little too large by it may still fit. */
+const ABOUT_TOO_MUCH = 1.2
+
+const PASSAGES_PER_STEP = 16
+
+type Cut = { readonly index: number; readonly ageTokens: number; readonly passages: readonly CutPassage[] }
+type CutPassage = {
+  readonly passage: Passage
+  readonly lines: readonly string[]
+  readonly tokensAbout: number
+}
+
+function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate[]> {
+  const cuts: Cut[] = []
+  const messagesWith = new Map<string, number>()
+  let chars = 0
+  let ageTokens = 0
+  for (const index of options.indexes.toReversed()) {
+    if (chars > QUOTABLE_CHARS) break
+    const parts = quotableParts(subject, index)
+    const partChars = parts.reduce((sum, { text }) => sum + text.length, 0)
+    const size = subject.sizes[index] ?? 0
+    const passages = passagesOf(parts).map((passage) => ({
+      passage,
+      lines: tellingLines(passage.text),
+      tokensAbout: (size * passage.text.length) / Math.max(1, partChars),
+    }))
+    for (const line of new Set(passages.flatMap(({ lines }) => lines)))
+      messagesWith.set(line, (messagesWith.get(line) ?? 0) + 1)
+    cuts.push({ index, ageTokens, passages })
+    chars += partChars
+    ageTokens += size
+    yield
+  }
+  const candidates: Candidate[] = []
+  for (const { index, ageTokens: age, passages } of cuts) {
+    const labels = labelsOf(subject, index)
+    for (const { passage, lines, tokensAbout } of passages) {
+      const again = lines.filter((line) => (messagesWith.get(line) ?? 0) > 1).length / lines.length
+      const worth =
+        (worthOf[passage.speaker] * (1 + again)) / (1 + age / HALF_AGE_TOKENS) +
+        (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
+      candidates.push({ index, passage, label: labels(passage), lines, tokensAbout, worth })
+    }
+    yield
+  }
+  return candidates
+}
+
+function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): number {
+  let worth = 0
+  for (const name of new Set([...thingsIn(text)].map((thing) => thing.name))) {
+    const mention = mentions.get(name)
+    if (mention !== undefined) worth += likelihoodOf(name, mention)
+  }
+  return worth
+}
+
+/** What of a message may be quoted. The user's short messages stand whole elsewhere in a recap. */
+function quotableParts(subject: Subject, index: number): Part[] {
+  const message = subject.messages[index]
+  if (message === undefined) return []
+  const { role } = message.facts
+  if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
+  const parts = partsOf(parseMessage(subject.source, message), role)
+  return role === 'tool' ? parts.map((part) => ({ ...part, text: renderTerminal(part.text) })) : parts
+}
+
+function labelsOf(subject: Subject, index: number): (passage: Passage) => string {
+  const facts = subject.messages[index]?.facts
+  return ({ speaker, part }) => {
+    switch (speaker) {
+      case 'user':
+        return '[user]'
+      case 'assistant':
+        return '[assistant]'
+      case 'call':
+        return `[to ${facts?.callNames[part - 1] || 'a tool'}]`
+      case 'result':
+        return `[from ${toolNameOf(subject, index) || 'a tool'}]`
+    }
+  }
+}
+
+/** The lines that messages say, by which copies are told. */
+function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
+  const lines = new Set<string>()
+  for (const index of indexes) {
+    for (const { text } of quotableParts(subject, index))
+      for (const line of tellingLines(text)) lines.add(line)
+    yield
+  }
+  return lines
+}
+
+function isNew({ lines }: Candidate, seen: ReadonlySet<string>): boolean {
+  return lines.filter((line) => !seen.has(line)).length >= lines.length * NEW_SHARE_MIN
+}
+
+/** Neighbours become one quote; between others of one text a mark stands. */
+function joined(chosen: readonly Candidate[]): Quote[] {
+  const quotes: { label: string; text: string }[] = []
+  let last: Candidate | null = null
+  for (const candidate of chosen) {
+    const { index, passage, label } = candidate
+    const quote = quotes.at(-1)
+    if (quote !== undefined && last?.index === index && last.passage.part === passage.part) {
+      const mark = last.passage.position + 1 === passage.position ? '\n' : '\n…\n'
+      quote.text += mark + passage.text
+    } else quotes.push({ label, text: passage.text })
+    last = candidate
+  }
+  return quotes
+}

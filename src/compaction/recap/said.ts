@@ -1,0 +1,81 @@
+import { parseMessage } from '../../conversation/parse.ts'
+import type { FoldedRun } from '../layout.ts'
+import { waterLevel } from '../passes/clip.ts'
+import type { Subject } from '../subject.ts'
+import type { Writer } from './writer.ts'
+
+/** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
+export function writeSystem(
+  subject: Subject,
+  indexes: readonly number[],
+  folded: FoldedRun,
+  writer: Writer,
+): void {
+  const seen = new Set<string>()
+  const before = writer.spentTokens()
+  for (const index of indexes.toReversed()) {
+    const message = subject.messages[index]
+    if (message === undefined || (message.facts.role !== 'system' && message.facts.role !== 'developer'))
+      continue
+    if (seen.has(message.facts.meaning)) continue
+    seen.add(message.facts.meaning)
+    const line = `System message: ${textOf(subject, index)}`
+    const tokens = writer.spentTokens() - before + (subject.sizes[index] ?? 0)
+    if (tokens > folded.systemTokensMax || !writer.line(line)) return
+  }
+}
+
+/**
+ * What the user said: nothing else in a conversation is as hard to find again. Short messages stand whole,
+ * long ones, which are mostly pasted, give way first; of very many the oldest. What was said twice stands once.
+ */
+export function writeUsers(
+  subject: Subject,
+  indexes: readonly number[],
+  folded: FoldedRun,
+  writer: Writer,
+): void {
+  const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
+  if (shareTokens < USER_TOKENS_MIN) return
+  const newestFirst = indexes.filter((index) => subject.messages[index]?.facts.role === 'user').toReversed()
+  const distinct = new Map(
+    newestFirst.toReversed().map((index) => [subject.messages[index]?.facts.meaning, index]),
+  )
+  const said = [...distinct.values()]
+    .sort((a, b) => a - b)
+    .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
+    .map((index) => excerpt(textOf(subject, index), USER_CHARS_MAX))
+    .filter((text) => text !== '')
+  const sizes = said.map((text) => subject.count(text) + LINE_TOKENS)
+  const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
+  if (said.length === 0 || !writer.line('The user said:')) return
+  for (const [position, text] of said.entries()) {
+    const size = sizes[position] ?? 0
+    const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size))
+    if (!writer.line(`- ${shown}`)) return
+  }
+}
+
+// --- internal ---
+
+/** The share of a recap that the user's own words take. */
+const USERS_SHARE = 0.25
+const USER_CHARS_MAX = 1200
+/** Less than this of a message says nothing. */
+const USER_TOKENS_MIN = 16
+/** The dash and the break of a line. */
+const LINE_TOKENS = 2
+
+function textOf(subject: Subject, index: number): string {
+  const message = subject.messages[index]
+  return message === undefined ? '' : parseMessage(subject.source, message).text
+}
+
+/** A text's beginning, in one line. */
+function excerpt(text: string, charsMax: number): string {
+  const line = text
+    .slice(0, charsMax * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+  return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line
+}

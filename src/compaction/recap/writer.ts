@@ -1,0 +1,53 @@
+import type { CountTokens } from '../subject.ts'
+
+/** Writes a recap line by line within its cap. */
+export type Writer = {
+  /** The tags and the words around everything else; false where not even they fit. */
+  readonly open: (opening: string, closing: string) => boolean
+  /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
+  readonly line: (text: string) => boolean
+  /** Tokens of what was written, closing words included. */
+  readonly spentTokens: () => number
+  readonly close: () => string
+}
+
+export function createWriter(count: CountTokens, tokensMax: number): Writer {
+  const lines: string[] = []
+  let closing = ''
+  let spent = 0
+  return {
+    open: (openingLine, closingLine) => {
+      closing = closingLine
+      spent = count(`${openingLine}\n${closingLine}`) + 1
+      lines.push(openingLine)
+      return spent <= tokensMax
+    },
+    line: (text) => {
+      const line = harmless(text)
+      const tokens = count(`\n${line}`)
+      if (spent + tokens > tokensMax) return false
+      spent += tokens
+      lines.push(line)
+      return true
+    },
+    spentTokens: () => spent,
+    close: () => {
+      // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
+      for (;;) {
+        const text = `${lines.join('\n')}\n${closing}`
+        if (lines.length <= 1 || count(text) <= tokensMax) return text
+        lines.pop()
+      }
+    },
+  }
+}
+
+/** Text of a conversation as it may stand in a recap: it cannot end the tag it stands in, and holds no half of a character. */
+export function harmless(text: string): string {
+  return text.replace(/<\/(?=conversation-)/gi, '<\\/').replace(halfCharacter, '')
+}
+
+// --- internal ---
+
+/** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
+const halfCharacter = /\p{Surrogate}/gu
