@@ -1,0 +1,34 @@
+/** How large a screen is taken to be. Rows and columns count from zero everywhere else. */
+export type ScreenSize = { readonly rows: number; readonly columns: number }
+
+/** No terminal is larger: `CSI 999 ; 999 H` and `CSI 999 C` ask how large it is. Bounds what a count can do. */
+export const ROWS_MAX = 200
+export const COLUMNS_MAX = 500
+
+/**
+ * The screen that a text was written for. A log does not say, but whoever draws has asked the terminal for its
+ * size and addresses only what is there: so it is the smallest screen, of at least 24 rows and 80 columns, that
+ * holds every row, column and distance named in the text. Too large a guess would let "clear the screen" erase
+ * lines that had scrolled off; too small a one would draw a program's lower rows over one another.
+ */
+export function screenSizeOf(text: string): ScreenSize {
+  let { rows, columns } = { rows: 24, columns: 80 }
+  for (const [, first = '', second = '', final = ''] of text.matchAll(addressed)) {
+    const row = { H: +first, f: +first, d: +first, r: +second, A: +first + 1, F: +first + 1 }[final] ?? 0
+    const column =
+      { H: +second, f: +second, G: +first, '`': +first, C: +first + 1, a: +first + 1, b: +first + 1 }[
+        final
+      ] ?? 0
+    if (row <= ROWS_MAX) rows = Math.max(rows, row)
+    if (column <= COLUMNS_MAX) columns = Math.max(columns, column)
+  }
+  return { rows, columns }
+}
+
+// --- internal ---
+
+/** CUP, HVP, VPA, DECSTBM, CUU, CPL; CHA, HPA, CUF, HPR, REP. */
+const addressed = new RegExp(
+  String.raw`(?:\u001b\[|\u009b)(\d{1,3})?(?:;(\d{1,3}))?([HfdrAFG${'`'}Cab])`,
+  'g',
+)
