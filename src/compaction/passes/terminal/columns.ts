@@ -4,11 +4,19 @@ import { eastAsianWidth } from 'get-east-asian-width'
 export function columnsOf(character: string, before: string): 0 | 1 | 2 {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x300) return 1
-  if (joins.test(character)) return 0
-  return joinsEmoji(character, before) ? 0 : eastAsianWidth(code)
+  if (joinsEmoji(character, code, before)) return 0
+  const known = columnsKnown[code]
+  if (known !== undefined && known !== UNKNOWN) return known === 0 || known === 2 ? known : 1
+  const columns = joins.test(character) ? 0 : eastAsianWidth(code)
+  columnsKnown[code] = columns
+  return columns
 }
 
 // --- internal ---
+
+/** The columns of the characters below U+10000 that were met so far: two tables for each letter of a text are slow. */
+const columnsKnown = new Uint8Array(0x1_0000).fill(0xff)
+const UNKNOWN = 0xff
 
 /**
  * Marks drawn over the character before (Mn, Me), joiners and direction marks that show nothing, variation
@@ -20,7 +28,7 @@ const joins = /^[\p{Mn}\p{Me}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2064}
 const ZERO_WIDTH_JOINER = '\u200d'
 
 /** A family is several emoji with joiners between them, a skin tone follows its hand: one picture of two columns. */
-function joinsEmoji(character: string, before: string): boolean {
+function joinsEmoji(character: string, code: number, before: string): boolean {
   if (before === ZERO_WIDTH_JOINER) return /^\p{Extended_Pictographic}/u.test(character)
-  return /^\p{Emoji_Modifier}/u.test(character) && /^\p{Emoji_Modifier_Base}/u.test(before)
+  return code >= 0x1f3fb && code <= 0x1f3ff && /^\p{Emoji_Modifier_Base}/u.test(before)
 }

@@ -59,7 +59,7 @@ export const controlSequences: Readonly<Record<string, ControlSequence>> = {
     screen.carriageReturn()
   },
   a: ({ screen }, parameters) => screen.moveByColumns(count(parameters)),
-  e: ({ screen }, parameters) => screen.moveByRows(count(parameters)),
+  e: ({ screen }, parameters) => screen.moveToRow(screen.row + count(parameters)),
   // CHA, HPA, VPA, CUP, HVP
   G: ({ screen }, parameters) => screen.moveToColumn(count(parameters) - 1),
   '`': ({ screen }, parameters) => screen.moveToColumn(count(parameters) - 1),

@@ -108,11 +108,9 @@ function place(cells: string[], start: number, text: string): number {
 /** One character: a code point, or a whole one in the wrong encoding, so that drawing does not tear it apart. */
 function characterAt(text: string, index: number): string {
   const code = text.charCodeAt(index)
-  if (code < 0xc2) return text[index] ?? ''
-  const length = mojibakeLength(text, index)
-  return length > 0
-    ? text.slice(index, index + length)
-    : String.fromCodePoint(text.codePointAt(index) ?? code)
+  if (code >= 0xc2 && code <= 0xf4) return text.slice(index, index + (mojibakeLength(text, index) || 1))
+  const isHighSurrogate = code >= 0xd800 && code <= 0xdbff
+  return isHighSurrogate ? String.fromCodePoint(text.codePointAt(index) ?? code) : text.charAt(index)
 }
 
 function placeCharacter(cells: string[], column: number, character: string, columns: 0 | 1 | 2): number {

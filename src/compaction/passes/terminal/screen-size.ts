@@ -13,12 +13,8 @@ export const COLUMNS_MAX = 500
  */
 export function screenSizeOf(text: string): ScreenSize {
   let { rows, columns } = { rows: 24, columns: 80 }
-  for (const [, first = '', second = '', final = ''] of text.matchAll(addressed)) {
-    const row = { H: +first, f: +first, d: +first, r: +second, A: +first + 1, F: +first + 1 }[final] ?? 0
-    const column =
-      { H: +second, f: +second, G: +first, '`': +first, C: +first + 1, a: +first + 1, b: +first + 1 }[
-        final
-      ] ?? 0
+  for (const [, first, second, final = ''] of text.matchAll(addressed)) {
+    const { row, column } = reached(Number(first ?? 1), Number(second ?? 1), final)
     if (row <= ROWS_MAX) rows = Math.max(rows, row)
     if (column <= COLUMNS_MAX) columns = Math.max(columns, column)
   }
@@ -32,3 +28,24 @@ const addressed = new RegExp(
   String.raw`(?:\u001b\[|\u009b)(\d{1,3})?(?:;(\d{1,3}))?([HfdrAFG${'`'}Cab])`,
   'g',
 )
+
+/** The row and the column that must be there, counted from one. */
+function reached(first: number, second: number, final: string): { row: number; column: number } {
+  switch (final) {
+    case 'H':
+    case 'f':
+      return { row: first, column: second }
+    case 'd':
+      return { row: first, column: 1 }
+    case 'r':
+      return { row: second, column: 1 }
+    case 'A':
+    case 'F':
+      return { row: first + 1, column: 1 }
+    case 'G':
+    case '`':
+      return { row: 1, column: first }
+    default:
+      return { row: 1, column: first + 1 }
+  }
+}

@@ -47,6 +47,11 @@ export class Screen {
     if (room > 0) this.print(character.repeat(Math.min(count, room)))
   }
 
+  /** Of the screen. */
+  get row(): number {
+    return this.#row - this.#top
+  }
+
   get column(): number {
     return this.#column === BEHIND ? this.#line(this.#row).columns : this.#column
   }
@@ -140,6 +145,7 @@ export class Screen {
   }
 
   resetModes(): void {
+    this.#saved = { row: this.#top, column: 0 }
     this.#margins = null
     this.insertMode = false
   }

@@ -66,6 +66,8 @@ function readCsi(text: string, start: number): Sequence {
   while (isBetween(text, index, ' ', '/')) index += 1
   if (!isBetween(text, index, '@', '~'))
     return { kind: 'nothing', end: index - start <= BROKEN_LENGTH_MAX ? index : start }
+  // Colours (SGR) are most of what terminals are sent: nobody asks which.
+  if (text[index] === 'm') return { kind: 'nothing', end: index + 1 }
   const marker = isBetween(text, start, '<', '?') ? (text[start] ?? '') : ''
   return {
     kind: 'csi',

@@ -1,4 +1,6 @@
+import { columnsOf } from './columns.ts'
 import { lineDrawing } from './line-drawing.ts'
+import { isWithinMojibake } from './mojibake.ts'
 import type { ScreenSize } from './screen-size.ts'
 import { Screen } from './screen.ts'
 
@@ -37,11 +39,13 @@ export class Terminal {
     this.screen.print(this.#printed)
   }
 
-  /** REP repeats a character that was printed just before it: ECMA-48, section 8.3.103. */
+  /** REP repeats a character that was printed just before it: ECMA-48, section 8.3.103. No marks, no half ones. */
   repeat(count: number): void {
-    const last = Array.from(this.#printed.slice(-2)).at(-1) ?? ''
+    const printed = this.#printed
     this.#printed = ''
-    if (last !== '') this.screen.repeat(last, count)
+    const last = Array.from(printed.slice(-2)).at(-1) ?? ''
+    if (last === '' || columnsOf(last, '') === 0 || isWithinMojibake(printed, printed.length - 1)) return
+    this.screen.repeat(last, count)
   }
 
   forgetPrinted(): void {
