@@ -7,7 +7,7 @@ const position = fc.tuple(count, count).map(([row, column]) => `${row};${column}
 const csi = fc.constantFrom(`${esc}[`, `${esc}[`, '\u009b')
 
 const movement = fc.oneof(
-  fc.tuple(csi, count, fc.constantFrom(...'ABCDEFGZI`ade')).map((parts) => parts.join('')),
+  fc.tuple(csi, count, fc.constantFrom(...'ABCDEFGZI`ade'.split(''))).map((parts) => parts.join('')),
   fc.tuple(csi, position, fc.constantFrom('H', 'f')).map((parts) => parts.join('')),
   fc.constantFrom(
     '\r',
@@ -28,7 +28,7 @@ const movement = fc.oneof(
 
 const change = fc.oneof(
   fc.tuple(csi, fc.constantFrom('', '0', '1', '2'), fc.constantFrom('J', 'K')).map((parts) => parts.join('')),
-  fc.tuple(csi, count, fc.constantFrom(...'X@PLMSTb')).map((parts) => parts.join('')),
+  fc.tuple(csi, count, fc.constantFrom(...'X@PLMSTb'.split(''))).map((parts) => parts.join('')),
   fc.tuple(csi, position, fc.constant('r')).map((parts) => parts.join('')),
   fc.constantFrom(`${esc}[4h`, `${esc}[4l`, `${esc}(0lqqk${esc}(B`, `${esc}[!p`),
 )
@@ -97,7 +97,7 @@ export const arbitraryTerminalText: fc.Arbitrary<string> = fc
         'â\u0080\u009d',
       ),
       fc
-        .tuple(fc.constant(`${esc}[`), fc.nat(), fc.constantFrom(...'ABCDGHXLMPSTdb@'))
+        .tuple(fc.constant(`${esc}[`), fc.nat(), fc.constantFrom(...'ABCDGHXLMPSTdb@'.split('')))
         .map((parts) => parts.join('')),
       fc.constantFrom('same\n', 'same\n', '\n\n\n', '[the line above stood here 3 times]\n'),
     ),

@@ -5,7 +5,8 @@ import { COLUMNS_MAX } from './screen-size.ts'
 /** The column behind the last character, wherever that is: nobody needs to measure a text that only grows. */
 export const BEHIND = -1
 
-const TAB_COLUMNS = 8
+/** Where nothing sets others, tab stops are every eight columns: terminfo's `it#8`. */
+export const TAB_COLUMNS = 8
 
 /**
  * One line. As long as it is only written to at its end it is a text, kept to the byte; drawn over, it becomes

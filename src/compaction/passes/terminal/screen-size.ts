@@ -2,8 +2,8 @@
 export type ScreenSize = { readonly rows: number; readonly columns: number }
 
 /** No terminal is larger: `CSI 999 ; 999 H` and `CSI 999 C` ask how large it is. Bounds what a count can do. */
-export const ROWS_MAX = 200
 export const COLUMNS_MAX = 500
+const ROWS_MAX = 200
 
 /**
  * The screen that a text was written for. A log does not say, but whoever draws has asked the terminal for its

@@ -1,4 +1,4 @@
-import { BEHIND, Line, nextTabStop } from './line.ts'
+import { BEHIND, Line, nextTabStop, TAB_COLUMNS } from './line.ts'
 import { COLUMNS_MAX, type ScreenSize } from './screen-size.ts'
 
 /**
@@ -8,7 +8,8 @@ import { COLUMNS_MAX, type ScreenSize } from './screen-size.ts'
  */
 export class Screen {
   readonly #size: ScreenSize
-  #lines: Line[] = []
+  /** A row on which nothing stands is undefined: scrolling a screen a million times makes no million screens. */
+  #lines: (Line | undefined)[] = []
   #top = 0
   #row = 0
   #column = 0
@@ -53,7 +54,7 @@ export class Screen {
   }
 
   get column(): number {
-    return this.#column === BEHIND ? this.#line(this.#row).columns : this.#column
+    return this.#column === BEHIND ? (this.#existing()?.columns ?? 0) : this.#column
   }
 
   carriageReturn(): void {
@@ -81,8 +82,8 @@ export class Screen {
   }
 
   moveBackByTabs(count: number): void {
-    const stops = Math.ceil(this.column / 8)
-    this.#column = Math.max(0, stops - count) * 8
+    const stops = Math.ceil(this.column / TAB_COLUMNS)
+    this.#column = Math.max(0, stops - count) * TAB_COLUMNS
   }
 
   /** To a row of the screen. */
@@ -119,13 +120,13 @@ export class Screen {
     const { column } = this
     if (this.#row === this.#last && this.#first > this.#top) this.#scrollUp(this.#first, this.#last, 1)
     else if (this.#row === this.#last) {
-      this.#line(this.#row)
-      if (this.#lines.length > this.#row + 1) this.#lines.splice(this.#row + 1, 0, new Line())
+      this.#reach(this.#row)
+      if (this.#lines.length > this.#row + 1) this.#lines.splice(this.#row + 1, 0, undefined)
       this.#row += 1
-      this.#settledLength += this.#line(this.#top).settle()
+      this.#settledLength += 1 + (this.#lines[this.#top]?.settle() ?? 0)
       this.#top += 1
     } else if (this.#row < this.#bottom) this.#row += 1
-    this.#line(this.#row)
+    this.#reach(this.#row)
     this.#column = column
   }
 
@@ -209,7 +210,8 @@ export class Screen {
 
   /** Everything above: ED 1. */
   eraseAbove(): void {
-    for (const line of this.#lines.slice(this.#top, this.#row)) line.clear()
+    for (let row = this.#top; row < this.#row && row < this.#lines.length; row += 1)
+      this.#lines[row] = undefined
     this.eraseLineStart()
   }
 
@@ -243,37 +245,33 @@ export class Screen {
   }
 
   #line(row: number): Line {
-    let line = this.#lines[row]
-    while (line === undefined) {
-      this.#lines.push(new Line())
-      line = this.#lines[row]
-    }
+    this.#reach(row)
+    const line = this.#lines[row] ?? new Line()
+    this.#lines[row] = line
     return line
+  }
+
+  /** The row is there, with all above it. */
+  #reach(row: number): void {
+    while (this.#lines.length <= row) this.#lines.push(undefined)
   }
 
   /** Lines go at `first`, blank ones come at `last`; what stands below stays. */
   #scrollUp(first: number, last: number, count: number): void {
     this.#column = this.column
-    const scrolled = Math.min(count, last - first + 1)
-    const hasBelow = this.#lines.length > last + 1
-    const gone = this.#lines.splice(first, scrolled)
-    if (hasBelow) this.#lines.splice(last + 1 - scrolled, 0, ...blankLines(scrolled, gone))
+    const lines = this.#lines
+    const end = Math.min(lines.length, last + 1)
+    for (let row = first; row < end; row += 1) lines[row] = row + count < end ? lines[row + count] : undefined
+    if (lines.length === end) lines.length = Math.min(end, Math.max(first, end - count))
   }
 
   /** Blank lines come at `first`, lines go at `last`. */
   #scrollDown(first: number, last: number, count: number): void {
     if (first >= this.#lines.length) return
     this.#column = this.column
-    const scrolled = Math.min(count, last - first + 1)
-    const gone = this.#lines.splice(last + 1 - scrolled, scrolled)
-    this.#lines.splice(first, 0, ...blankLines(scrolled, gone))
+    const lines = this.#lines
+    this.#reach(Math.min(last, lines.length - 1 + count))
+    for (let row = Math.min(last, lines.length - 1); row >= first; row -= 1)
+      lines[row] = row - count >= first ? lines[row - count] : undefined
   }
-}
-
-// --- internal ---
-
-/** Blank lines, made of the ones that went: scrolling a screen a million times makes no million screens. */
-function blankLines(count: number, gone: readonly Line[]): Line[] {
-  for (const line of gone) line.clear()
-  return Array.from({ length: count }, (_, index) => gone[index] ?? new Line())
 }
