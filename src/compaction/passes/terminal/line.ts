@@ -64,6 +64,7 @@ export class Line {
     const cells = this.#measured()
     if (column >= cells.length || cells.length > COLUMNS_MAX) return
     if (cells[column] === '') makeRoom(cells, column)
+    loseTabs(cells, column)
     cells.splice(column, 0, ...Array.from({ length: Math.min(count, COLUMNS_MAX) }, () => ' '))
     if (cells.length <= COLUMNS_MAX) return
     if (cells[COLUMNS_MAX] === '') makeRoom(cells, COLUMNS_MAX)
@@ -76,6 +77,7 @@ export class Line {
     if (column >= cells.length || cells.length > COLUMNS_MAX) return
     if (cells[column] === '') makeRoom(cells, column)
     if (cells[column + count] === '') makeRoom(cells, column + count)
+    loseTabs(cells, column)
     cells.splice(column, count)
   }
 
@@ -142,6 +144,14 @@ function placeTab(cells: string[], column: number): number {
 
 export function nextTabStop(column: number): number {
   return column - (column % TAB_COLUMNS) + TAB_COLUMNS
+}
+
+/** A tab that is moved would end at another column than its blanks do. */
+function loseTabs(cells: string[], from: number): void {
+  for (let tab = cells.indexOf('\t', from); tab !== -1; tab = cells.indexOf('\t', tab)) {
+    makeRoom(cells, tab)
+    cells[tab] = ' '
+  }
 }
 
 /** A character of several columns that loses one of them is gone: the others are blank. */
