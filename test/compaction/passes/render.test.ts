@@ -172,7 +172,7 @@ describe('characters of more than one column, and of none', () => {
     ['a bar with an emoji keeps its end', '[🟩⬜⬜] 1\r[🟩🟩🟩] 3', '[🟩🟩🟩] 3'],
     ['a tab stays a tab, until something stands in its place', 'a\tb\rx', 'x\tb'],
     ['and is blanks where something does', `a\tb\r${esc}[3Cx`, 'a  x    b'],
-    ['and where it would be moved', `\tb\r${esc}[2@`, '          b'],
+    ['and where it would be moved', `\t${esc}[1mb${esc}[0m\r${esc}[2@`, '          b'],
     ['also when it is one column wide', `1234567\tb\r${esc}[2@`, '  1234567 b'],
     ['over text a tab only moves', '123456789\r\tX', '12345678X'],
   ])('%s', (_, text, shown) => {

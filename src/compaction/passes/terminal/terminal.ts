@@ -39,12 +39,13 @@ export class Terminal {
     this.screen.print(this.#printed)
   }
 
-  /** REP repeats a character that was printed just before it: ECMA-48, section 8.3.103. No marks, no half ones. */
+  /** REP repeats a character that was printed just before it: ECMA-48, section 8.3.103. No tabs, marks, half ones. */
   repeat(count: number): void {
     const printed = this.#printed
     this.#printed = ''
     const last = Array.from(printed.slice(-2)).at(-1) ?? ''
-    if (last === '' || columnsOf(last, '') === 0 || isWithinMojibake(printed, printed.length - 1)) return
+    const isWhole = columnsOf(last, '') > 0 && !isWithinMojibake(printed, printed.length - 1)
+    if (last === '' || last === '\t' || !isWhole) return
     this.screen.repeat(last, count)
   }
 
