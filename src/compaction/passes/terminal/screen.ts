@@ -33,13 +33,15 @@ export class Screen {
   }
 
   print(text: string): void {
-    const line = this.#line(this.#row)
-    if (this.insertMode && this.#column !== BEHIND && line.columns > this.#column) {
-      const measure = new Line()
-      measure.write(0, text)
-      line.insert(this.#column, measure.columns)
+    if (!this.insertMode) {
+      this.#column = this.#line(this.#row).write(this.#column, text)
+      return
     }
-    this.#column = line.write(this.#column, text)
+    // What is inserted moves the rest to the right; a tab only moves the cursor.
+    for (const [index, piece] of text.split('\t').entries()) {
+      if (index > 0) this.moveByTabs(1)
+      if (piece !== '') this.#insert(piece)
+    }
   }
 
   /** Up to the right edge: what a terminal does with the rest depends on its width. */
@@ -249,6 +251,16 @@ export class Screen {
     const line = this.#lines[row] ?? new Line()
     this.#lines[row] = line
     return line
+  }
+
+  #insert(text: string): void {
+    const line = this.#line(this.#row)
+    if (this.column < line.columns) {
+      const inserted = new Line()
+      inserted.write(0, text)
+      line.insert(this.column, inserted.columns)
+    }
+    this.#column = line.write(this.#column, text)
   }
 
   /** The row is there, with all above it. */
