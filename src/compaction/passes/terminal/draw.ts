@@ -1,0 +1,44 @@
+import { escapes, controlSequences, controls } from './functions.ts'
+import { isWithinMojibake } from './mojibake.ts'
+import type { ScreenSize } from './screen-size.ts'
+import { sequenceReader } from './sequence.ts'
+import { Terminal } from './terminal.ts'
+
+/**
+ * What stands on a terminal of this size after it was sent the text, with all that scrolled off. Null where
+ * that is longer than the text: counts have filled it, and there is no end to what they could fill.
+ */
+export function drawTerminal(text: string, size: ScreenSize): string | null {
+  const terminal = new Terminal(size)
+  const sequenceAt = sequenceReader(text)
+  for (let at = 0; at < text.length;) {
+    const next = nextControl(text, at)
+    if (next > at) terminal.print(text.slice(at, next))
+    if (next === text.length) break
+    const sequence = sequenceAt(next)
+    at = sequence.end
+    if (sequence.kind === 'control') controls[sequence.code]?.(terminal)
+    else if (sequence.kind === 'escape') escapes[sequence.name]?.(terminal)
+    else if (sequence.kind === 'csi') controlSequences[sequence.name]?.(terminal, sequence.parameters)
+    if (sequence.kind !== 'csi' || sequence.name !== 'b') terminal.forgetPrinted()
+    if (terminal.screen.settledLength > text.length) return null
+  }
+  return terminal.toString()
+}
+
+// --- internal ---
+
+/** C0 but for the tab, DEL, and the C1 controls that do something: the others are misread Windows-1252 letters. */
+const controlCharacter = new RegExp(
+  String.raw`[\u0000-\u0008\u000a-\u001f\u007f\u0084\u0085\u008d\u0090\u0098\u009b\u009d-\u009f]`,
+  'g',
+)
+
+function nextControl(text: string, from: number): number {
+  controlCharacter.lastIndex = from
+  while (controlCharacter.test(text)) {
+    const index = controlCharacter.lastIndex - 1
+    if (text.charCodeAt(index) < 0x80 || !isWithinMojibake(text, index)) return index
+  }
+  return text.length
+}

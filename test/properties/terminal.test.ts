@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { renderTerminal } from '../../src/compaction/passes/render.ts'
+import { drawTerminal } from '../../src/compaction/passes/terminal/draw.ts'
+import { screenSizeOf, type ScreenSize } from '../../src/compaction/passes/terminal/screen-size.ts'
+import {
+  arbitraryDrawing,
+  arbitraryTerminalText,
+  arbitraryWideDrawing,
+} from '../support/arbitrary-terminal.ts'
+import { withoutBlankEnds, xtermShows } from '../support/xterm.ts'
+
+/** Wide enough that xterm.js wraps nothing, low enough that texts scroll. */
+const screen = { rows: 12, columns: 1_000 }
+
+/** Null where it would be longer than the text: nobody shows that. */
+function weShow(text: string, size: ScreenSize): string | null {
+  const drawn = drawTerminal(text, size)
+  return drawn === null ? null : withoutBlankEnds(withoutTabs(drawn))
+}
+
+/** A tab stays a tab in what we show, and is blanks in a terminal. CJK takes two columns. */
+function withoutTabs(text: string): string {
+  return text.replaceAll(/[^\n]*\t[^\n]*/g, (line) => {
+    let shown = ''
+    let columns = 0
+    for (const character of line) {
+      const taken =
+        character === '\t' ? 8 - (columns % 8) : /\p{M}/u.test(character) ? 0 : isWide(character) ? 2 : 1
+      shown += character === '\t' ? ' '.repeat(taken) : character
+      columns += taken
+    }
+    return shown
+  })
+}
+
+function isWide(character: string): boolean {
+  return /[\p{sc=Han}\p{sc=Hangul}\uff21-\uff3a]/u.test(character)
+}
+
+test.each([
+  ['plain characters', arbitraryDrawing, 1_000],
+  ['characters of two columns and none', arbitraryWideDrawing, 500],
+] as const)('what is left of %s is what xterm.js shows', async (_, drawing, numRuns) => {
+  await fc.assert(
+    fc.asyncProperty(drawing, async (text) => {
+      const shown = weShow(text, screen)
+      fc.pre(shown !== null)
+      expect(shown).toBe(await xtermShows(text, screen))
+    }),
+    { numRuns },
+  )
+})
+
+test('what was rendered is rendered: again it changes nothing, and it is never longer', () => {
+  fc.assert(
+    fc.property(arbitraryTerminalText, (text) => {
+      const shown = renderTerminal(text)
+      expect(renderTerminal(shown)).toBe(shown)
+      expect(shown.length).toBeLessThanOrEqual(text.length)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a text in which nothing is drawn and nothing repeats stays as it is', () => {
+  const line = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\p{Cc}]/gu, '\t'))
+  fc.assert(
+    fc.property(fc.uniqueArray(line), (lines) => {
+      const text = lines.join('\n')
+      expect(renderTerminal(text)).toBe(text)
+      // Colours around it change that as little, whatever else its characters are.
+      expect(renderTerminal(`\u001b[1m${text}\u001b[0m`)).toBe(text)
+    }),
+  )
+})
+
+/** Recorded streams stay outside of the repository: this one is asciinema's (avt), a shell at work. */
+const recordings = process.env['FOLDGATE_TRANSCRIPTS']
+test.skipIf(recordings === undefined)(
+  'a recorded shell shows what xterm.js shows (FOLDGATE_TRANSCRIPTS: the folder of terminal-avt-mixed.ansi)',
+  async () => {
+    const text = await readFile(join(recordings ?? '', 'terminal-avt-mixed.ansi'), 'utf8')
+    const { rows } = screenSizeOf(text)
+    const size = { rows, columns: screen.columns }
+    expect(weShow(text, size)).toBe(await xtermShows(text, size))
+    const shown = renderTerminal(text)
+    expect(shown.length).toBeLessThan(text.length / 20)
+    expect(renderTerminal(shown)).toBe(shown)
+  },
+)
