@@ -35,3 +35,8 @@ export function toolNameOf(subject: Subject, index: number): string {
   const position = call.callIds.indexOf(facts.answersId)
   return call.callNames[position === -1 ? inOrder : position] ?? ''
 }
+
+/** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
+export function isUsers(subject: Subject, index: number): boolean {
+  return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
+}

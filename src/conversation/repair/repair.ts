@@ -1,0 +1,123 @@
+import { takeAnswerOf, takeAnswered, unansweredIdsOf } from '../call-ids.ts'
+import type { Message, MessageFacts } from '../message.ts'
+import { parseMessage } from '../parse.ts'
+import type { Source, Steps } from '../source.ts'
+import type { ViewItem } from '../splice.ts'
+import { missingResult } from './missing-result.ts'
+import { orphanMark, standInFor, withOrphans, type Orphan } from './orphan-text.ts'
+import { withoutEmptyCalls } from './without-empty-calls.ts'
+
+/** What was repaired, and how often. */
+export type Repairs = {
+  /** Calls that got a result. */
+  readonly answered: number
+  /** Results that became text. */
+  readonly orphans: number
+  /** Empty lists of calls that were taken out. */
+  readonly emptied: number
+}
+
+export type Repaired = {
+  readonly items: readonly ViewItem[]
+  /** Which of the items are user messages that stand for results: nobody said them. */
+  readonly standIns: ReadonlySet<number>
+  readonly repairs: Repairs
+}
+
+/**
+ * A broken conversation as one that obeys the rules of tool calls; null where there is nothing to repair.
+ *
+ * A call without a result gets one behind the results of its round, unless the round is open: it reaches to the
+ * end, and whatever is in it answers a call of it. A result without a call becomes text: in a round behind its
+ * last result, since templates refuse a user message there, elsewhere as a user message in its place.
+ *
+ * What becomes of a round depends on its assistant message and the results behind it, and on whether anything
+ * follows them. So what was sent up to a request point stays when the conversation grows (P5).
+ */
+export function* repairConversation(source: Source, messages: readonly Message[]): Steps<Repaired | null> {
+  const items: ViewItem[] = []
+  const standIns = new Set<number>()
+  const repairs = { answered: 0, orphans: 0, emptied: 0 }
+  let caller: MessageFacts | null = null
+
+  for (let index = 0; index < messages.length;) {
+    const message = messages[index]
+    if (message === undefined) break
+    const { facts } = message
+    if (facts.role === 'tool') {
+      standIns.add(items.length)
+      items.push(made(standInFor(orphanAt(message, 'late'))))
+      repairs.orphans += 1
+      yield
+    } else if (facts.emptyCalls === true) {
+      items.push(made(withoutEmptyCalls(textOf(message))))
+      repairs.emptied += 1
+      yield
+    } else items.push({ kind: 'kept', index })
+    index += 1
+    if (facts.role !== 'assistant') continue
+    caller = facts
+    if (facts.callIds.length > 0) index = yield* repairRound(message, index)
+  }
+  return repairs.answered + repairs.orphans + repairs.emptied === 0 ? null : { items, standIns, repairs }
+
+  /** Takes in the results from `start` on; returns where they end. */
+  function* repairRound(calling: Message, start: number): Steps<number> {
+    const waiting = unansweredIdsOf(calling.facts.callIds)
+    const orphans: Orphan[] = []
+    let end = start
+    for (let result = messages[end]; result?.facts.role === 'tool'; result = messages[end]) {
+      if (takeAnswerOf(waiting, result.facts.answersId ?? '')) items.push({ kind: 'kept', index: end })
+      else orphans.push(orphanAt(result, 'another'))
+      end += 1
+    }
+    // A result that answers none of its calls shows that an open round will not be answered either.
+    const isOpen = end === messages.length && orphans.length === 0
+    const missing = isOpen ? [] : positionsWaiting(calling.facts, waiting)
+    if (missing.length > 0) {
+      const { calls } = parseMessage(source, calling)
+      for (const position of missing) items.push(made(missingResult(calls[position])))
+      repairs.answered += missing.length
+      yield
+    }
+    const last = items.at(-1)
+    if (orphans.length > 0 && last !== undefined) {
+      items[items.length - 1] = made(withOrphans(jsonOf(last), orphans))
+      repairs.orphans += orphans.length
+      yield
+    }
+    return end
+  }
+
+  function orphanAt(message: Message, known: 'another' | 'late'): Orphan {
+    const { answersId, name } = message.facts
+    const position = answersId === null || answersId === '' ? -1 : (caller?.callIds.indexOf(answersId) ?? -1)
+    const tool = name ?? caller?.callNames[position] ?? ''
+    return { mark: orphanMark(position === -1 ? 'unknown' : known, tool), json: textOf(message) }
+  }
+
+  function jsonOf(item: ViewItem): string {
+    if (item.kind === 'made') return item.json
+    const message = messages[item.index]
+    return message === undefined ? '' : textOf(message)
+  }
+
+  function textOf({ start, end }: Message): string {
+    return source.text(start, end)
+  }
+}
+
+// --- internal ---
+
+function made(json: string): ViewItem {
+  return { kind: 'made', json }
+}
+
+/** The calls that still wait, ascending. Of several under one id the first ones are taken to be answered. */
+function positionsWaiting({ callIds }: MessageFacts, waiting: Map<string, number>): number[] {
+  const positions: number[] = []
+  for (let position = callIds.length - 1; position >= 0; position -= 1) {
+    if (takeAnswered(waiting, callIds[position] ?? '')) positions.push(position)
+  }
+  return positions.reverse()
+}
