@@ -37,6 +37,6 @@ export function toolNameOf(subject: Subject, index: number): string {
 }
 
 /** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
-export function isUsers(subject: Subject, index: number): boolean {
+export function isSaidByUser(subject: Subject, index: number): boolean {
   return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
 }

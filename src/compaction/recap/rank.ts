@@ -2,7 +2,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
-import { isUsers, type Subject } from '../subject.ts'
+import { isSaidByUser, type Subject } from '../subject.ts'
 import { thingsIn } from './things.ts'
 
 /** A specific thing with the words around its latest mention. */
@@ -21,8 +21,8 @@ export function* rankThings(
 ): Steps<RankedThing[]> {
   const found = new Map<string, Mention>()
   for (const [position, index] of indexes.entries()) {
-    const isNamedByUser = isUsers(subject, index)
-    for (const thing of yield* thingsOf(subject, index, cache)) collect(found, thing, position, isNamedByUser)
+    const isUsers = isSaidByUser(subject, index)
+    for (const thing of yield* thingsOf(subject, index, cache)) collect(found, thing, position, isUsers)
   }
   for (const index of visible) {
     for (const { name } of yield* thingsOf(subject, index, cache)) found.delete(name)

@@ -5,7 +5,7 @@ import type { Made, MadeCache } from '../made-cache.ts'
 import { waterLevel } from '../passes/clip.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { FOLD_VERSION } from '../stride.ts'
-import { isUsers, toolNameOf, type Subject } from '../subject.ts'
+import { isSaidByUser, toolNameOf, type Subject } from '../subject.ts'
 import { rankThings, type RankedThing } from './rank.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
@@ -158,7 +158,7 @@ function writeUsers(subject: Subject, indexes: readonly number[], folded: Folded
   const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
   if (shareTokens < USER_TOKENS_MIN) return
   const said = indexes
-    .filter((index) => isUsers(subject, index))
+    .filter((index) => isSaidByUser(subject, index))
     .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
     .map((index) => excerpt(textOf(subject, index), USER_CHARS_MAX))
     .filter((text) => text !== '')

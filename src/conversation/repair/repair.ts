@@ -38,7 +38,8 @@ export function* repairConversation(source: Source, messages: readonly Message[]
   const items: ViewItem[] = []
   const standIns = new Set<number>()
   const repairs = { answered: 0, orphans: 0, emptied: 0 }
-  let caller: MessageFacts | null = null
+  // The calls of the last assistant message: their names by their ids.
+  let called: ReadonlyMap<string, string> = new Map()
 
   for (let index = 0; index < messages.length;) {
     const message = messages[index]
@@ -56,7 +57,7 @@ export function* repairConversation(source: Source, messages: readonly Message[]
     } else items.push({ kind: 'kept', index })
     index += 1
     if (facts.role !== 'assistant') continue
-    caller = facts
+    called = namesById(facts)
     if (facts.callIds.length > 0) index = yield* repairRound(message, index)
   }
   return repairs.answered + repairs.orphans + repairs.emptied === 0 ? null : { items, standIns, repairs }
@@ -68,7 +69,10 @@ export function* repairConversation(source: Source, messages: readonly Message[]
     let end = start
     for (let result = messages[end]; result?.facts.role === 'tool'; result = messages[end]) {
       if (takeAnswerOf(waiting, result.facts.answersId ?? '')) items.push({ kind: 'kept', index: end })
-      else orphans.push(orphanAt(result, 'another'))
+      else {
+        orphans.push(orphanAt(result, 'another'))
+        yield
+      }
       end += 1
     }
     // A result that answers none of its calls shows that an open round will not be answered either.
@@ -91,9 +95,9 @@ export function* repairConversation(source: Source, messages: readonly Message[]
 
   function orphanAt(message: Message, known: 'another' | 'late'): Orphan {
     const { answersId, name } = message.facts
-    const position = answersId === null || answersId === '' ? -1 : (caller?.callIds.indexOf(answersId) ?? -1)
-    const tool = name ?? caller?.callNames[position] ?? ''
-    return { mark: orphanMark(position === -1 ? 'unknown' : known, tool), json: textOf(message) }
+    const calledName = called.get(answersId ?? '')
+    const mark = orphanMark(calledName === undefined ? 'unknown' : known, name ?? calledName ?? '')
+    return { mark, json: textOf(message) }
   }
 
   function jsonOf(item: ViewItem): string {
@@ -113,11 +117,17 @@ function made(json: string): ViewItem {
   return { kind: 'made', json }
 }
 
+/** Calls without an id are nobody's to name. */
+function namesById({ callIds, callNames }: MessageFacts): ReadonlyMap<string, string> {
+  const names = callIds.map((id, position): [string, string] => [id, callNames[position] ?? ''])
+  return new Map(names.filter(([id]) => id !== ''))
+}
+
 /** The calls that still wait, ascending. Of several under one id the first ones are taken to be answered. */
 function positionsWaiting({ callIds }: MessageFacts, waiting: Map<string, number>): number[] {
   const positions: number[] = []
   for (let position = callIds.length - 1; position >= 0; position -= 1) {
     if (takeAnswered(waiting, callIds[position] ?? '')) positions.push(position)
   }
-  return positions.reverse()
+  return positions.toReversed()
 }
