@@ -26,11 +26,16 @@ export function contentIn(message: string): JsonContent | null {
 
 /** The message, given as JSON, with this content; everything else in it is left as it is spelt. */
 export function withContent(message: string, content: string): string {
-  const value = valueSpan(message, 'content')
-  if (value !== null) return message.slice(0, value.start) + content + message.slice(value.end)
-  const last = entriesOf(message).at(-1)
-  if (last === undefined) return message
-  return `${message.slice(0, last.value.end)},"content":${content}${message.slice(last.value.end)}`
+  return withValue(message, 'content', content)
+}
+
+/** An object, given as JSON, with this value under this key; everything else in it is left as it is spelt. */
+export function withValue(json: string, key: string, value: string): string {
+  const old = valueSpan(json, key)
+  if (old !== null) return json.slice(0, old.start) + value + json.slice(old.end)
+  const last = entriesOf(json).at(-1)
+  if (last === undefined) return json
+  return `${json.slice(0, last.value.end)},${JSON.stringify(key)}:${value}${json.slice(last.value.end)}`
 }
 
 /** The JSON of an object's value under this key, as it is encoded; null where it has none. */

@@ -32,8 +32,8 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
   }
   const { repairs } = prepared.chat
   if (repairs !== null) {
-    const { answered, orphans, emptied } = repairs
-    headers['x-foldgate-repairs'] = `answered=${answered};orphans=${orphans};emptied=${emptied}`
+    const counts = Object.entries(repairs).map(([what, count]) => `${what}=${count}`)
+    headers['x-foldgate-repairs'] = counts.join(';')
   }
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')

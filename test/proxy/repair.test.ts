@@ -73,7 +73,7 @@ describe('a turn that was broken off, whose calls no upstream forgives', () => {
     const reply = await postChat(at.url, chatOf(aborted))
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('compacted;reason=repair')
-    expect(reply.header('x-foldgate-repairs')).toBe('answered=1;orphans=0;emptied=0')
+    expect(reply.header('x-foldgate-repairs')).toBe('answered=1;paired=0;orphans=0;emptied=0')
     expect(reply.header('x-foldgate-passes')).toBeNull()
     const mended = [...aborted.slice(0, 3), unanswered('b'), ...aborted.slice(3)]
     expect(bodiesOf(at)).toEqual([JSON.stringify(chatOf(mended))])
@@ -84,7 +84,7 @@ describe('a turn that was broken off, whose calls no upstream forgives', () => {
     await postChat(at.url, chatOf([user('PLANTED-SECRET'), ...aborted]))
     const lines = at.foldgate.log.filter((line) => line.includes('a conversation was repaired'))
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-      { level: 'debug', answered: 1, orphans: 0, emptied: 0 },
+      { level: 'debug', answered: 1, paired: 0, orphans: 0, emptied: 0 },
     ])
     expect(at.foldgate.log.join('')).not.toContain('PLANTED-SECRET')
   })
@@ -143,7 +143,7 @@ describe('results whose calls the client has cut off', () => {
     await using at = await standWith(judge, { profile: repair })
     const reply = await postChat(at.url, chatOf(conversation))
     expect(reply.status).toBe(200)
-    expect(reply.header('x-foldgate-repairs')).toBe('answered=0;orphans=2;emptied=0')
+    expect(reply.header('x-foldgate-repairs')).toBe('answered=0;paired=0;orphans=2;emptied=0')
     const sent = rawMessages(at.upstream.requests[0])
     expect(sent).toHaveLength(5)
     expect(sent[0]).toContain('the file says 42')
@@ -174,7 +174,7 @@ describe('results whose calls the client has cut off', () => {
     await using at = await standWith(judge, { profile: smallWindow })
     const reply = await postChat(at.url, chatOf(messages))
     expect(reply.action).toBe('compacted')
-    expect(reply.header('x-foldgate-repairs')).toBe('answered=0;orphans=1;emptied=0')
+    expect(reply.header('x-foldgate-repairs')).toBe('answered=0;paired=0;orphans=1;emptied=0')
     expect(rawMessages(at.upstream.requests[0])).toContain(JSON.stringify(user(wish)))
     expect(bodiesOf(at)[0]?.length).toBeLessThan(40_000)
     expect(bodiesOf(at)[0]).not.toContain('The user said')
@@ -217,7 +217,7 @@ test('an overflow of a repaired request is recovered, and what is sent obeys the
   await using at = await standWith([overflow(8_192, 20_000), judge], { profile: repair })
   const reply = await postChat(at.url, chatOf([...longRun(20, 3), ...aborted]))
   expect(reply).toMatchObject({ status: 200, action: 'recovered' })
-  expect(reply.header('x-foldgate-repairs')).toBe('answered=1;orphans=0;emptied=0')
+  expect(reply.header('x-foldgate-repairs')).toBe('answered=1;paired=0;orphans=0;emptied=0')
 })
 
 /** A long run of an agent that lost some of its results, got some twice, and was interrupted now and then. */

@@ -189,6 +189,42 @@ describe('a result without a call', () => {
   })
 })
 
+describe('a result without an id', () => {
+  test.each<[string, readonly object[], readonly object[]]>([
+    [
+      'gets that of its call, at the end too',
+      [user, calling('a'), answer(undefined, 'one'), calling('b'), answer('', 'two')],
+      [user, calling('a'), answer('a', 'one'), calling('b'), answer('b', 'two')],
+    ],
+    [
+      'is taken for the calls in their order that no other result names',
+      [user, calling('a', 'b', 'c'), answer(undefined, 'one'), answer('b'), answer(undefined, 'two')],
+      [user, calling('a', 'b', 'c'), answer('a', 'one'), answer('b'), answer('c', 'two')],
+    ],
+    [
+      'as a function message becomes a tool message',
+      [user, calling('a'), { role: 'function', name: 'look', content: 'one' }, user],
+      [user, calling('a'), { role: 'tool', name: 'look', content: 'one', tool_call_id: 'a' }, user],
+    ],
+    [
+      'beyond the calls is text',
+      [user, calling('a'), answer(undefined, 'one'), answer(undefined, 'two')],
+      [
+        user,
+        calling('a'),
+        answer('a', 'one\n\n[result of a tool call that is not in this conversation]\n\ntwo'),
+      ],
+    ],
+    [
+      'stays without one where the call has none',
+      [user, calling(undefined), answer(undefined), user],
+      [user, calling(undefined), answer(undefined), user],
+    ],
+  ])('%s', (_name, messages, expected) => {
+    expect(repaired(messages)).toEqual(JSON.parse(JSON.stringify(expected)))
+  })
+})
+
 describe('an empty list of calls', () => {
   test.each([
     ['{"role":"assistant","content":"x","tool_calls":[]}', '{"role":"assistant","content":"x"}'],
@@ -205,7 +241,7 @@ describe('an empty list of calls', () => {
   ])('is taken out of %s', (message, expected) => {
     expect(repairedOf(`[${message}]`)).toMatchObject({
       texts: [expected],
-      repairs: { answered: 0, orphans: 0, emptied: 1 },
+      repairs: { answered: 0, paired: 0, orphans: 0, emptied: 1 },
     })
   })
 })
@@ -214,6 +250,7 @@ test('what is repaired is counted, and what is sound is left alone', () => {
   expect(repairedOf([user, calling('a'), answer('a'), assistant]).repairs).toBeNull()
   expect(repairedOf([answer('x'), calling('a', 'b'), user, answer('a')]).repairs).toEqual({
     answered: 2,
+    paired: 0,
     orphans: 2,
     emptied: 0,
   })
@@ -225,6 +262,7 @@ test('a round of very many calls and results that answer none of them takes no l
   const started = performance.now()
   expect(repairedOf([user, calling(...ids), ...results, user]).repairs).toEqual({
     answered: 20_000,
+    paired: 0,
     orphans: 20_000,
     emptied: 0,
   })
