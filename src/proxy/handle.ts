@@ -41,9 +41,10 @@ export type HandleParts = Preparation &
  * What happens to a chat completion request.
  *
  * The body is read and its messages are found in it; what cannot be read with certainty goes on as it
- * came. Where the profile asks for it, what is broken is repaired. The conversation is looked up, measured and, if a stride stands or is due, rewritten; if any of
- * that fails, the original bytes are sent. A refusal that may be our doing is answered by another form, an
- * overflow by a smaller one, before the client sees anything. Then the answer flows.
+ * came. Where the profile asks for it, what is broken is repaired. The conversation is looked up, measured
+ * and, if a stride stands or is due, rewritten; if any of that fails, the original bytes are sent. A refusal
+ * that may be our doing is answered by another form, an overflow by a smaller one, before the client sees
+ * anything. Then the answer flows.
  */
 export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
   return async function handle(exchange) {
