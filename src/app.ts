@@ -101,6 +101,7 @@ export function createApp(options: AppOptions): App {
     measure: createMeasure({ calibration, suspicions, onGuess: warnings.guessed }),
     suspicions,
     onCut: warnings.cut,
+    onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
     onFailure: tellFailure,
     rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),

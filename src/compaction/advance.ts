@@ -7,7 +7,7 @@ import { pinnedTokens, pinsAt } from './pins.ts'
 import { planStride, type PlanOptions } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride, StrideReason } from './stride.ts'
-import type { Subject } from './subject.ts'
+import { isSaidByUser, type Subject } from './subject.ts'
 
 export type AdvanceOptions = {
   /** The newest stride on record that is a prefix of the conversation. */
@@ -190,7 +190,7 @@ function isDue(subject: Subject, policy: Policy, since: number, point: number): 
   let calls = 0
   for (let index = since; index < point; index += 1) {
     const facts = subject.messages[index]?.facts
-    if (facts?.role === 'user') users += 1
+    if (isSaidByUser(subject, index)) users += 1
     calls += facts?.callIds.length ?? 0
   }
   return (turns > 0 && users >= turns) || (toolCalls > 0 && calls >= toolCalls)

@@ -47,3 +47,8 @@ export function toolNameOf(subject: Subject, index: number): string {
   const call = callOf(subject, index)
   return call === null ? '' : (subject.messages[call.index]?.facts.callNames[call.position] ?? '')
 }
+
+/** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
+export function isSaidByUser(subject: Subject, index: number): boolean {
+  return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
+}

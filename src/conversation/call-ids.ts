@@ -15,3 +15,8 @@ export function takeAnswered(unanswered: UnansweredIds, id: string): boolean {
   unanswered.set(id, count - 1)
   return true
 }
+
+/** Takes the call off the list that a result of this id answers: the one of its id, else any that has none. */
+export function takeAnswerOf(unanswered: UnansweredIds, id: string): boolean {
+  return takeAnswered(unanswered, id) || takeAnswered(unanswered, '')
+}

@@ -1,4 +1,4 @@
-import { takeAnswered, unansweredIdsOf } from './call-ids.ts'
+import { takeAnswerOf, unansweredIdsOf } from './call-ids.ts'
 import type { UnansweredIds } from './call-ids.ts'
 import type { MessageFacts, Role } from './message.ts'
 
@@ -50,7 +50,7 @@ function roundViolations(messages: readonly MessageShape[]): readonly Violation[
   let round: Round | null = null
   for (const [index, { role, callIds, answersId }] of messages.entries()) {
     if (role === 'tool') {
-      if (round === null || !isAnswer(round.unanswered, answersId ?? '')) violations.push(orphanAt(index))
+      if (round === null || !takeAnswerOf(round.unanswered, answersId ?? '')) violations.push(orphanAt(index))
       continue
     }
     violations.push(...unansweredIn(round))
@@ -58,11 +58,6 @@ function roundViolations(messages: readonly MessageShape[]): readonly Violation[
       role === 'assistant' && callIds.length > 0 ? { index, unanswered: unansweredIdsOf(callIds) } : null
   }
   return [...violations, ...unansweredIn(round)]
-}
-
-/** Whether a result answers a call: the one of its id, else any that has none. */
-function isAnswer(unanswered: UnansweredIds, id: string): boolean {
-  return takeAnswered(unanswered, id) || takeAnswered(unanswered, '')
 }
 
 function orphanAt(index: number): Violation {

@@ -12,6 +12,8 @@ export type Structure = {
   readonly turns: readonly number[]
   /** Where requests were made, ascending: before every assistant message but one at 0, and at the end. */
   readonly requestPoints: readonly number[]
+  /** Whether a user message stands for a result that became text: nobody said it, and it begins no turn. */
+  readonly isStandIn: (index: number) => boolean
   /** The last user message before `index`; -1 where there is none. */
   readonly latestUserBefore: (index: number) => number
   /**
@@ -31,18 +33,22 @@ export type Structure = {
  * ids repeat in the wild: an id counts only between its assistant message and the next. Below a request
  * point the frontiers are those of the prefix that ends there, whatever came later.
  */
-export function structureOf(messages: readonly Pick<Message, 'facts'>[]): Structure {
+export function structureOf(
+  messages: readonly Pick<Message, 'facts'>[],
+  standIns: ReadonlySet<number> = new Set(),
+): Structure {
   const facts = messages.map((message) => message.facts)
   const prefixStarts = prefixUnitStarts(facts)
   const starts = wholeUnitStarts(prefixStarts)
-  const turns = facts.flatMap(({ role }, index) => (role === 'user' ? [index] : []))
-  const users = latestUsers(facts)
+  const turns = facts.flatMap(({ role }, index) => (role === 'user' && !standIns.has(index) ? [index] : []))
+  const users = latestBefore(turns, facts.length)
   return {
     messageCount: facts.length,
     systemCount: leadingSystemCount(facts),
     task: turns[0] ?? -1,
     turns,
     requestPoints: requestPointsOf(facts),
+    isStandIn: (index) => standIns.has(index),
     latestUserBefore: (index) => users[index] ?? -1,
     unitStart: (index) => starts[index] ?? index,
     isFrontier: (index) => index === facts.length || starts[index] === index,
@@ -62,14 +68,11 @@ function requestPointsOf(facts: readonly MessageFacts[]): readonly number[] {
   return [...points, facts.length]
 }
 
-function latestUsers(facts: readonly MessageFacts[]): Int32Array {
-  const latest = new Int32Array(facts.length + 1)
-  let user = -1
-  for (const [index, { role }] of facts.entries()) {
-    latest[index] = user
-    if (role === 'user') user = index
-  }
-  latest[facts.length] = user
+/** At each index, the last of these before it; -1 where there is none. */
+function latestBefore(indexes: readonly number[], length: number): Int32Array {
+  const latest = new Int32Array(length + 1).fill(-1)
+  for (const [position, index] of indexes.entries())
+    latest.fill(index, index + 1, (indexes[position + 1] ?? length) + 1)
   return latest
 }
 

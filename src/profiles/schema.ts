@@ -127,7 +127,7 @@ export const profileKeys = group({
   repair: onOff
     .default(false)
     .describe(
-      `${notYet}. Give unanswered tool calls a result and turn orphan results into text. Changes requests that would otherwise pass byte for byte.`,
+      'Give unanswered tool calls of rounds that are over a result, give results without an id that of their call, turn results without a call into text, and take out empty lists of calls. Changes requests that would otherwise pass byte for byte.',
     ),
   render: group({
     enabled: onOff.default(true).describe('Whether the pass runs.'),

@@ -30,6 +30,11 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
       `${bound}${measure.incomingTokens};sent=${prepared.compacted === null ? bound : ''}${prepared.sentTokens}`
     headers['x-foldgate-pressure'] = bound + shownPressure(measure)
   }
+  const { repairs } = prepared.chat
+  if (repairs !== null) {
+    const counts = Object.entries(repairs).map(([what, count]) => `${what}=${count}`)
+    headers['x-foldgate-repairs'] = counts.join(';')
+  }
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
   headers['x-foldgate-summary'] =
@@ -51,6 +56,8 @@ function actionOf({ outcome, failedOpen, relayedReason }: HeaderFacts): string {
   if (outcome.remedy === 'restored' && isAnswered(outcome))
     return `restored;reason=${outcome.prepared.strict ? 'strict' : 'original'}`
   if (failedOpen !== null) return `failed-open;reason=${failedOpen}`
-  if (outcome.prepared.isRewritten) return 'compacted'
+  const { isRewritten, compacted } = outcome.prepared
+  if (isRewritten)
+    return (compacted?.view.passes ?? []).length === 0 ? 'compacted;reason=repair' : 'compacted'
   return relayedReason === null ? 'relayed' : `relayed;reason=${relayedReason}`
 }

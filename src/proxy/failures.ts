@@ -1,7 +1,14 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 
 /** Where something of Foldgate's own can fail without failing a request. */
-export type FailingPart = 'store' | 'reading' | 'measure' | 'compaction' | 'recovery' | 'observation'
+export type FailingPart =
+  | 'store'
+  | 'reading'
+  | 'repair'
+  | 'measure'
+  | 'compaction'
+  | 'recovery'
+  | 'observation'
 
 /** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
 export type Failures = {

@@ -6,8 +6,9 @@ import { finish, settle, type Settled } from './finish.ts'
 import type { LearnParts } from './learn.ts'
 import { prepare, type Preparation } from './prepare.ts'
 import { bytesIn } from './send/outgoing-body.ts'
+import { repairRequest, type RepairParts } from './repair.ts'
 import { readBody, type ReadBodyOptions } from './request/read-body.ts'
-import { readChat, type Chat, type ReadChatOptions, type UnreadReason } from './request/read-chat.ts'
+import { readChat, type Chat, type UnreadReason } from './request/read-chat.ts'
 import { recoverFromOverflow } from './send/recover.ts'
 import type { Relay } from './wire/relay.ts'
 import { deliverUnread, sendUnread, type Unread } from './request/unread.ts'
@@ -20,6 +21,7 @@ import { readWishes, type Wishes } from './request/wishes.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
+  RepairParts &
   LearnParts &
   DescribeOptions & {
     readonly upstreams: Upstreams
@@ -27,7 +29,6 @@ export type HandleParts = Preparation &
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly bodyLimits: ReadBodyOptions
-    readonly reading: ReadChatOptions
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
     readonly usageInStreams: UsageOptions['when']
     /** Called when an answer broke off on its way. */
@@ -40,9 +41,10 @@ export type HandleParts = Preparation &
  * What happens to a chat completion request.
  *
  * The body is read and its messages are found in it; what cannot be read with certainty goes on as it
- * came. The conversation is looked up, measured and, if a stride stands or is due, rewritten; if any of
- * that fails, the original bytes are sent. A refusal that may be our doing is answered by another form, an
- * overflow by a smaller one, before the client sees anything. Then the answer flows.
+ * came. Where the profile asks for it, what is broken is repaired. The conversation is looked up, measured
+ * and, if a stride stands or is due, rewritten; if any of that fails, the original bytes are sent. A refusal
+ * that may be our doing is answered by another form, an overflow by a smaller one, before the client sees
+ * anything. Then the answer flows.
  */
 export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
   return async function handle(exchange) {
@@ -78,7 +80,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       )
       if (typeof chat === 'string') return await sendUnread(exchange, body, chat, parts)
 
-      const request = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
+      const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
+      const request = await repairRequest(described, parts)
       const ready = await prepare(request, parts)
       const sending = sendingOf(request, body, ready, parts)
       const send = recoverFromOverflow(sending.recover)(
@@ -86,7 +89,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       )
       const outcome = await send(ready.prepared)
       // Beside the answer, not before it: a store may be slow.
-      void parts.records.see(chat, request.place, {
+      void parts.records.see(request.chat, request.place, {
         conversation: ready.remembered.conversation,
         stride:
           outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,

@@ -13,7 +13,7 @@ export type Lesson = {
   readonly conversation: string
   /** The prompt's size as the provider counts, as far as we know; an upper bound where nothing was counted. */
   readonly expectedTokens: number
-  /** Null where measuring failed. */
+  /** Null where measuring failed, and where something else was sent than what was measured. */
   readonly sent: (SentPrompt & { readonly calibrationName: string }) | null
   /** What the server is asked about this model, with the client's headers: dropped when the answer has ended. */
   readonly question: WindowQuestion
@@ -34,7 +34,8 @@ export function lessonOf(request: ChatRequest, ready: Ready, { prepared, asksUsa
     conversation: ready.remembered.conversation,
     expectedTokens: measure === null ? prepared.sentTokens : expectedPromptTokens(measure, prepared),
     sent:
-      measure === null
+      // What was counted is the repaired conversation: what an upstream says of the client's own tells nothing of that.
+      measure === null || prepared.chat !== chat
         ? null
         : {
             ...describeSent(chat, request.place.scope, measure, prepared),

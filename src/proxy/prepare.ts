@@ -1,5 +1,4 @@
 import { hasFamily } from '../pressure/ratio.ts'
-import type { Profile } from '../profiles/schema.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
@@ -36,20 +35,25 @@ export type Preparation = {
  * Whatever fails here costs the compaction, never the request: the original bytes are ready at any time.
  */
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
-  const { chat, place } = request
+  const { chat, received, place } = request
   const { failures } = parts
   const remembered = await parts.records.find(chat, place)
   const forced = request.wishes.compact === 'force'
   const untouched = asItCame(chat, chat.bytes.length)
 
   const measure = await failures.around('measure', null, () =>
-    measureRequest(request, parts, remembered, forced || remembered.stride !== null),
+    measureRequest(
+      request,
+      parts,
+      remembered,
+      forced || remembered.stride !== null || hasToPlace(request, parts),
+    ),
   )
   if (measure === null) {
     return { prepared: untouched, remembered, measure, failedOpen: 'measure', relayedReason: null }
   }
-  const original = asItCame(chat, measure.incomingTokens)
-  const relayedReason = whyUntouched(request, parts)
+  const relayedReason = whyUntouched(request, parts.memory)
+  const original = asItCame(relayedReason === null ? chat : received, measure.incomingTokens)
   if (relayedReason !== null || measure.counted === null) {
     return { prepared: original, remembered, measure, failedOpen: null, relayedReason }
   }
@@ -94,8 +98,19 @@ export function rewriteRequest(
     profile: request.profile,
     place: request.place,
     newest: remembered.stride,
-    strict: isStrict(request.profile, parts.memory.placementOf(request.modelKey)),
+    strict: isStrict(request, parts),
   }
+}
+
+/** Why nothing is rewritten in a request, whatever its size; null where it may be. */
+export function whyUntouched(
+  request: ChatRequest,
+  memory: Pick<UpstreamMemory, 'placementOf'>,
+): string | null {
+  if (request.profile.observe) return 'observe'
+  if (request.wishes.compact === 'off') return 'off'
+  if (memory.placementOf(request.modelKey) === 'original') return 'refused-before'
+  return null
 }
 
 // --- internal ---
@@ -106,13 +121,12 @@ function countedAs({ model, exchange }: ChatRequest, answeredBy: string | null):
   return isAlias && answeredBy !== null ? answeredBy : model
 }
 
-function whyUntouched(request: ChatRequest, parts: Preparation): string | null {
-  if (request.profile.observe) return 'observe'
-  if (request.wishes.compact === 'off') return 'off'
-  if (parts.memory.placementOf(request.modelKey) === 'original') return 'refused-before'
-  return null
+function isStrict({ profile, modelKey }: ChatRequest, { memory }: Pick<Preparation, 'memory'>): boolean {
+  if (profile.template !== 'auto') return profile.template === 'strict'
+  return memory.placementOf(modelKey) === 'strict'
 }
 
-function isStrict(profile: Profile, placement: 'strict' | 'original' | null): boolean {
-  return profile.template === 'strict' || (profile.template === 'auto' && placement === 'strict')
+/** Whether results that became user messages are to be joined with those beside them: a view is made then. */
+function hasToPlace(request: ChatRequest, parts: Preparation): boolean {
+  return (request.chat.repairs?.orphans ?? 0) > 0 && isStrict(request, parts)
 }

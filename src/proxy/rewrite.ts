@@ -14,6 +14,8 @@ import type { RecordPlace, Records } from './memory/records.ts'
 
 /** A request as it is sent: the client's own bytes, or a view of its conversation. */
 export type Prepared = {
+  /** The conversation whose bytes `pieces` are made of. */
+  readonly chat: Chat
   readonly pieces: readonly BodyPiece[]
   /** What the view is made of; null where the original messages are sent. */
   readonly compacted: Compacted | null
@@ -119,12 +121,13 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
   }
 }
 
-/** The client's own bytes. */
+/** A conversation with all of its messages: the client's own bytes, or the repaired ones. */
 export function asItCame(chat: Chat, sentTokens: number): Prepared {
   return {
+    chat,
     pieces: [{ start: 0, end: chat.bytes.length }],
     compacted: null,
-    isRewritten: false,
+    isRewritten: chat.repairs !== null,
     strict: false,
     clampedOutputTokens: null,
     sentTokens,
@@ -151,7 +154,7 @@ function prepared(
   checkView(chat, view)
   const items = view.messages.map(({ item }) => item)
   const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
-  return { pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens }
+  return { chat, pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens }
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */

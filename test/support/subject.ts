@@ -35,7 +35,11 @@ export function subjectOf(messages: readonly object[]): Subject {
 }
 
 /** The same of a JSON array as a client spelt it. */
-export function subjectFrom(body: string, counter: TokenCounter = thirds): Subject {
+export function subjectFrom(
+  body: string,
+  counter: TokenCounter = thirds,
+  standIns: ReadonlySet<number> = new Set(),
+): Subject {
   const source = sourceOf(body)
   const spans = scanArray(source.latin1, 0)?.elements ?? []
   const read = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 10_000 })))
@@ -44,7 +48,7 @@ export function subjectFrom(body: string, counter: TokenCounter = thirds): Subje
   return {
     source,
     messages: read,
-    structure: structureOf(read),
+    structure: structureOf(read, standIns),
     sizes: read.map((message, index) => {
       const facts = { ...message.facts, media: [] }
       const tokens = finish(messageTokens(parseMessage(source, message), facts, counter, ''))

@@ -3,7 +3,7 @@ import { parseJsonText } from '../../conversation/json-value.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
-import type { Subject } from '../subject.ts'
+import { isSaidByUser, type Subject } from '../subject.ts'
 import { argumentLines } from './passage.ts'
 import { thingsIn } from './things.ts'
 
@@ -42,7 +42,7 @@ export function* mentionsIn(
         messages: (later?.messages ?? 0) + 1,
         ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? 1 : 0),
         assistantAgeTokens: later?.assistantAgeTokens ?? (isAssistants ? ageTokens : null),
-        isUsers: role === 'user' || later?.isUsers === true,
+        isUsers: isSaidByUser(subject, index) || later?.isUsers === true,
         words: later?.words ?? words,
         latest: later?.latest ?? index,
       })

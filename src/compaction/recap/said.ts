@@ -1,7 +1,7 @@
 import { parseMessage } from '../../conversation/parse.ts'
 import type { FoldedRun } from '../layout.ts'
 import { waterLevel } from '../passes/clip.ts'
-import type { Subject } from '../subject.ts'
+import { isSaidByUser, type Subject } from '../subject.ts'
 import type { Writer } from './writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -37,10 +37,10 @@ export function writeUsers(
 ): void {
   const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
   if (shareTokens < USER_TOKENS_MIN) return
-  const newestFirst = indexes.filter((index) => subject.messages[index]?.facts.role === 'user').toReversed()
-  const distinct = new Map(
-    newestFirst.toReversed().map((index) => [subject.messages[index]?.facts.meaning, index]),
-  )
+  const distinct = new Map<string | undefined, number>()
+  for (const index of indexes) {
+    if (isSaidByUser(subject, index)) distinct.set(subject.messages[index]?.facts.meaning, index)
+  }
   const said = [...distinct.values()]
     .sort((a, b) => a - b)
     .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))

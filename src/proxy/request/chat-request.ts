@@ -16,7 +16,10 @@ import type { Wishes } from './wishes.ts'
 /** A chat completion request with all that decides how it is treated. */
 export type ChatRequest = {
   readonly exchange: Exchange
+  /** The conversation that is worked on: the client's, or the same repaired. */
   readonly chat: Chat
+  /** The client's own. */
+  readonly received: Chat
   readonly wishes: Wishes
   readonly profile: Profile
   readonly model: string
@@ -66,6 +69,7 @@ export function describeRequest(
   return {
     exchange,
     chat,
+    received: chat,
     wishes,
     profile,
     model,

@@ -2,6 +2,7 @@ import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../conversation/facts.ts'
 import type { Message } from '../../conversation/message.ts'
 import { readMessages } from '../../conversation/messages.ts'
+import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
 import type { Source } from '../../conversation/source.ts'
 import { structureOf, type Structure } from '../../conversation/structure.ts'
 import {
@@ -16,7 +17,7 @@ import type { RequestBody } from './read-body.ts'
 
 /** A chat completion request that was read with certainty. */
 export type Chat = {
-  /** The bytes that were read: the client's, without their content coding. */
+  /** The bytes that were read: the client's, without their content coding, or repaired. */
   readonly bytes: Buffer
   readonly source: Source
   readonly completion: ChatCompletion
@@ -24,6 +25,8 @@ export type Chat = {
   readonly structure: Structure
   /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
   readonly keys: readonly string[]
+  /** What was repaired in it; null where it is the client's own. */
+  readonly repairs: Repairs | null
 }
 
 /** Why a body is relayed as it came. */
@@ -40,8 +43,16 @@ export async function readChat(
   scope: string,
   options: ReadChatOptions,
 ): Promise<Chat | UnreadReason> {
-  const bytes = body.decoded
-  if (bytes === null) return 'encoding'
+  return body.decoded === null ? 'encoding' : readBytes(body.decoded, scope, options)
+}
+
+/** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
+export async function readBytes(
+  bytes: Buffer,
+  scope: string,
+  options: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
+): Promise<Chat | UnreadReason> {
   const source = bodySource(bytes)
   if (source === null) return 'not-utf8'
   const read = readChatCompletion(source, bytes.length, options.validatedOf(scope))
@@ -49,7 +60,7 @@ export async function readChat(
   const completion = read.request
   const messages = await drive(readMessages(completion.messageSpans, source, scope, options.readFacts))
   if (messages === null) return 'message-unreadable'
-  const structure = structureOf(messages)
+  const structure = structureOf(messages, repaired?.standIns)
   return {
     bytes,
     source,
@@ -57,5 +68,6 @@ export async function readChat(
     messages,
     structure,
     keys: meaningKeys(messages, structure.systemCount, digest),
+    repairs: repaired?.repairs ?? null,
   }
 }

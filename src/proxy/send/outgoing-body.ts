@@ -1,5 +1,6 @@
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span } from '../../conversation/source.ts'
+import type { Prepared } from '../rewrite.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
@@ -10,11 +11,12 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
   )
 }
 
-/** Whether pieces are all of a body of `bodyLength` bytes, as it came. */
-export function isUntouched(pieces: readonly BodyPiece[], bodyLength: number): boolean {
+/** Whether what is sent is all of the client's body, as it came. */
+export function isUntouched({ chat, pieces }: Pick<Prepared, 'chat' | 'pieces'>): boolean {
   const [first] = pieces
-  if (pieces.length !== 1 || first === undefined || typeof first === 'string') return false
-  return first.start === 0 && first.end === bodyLength
+  if (chat.repairs !== null || pieces.length !== 1 || first === undefined || typeof first === 'string')
+    return false
+  return first.start === 0 && first.end === chat.bytes.length
 }
 
 /**

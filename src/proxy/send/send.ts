@@ -5,7 +5,6 @@ import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
 import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import { judge, type Judged, type JudgeOptions } from './judge.ts'
 import { bytesOf, isUntouched } from './outgoing-body.ts'
-import type { Chat } from '../request/read-chat.ts'
 import type { Prepared } from '../rewrite.ts'
 
 /** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
@@ -26,7 +25,6 @@ export type SendOptions = {
   readonly upstreams: Upstreams
   readonly upstreamName: string | null
   readonly exchange: Exchange
-  readonly chat: Chat
   /** The client's bytes with their content coding, sent where nothing was changed. */
   readonly raw: Buffer
   readonly judging: (prepared: Prepared) => JudgeOptions
@@ -34,16 +32,16 @@ export type SendOptions = {
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
 export function sendOnce(options: SendOptions): Send {
-  const { exchange, chat } = options
+  const { exchange } = options
   let attempts = 0
 
   return async function sendOnceMore(prepared) {
     attempts += 1
-    const isChanged = !isUntouched(prepared.pieces, chat.bytes.length)
+    const isChanged = !isUntouched(prepared)
     const answer = await options.upstreams.send({
       upstream: options.upstreamName,
       ...onwardOf(exchange),
-      body: isChanged ? bytesOf(chat.bytes, prepared.pieces) : options.raw,
+      body: isChanged ? bytesOf(prepared.chat.bytes, prepared.pieces) : options.raw,
       headerOverrides: {
         // Answers have to be readable here; on the way to a model's server compression saves nothing.
         'accept-encoding': 'identity',

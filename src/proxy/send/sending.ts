@@ -43,7 +43,6 @@ export function sendingOf(
       upstreams: parts.upstreams,
       upstreamName: request.upstreamName,
       exchange,
-      chat,
       raw: body.raw,
       judging: (prepared) => ({
         mayOverflow: !observes && mayOverflow(ready.measure, prepared),
@@ -53,7 +52,6 @@ export function sendingOf(
     },
 
     usage: {
-      chat,
       when: observes ? 'never' : parts.usageInStreams,
       mayAsk: () =>
         memory.usage.mayAsk(request.modelKey) &&
@@ -64,15 +62,18 @@ export function sendingOf(
     restore: {
       underStrictPlacement: (prepared) =>
         failures.around('compaction', null, async () => {
-          if (profile.template !== 'auto' || prepared.strict || prepared.compacted === null) return null
+          if (profile.template !== 'auto' || prepared.strict || !prepared.isRewritten) return null
           const measure = await counted()
           if (measure.counted === null) return null
           const rewriting = rewriteRequest(request, parts, ready.remembered)
-          const placed = await rewriter.placeAnew(rewriting, measure.counted, true, prepared.compacted.stride)
+          const stride = prepared.compacted?.stride ?? null
+          const placed = await rewriter.placeAnew(rewriting, measure.counted, true, stride)
+          // What was only repaired may have nothing to join.
+          if (!placed.strict) return null
           const { clampedOutputTokens } = prepared
-          return clampedOutputTokens === null ? placed : clamped(request, placed, clampedOutputTokens)
+          return clampedOutputTokens === null ? placed : clamped(placed, clampedOutputTokens)
         }),
-      asItCame: () => asItCame(chat, ready.measure?.incomingTokens ?? chat.bytes.length),
+      asItCame: () => asItCame(request.received, ready.measure?.incomingTokens ?? chat.bytes.length),
       onWorked: (how, status) => {
         // A server's passing trouble also ends at the second try: only a refusal of the request itself teaches.
         if (status !== 500) memory.rememberPlacement(request.modelKey, how)
@@ -97,7 +98,7 @@ export function sendingOf(
           const previous = refused.compacted?.stride ?? ready.remembered.stride
           return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
         }),
-      clamp: (prepared, outputTokens) => clamped(request, prepared, outputTokens),
+      clamp: clamped,
       onRefused: (classification, refused, sentTokens) => {
         memory.forgetOriginal(request.modelKey)
         memory.windows.learnFrom(
@@ -126,8 +127,8 @@ function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
   return expectedPromptTokens(measure, prepared) > measure.window.tokens * HOLD_SHARE
 }
 
-function clamped(request: ChatRequest, prepared: Prepared, outputTokens: number): Prepared {
-  const limit = request.chat.completion.outputLimit
+function clamped(prepared: Prepared, outputTokens: number): Prepared {
+  const limit = prepared.chat.completion.outputLimit
   if (limit === null) return prepared
   const pieces = withReplaced(prepared.pieces, limit.value, String(outputTokens))
   return { ...prepared, pieces, clampedOutputTokens: outputTokens }

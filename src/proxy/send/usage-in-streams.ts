@@ -1,12 +1,10 @@
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
-import type { Chat } from '../request/read-chat.ts'
 import type { Prepared } from '../rewrite.ts'
 import { isAnswered, isOurDoing, sendAgain, standing, type Outcome, type Send } from './send.ts'
 import { usageRefusalIn, type UsageRefusal } from './usage-refusals.ts'
 
 export type UsageOptions = {
-  readonly chat: Pick<Chat, 'bytes' | 'completion'>
   /** `rewritten`: where the body is another than the client's anyway. */
   readonly when: 'rewritten' | 'never' | 'always'
   /** Whether there is any use in asking this upstream for this model, and none known that refuses it. */
@@ -52,10 +50,10 @@ export const askForUsage =
 // --- internal ---
 
 /** The request with the addition; null where nothing is to be asked. */
-function withUsageAsked(prepared: Prepared, { chat, when, mayAsk }: UsageOptions): Prepared | null {
-  const addition = chat.completion.usageAddition
+function withUsageAsked(prepared: Prepared, { when, mayAsk }: UsageOptions): Prepared | null {
+  const addition = prepared.chat.completion.usageAddition
   if (addition === null || when === 'never') return null
-  if (when === 'rewritten' && isUntouched(prepared.pieces, chat.bytes.length)) return null
+  if (when === 'rewritten' && isUntouched(prepared)) return null
   if (!mayAsk()) return null
   return { ...prepared, pieces: withReplaced(prepared.pieces, addition.at, addition.text) }
 }

@@ -9,6 +9,7 @@ const exposedHeaders = [
   'x-foldgate-tokens',
   'x-foldgate-pressure',
   'x-foldgate-passes',
+  'x-foldgate-repairs',
   'x-foldgate-summary',
   'x-foldgate-attempts',
   'x-request-id',

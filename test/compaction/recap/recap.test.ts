@@ -149,6 +149,11 @@ describe('what the user said', () => {
   })
 })
 
+/** A script in one of its versions. */
+function scriptOf(version: number): string {
+  return `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
+}
+
 describe('what was written and printed', () => {
   test('is quoted under whose it is, in order, the latest before the earliest', () => {
     const messages = Array.from({ length: 60 }, (_, index) =>
@@ -177,8 +182,6 @@ describe('what was written and printed', () => {
   })
 
   test('stands once, in its newest state', () => {
-    const scriptOf = (version: number): string =>
-      `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
     const messages = [1, 2, 3].flatMap((version) =>
       round(`c${version}`, 'ok', 'write', { text: scriptOf(version) }),
     )

@@ -1,0 +1,52 @@
+import { repairConversation, type Repairs } from '../conversation/repair/repair.ts'
+import { violationsOf } from '../conversation/rules.ts'
+import { spliceMessages } from '../conversation/splice.ts'
+import { InvariantError } from '../errors.ts'
+import { drive } from './drive.ts'
+import type { Failures } from './failures.ts'
+import type { UpstreamMemory } from './memory/upstream-memory.ts'
+import { whyUntouched } from './prepare.ts'
+import type { ChatRequest } from './request/chat-request.ts'
+import { readBytes, type Chat, type ReadChatOptions } from './request/read-chat.ts'
+import { bytesOf } from './send/outgoing-body.ts'
+
+export type RepairParts = {
+  readonly memory: Pick<UpstreamMemory, 'placementOf'>
+  readonly reading: ReadChatOptions
+  readonly failures: Failures
+  /** Called for every request in which something was repaired. */
+  readonly onRepaired: (repairs: Repairs) => void
+}
+
+/**
+ * A request whose broken conversation is repaired, where the profile asks for it: from here on it is as if the client
+ * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
+ * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
+ */
+export async function repairRequest(request: ChatRequest, parts: RepairParts): Promise<ChatRequest> {
+  if (!request.profile.repair || whyUntouched(request, parts.memory) !== null) return request
+  const chat = await parts.failures.around('repair', request.received, () => repaired(request, parts.reading))
+  if (chat.repairs === null) return request
+  parts.onRepaired(chat.repairs)
+  return { ...request, chat }
+}
+
+// --- internal ---
+
+async function repaired({ received, place }: ChatRequest, reading: ReadChatOptions): Promise<Chat> {
+  const { messages, completion, bytes, source } = received
+  const found = await drive(repairConversation(source, messages))
+  if (found === null) return received
+  const body = bytesOf(bytes, spliceMessages(messages, found.items, completion.messages, bytes.length))
+  const read = await readBytes(body, place.scope, reading, found)
+  if (typeof read === 'string') throw new InvariantError(`the repaired body cannot be read: ${read}`)
+  if (brokenRules(read) > brokenRules(received)) throw new InvariantError('the repair breaks more rules')
+  return read
+}
+
+function brokenRules({ messages }: Chat): number {
+  return violationsOf(
+    messages.map(({ facts }) => facts),
+    'lenient',
+  ).length
+}

@@ -1,0 +1,147 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { arbitraryMessages } from '../support/arbitrary-messages.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { brokenConversation, validConversation } from '../support/conversations.ts'
+import { send } from '../compaction/sending.ts'
+import { repairedOf } from '../support/repaired.ts'
+import { subjectFrom } from '../support/subject.ts'
+
+const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
+  arbitraryMessages,
+  conversation,
+  brokenConversation({ textCharactersMax: 400 }),
+)
+/** Nothing but users, assistants and results: what else strict templates refuse plays no part. */
+const spoken = arbitraryMessages.map((messages) =>
+  messages.filter((message) => isResult(message) || ['user', 'assistant'].includes(String(roleOf(message)))),
+)
+const runs = { numRuns: 400 }
+
+function parsed(texts: readonly string[]): object[] {
+  return texts.map((text) => JSON.parse(text))
+}
+
+function roleOf(message: object | undefined): unknown {
+  return message !== undefined && 'role' in message ? message.role : undefined
+}
+
+function isResult(message: object | undefined): boolean {
+  return roleOf(message) === 'tool' || roleOf(message) === 'function'
+}
+
+/** Where the last assistant message stands, if nothing but results follows it. */
+function lastRound(messages: readonly object[]): number {
+  const last = messages.findLastIndex((message) => !isResult(message))
+  return roleOf(messages[last]) === 'assistant' ? last : -1
+}
+
+/** The rules of tool calls that a conversation breaks, but for calls of the last round that wait. */
+function brokenCalls(messages: readonly object[]): readonly string[] {
+  const open = lastRound(messages)
+  return ruleBreaks(messages, 'lenient')
+    .filter(({ rule }) => rule !== 'message-shape' && rule !== 'content-missing')
+    .filter(({ rule, index }) => rule !== 'calls-unanswered' || index !== open)
+    .filter(({ rule, index }) => rule !== 'calls-empty' || roleOf(messages[index]) === 'assistant')
+    .map(({ rule }) => rule)
+}
+
+/** How often it is not the turn of who speaks, tool rounds aside: the user begins, and they alternate. */
+function turnBreaks(messages: readonly object[]): number {
+  const rules = ruleBreaks(messages, 'strict').map(({ rule }) => rule)
+  return rules.filter((rule) => rule === 'roles-not-alternating' || rule === 'first-not-user').length
+}
+
+describe('a repaired conversation', () => {
+  test('obeys the rules of tool calls, whatever it was, but for calls that wait at its end', () => {
+    fc.assert(
+      fc.property(broken, (messages) => {
+        expect(brokenCalls(parsed(repairedOf(messages).texts))).toEqual([])
+      }),
+      runs,
+    )
+  })
+
+  test('is sound: repaired again it stays as it is', () => {
+    fc.assert(
+      fc.property(broken, (messages) => {
+        expect(repairedOf(parsed(repairedOf(messages).texts)).repairs).toBeNull()
+      }),
+      runs,
+    )
+  })
+
+  test('has its turns in no worse order than without the results, once user messages are joined', () => {
+    fc.assert(
+      fc.property(spoken, (messages) => {
+        const { texts, standIns } = repairedOf(messages)
+        // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
+        const sent = parsed(texts)
+        fc.pre(
+          [...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'),
+        )
+        const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
+        const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
+        const rest = messages.filter((message) => !isResult(message))
+        expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
+        // Behind a round nobody but an assistant may speak, which templates of open models check.
+        for (const place of standIns) expect(isResult(sent[place - 1])).toBe(false)
+      }),
+      runs,
+    )
+  })
+
+  test('keeps the order and every byte of what was not broken (P1)', () => {
+    fc.assert(
+      fc.property(broken, (messages) => {
+        const { texts, kept, standIns } = repairedOf(messages)
+        const places = [...kept.values()]
+        expect(places).toEqual([...places].sort((one, other) => one - other))
+        for (const [index, place] of kept) expect(texts[place]).toBe(JSON.stringify(messages[index]))
+        // Whatever is no result stays, and an assistant message loses an empty list of calls at most.
+        const said = messages.filter((message) => !isResult(message)).map(roleOf)
+        const left = parsed(texts).filter((message, place) => !isResult(message) && !standIns.has(place))
+        expect(left.map(roleOf)).toEqual(said)
+      }),
+      runs,
+    )
+  })
+
+  test('loses no text of any result', () => {
+    fc.assert(
+      fc.property(broken, (messages) => {
+        const sent = repairedOf(messages).texts.join('\n')
+        const lost = messages.filter((message) => {
+          const content = isResult(message) && 'content' in message ? message.content : ''
+          return typeof content === 'string' && !sent.includes(JSON.stringify(content).slice(1, -1))
+        })
+        expect(lost).toEqual([])
+      }),
+      runs,
+    )
+  })
+
+  test('that grew begins with what was sent of it before (P5)', () => {
+    fc.assert(
+      fc.property(broken, (messages) => {
+        const whole = repairedOf(messages).texts
+        for (const [point, message] of messages.entries()) {
+          if (roleOf(message) !== 'assistant' || point === 0) continue
+          const { texts } = repairedOf(messages.slice(0, point))
+          expect(whole.slice(0, texts.length)).toEqual(texts)
+        }
+      }),
+      runs,
+    )
+  })
+})
+
+test('a conversation that obeys the rules is not touched', () => {
+  fc.assert(
+    fc.property(validConversation({ textCharactersMax: 400 }), (messages) => {
+      expect(repairedOf(messages).repairs).toBeNull()
+    }),
+    runs,
+  )
+})
