@@ -1,5 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
+import { targetOf } from '../profiles/target.ts'
 import { chooseFrontier, folding, type RecapCaps } from './frontier.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
@@ -43,7 +44,7 @@ export function* planStride(
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pins)
   const before = previous ?? UNTOUCHED
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
-  const targetTokens = targetOf(policy, options, beforeTokens, fixedTokens)
+  const targetTokens = goalOf(policy, options, beforeTokens, fixedTokens)
   const roomTokens = roomUnderTarget(options, targetTokens, fixedTokens)
   const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
@@ -148,11 +149,12 @@ function savingsMinTokens(room: Room): number {
 // --- internal ---
 
 /** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
-function targetOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
+function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
   if (options.smallest) return 0
-  const target = thresholdTokens(policy.target, options.room.budgetTokens, fixedTokens)
+  const setting = targetOf(policy)
+  const target = thresholdTokens(setting, options.room.budgetTokens, fixedTokens)
   if (!isAskedFor(options.reason)) return target
-  const share = policy.target > 1 ? policy.target / options.room.budgetTokens : policy.target
+  const share = setting > 1 ? setting / options.room.budgetTokens : setting
   return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
 }
 
@@ -173,7 +175,7 @@ const QUOTED_SYSTEM_SHARE = 0.25
 const SMALLEST_RECAP_SHARE = 0.25
 
 /** A recap never takes more than this share of the room under the target … */
-const RECAP_SHARE = 0.75
+const RECAP_SHARE = 0.8
 
 /** … nor more than this where the protected tail takes the rest: two steps, so that recaps keep their size. */
 const RECAP_SHARE_BESIDE_TAIL = 0.5

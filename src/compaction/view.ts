@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { joinUsers } from './placement.ts'
 import type { PassName } from './policy.ts'
-import { BARE_MARK, recapOf } from './recap/recap.ts'
+import { BARE_MARK, recapOf, type Beside } from './recap/recap.ts'
 import type { Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 import type { Treatments } from './treatments.ts'
@@ -55,15 +55,20 @@ export function* buildView(
   if (layout.task !== null) messages.push(yield* treated(layout.task))
   const pinned = [layout.task, layout.latestUser].filter((index) => index !== null)
   // A name that stands only in what was cleared or shortened is not there to be read.
-  const tail = range(layout.tail, stride.point).filter((index) => {
+  const isWhole = (index: number): boolean => {
     const { kind } = ledger.treatment(index, stride.reach, clips)
     return kind === 'kept' || kind === 'rendered'
-  })
+  }
+  const tail = range(layout.tail, stride.point)
+  const beside: Beside = {
+    visible: [...pinned, ...tail.filter(isWhole)],
+    shortened: tail.filter((index) => !isWhole(index)),
+  }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further strides of the same turn move the tail.
-  yield* addRecap(layout.before, layout.latestUser === null ? [...pinned, ...tail] : pinned)
+  yield* addRecap(layout.before, layout.latestUser === null ? beside : { visible: pinned, shortened: [] })
   if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
-  yield* addRecap(layout.after, [...pinned, ...tail])
+  yield* addRecap(layout.after, beside)
   for (let index = layout.tail; index < subject.messages.length; index += 1)
     messages.push(yield* treated(index))
 
@@ -88,10 +93,10 @@ export function* buildView(
     return { item: { kind: 'made', json: made.text }, tokens: made.tokens, index, role }
   }
 
-  function* addRecap(run: FoldedRun | null, visible: readonly number[]): Steps<void> {
+  function* addRecap(run: FoldedRun | null, around: Beside): Steps<void> {
     if (run === null) return
     passes.add('fold')
-    const recap = yield* recapOf(subject, run, visible, cache)
+    const recap = yield* recapOf(subject, run, around, cache)
     if (recap.text === null) return
     hasRecap = true
     messages.push(recapMessage(recap.text, recap.tokens))

@@ -1,3 +1,4 @@
+import { targetOf } from '../profiles/target.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -79,7 +80,7 @@ async function describeModel(
     `profile  ${profile.name}, from ${sources.get(profile.name) ?? 'the defaults'}`,
     `because  ${why}`,
     `window   ${tokens} tokens, ${kind}; source: ${source}${sourceMeanings[source] ?? ''}`,
-    `strides  from ${share(profile.trigger)} down to ${share(profile.target)}`,
+    `strides  from ${share(profile.trigger)} down to ${share(targetOf(profile))}`,
   ]
   // The command knows no request, and the answer may be another for one with such headers.
   for (const { name, headers } of byHeaders) {

@@ -74,11 +74,14 @@ export const profileKeys = group({
     .prefault({})
     .describe("The model's window."),
   trigger: shareOrTokensOrOff
-    .default(0.75)
+    .default(1)
     .describe(
-      'Where a stride begins: a ratio of what is not fixed, or tokens of the whole prompt, or off (recovery from overflow stays on).',
+      'Where a stride begins: a ratio of what is not fixed (1: when it would not fit), or tokens of the whole prompt, or off (recovery from overflow stays on).',
     ),
-  target: shareOrTokens.default(0.5).describe('How far a stride goes: a ratio or tokens, below the trigger.'),
+  target: shareOrTokens
+    .nullable()
+    .default(null)
+    .describe('How far a stride goes: a ratio or tokens, below the trigger; null: seven tenths of it.'),
   every: group({
     turns: count('turns').default(0).describe('Also a stride after so many turns since the last; 0: off.'),
     tool_calls: count('tool calls')
@@ -106,7 +109,7 @@ export const profileKeys = group({
     ),
   keep: group({
     recent_messages: count('messages')
-      .default(10)
+      .default(4)
       .describe(
         'How many of the newest messages stay word for word, as far as they take no more than half of the room under the target.',
       ),
@@ -162,7 +165,11 @@ export const profileKeys = group({
     .prefault({})
     .describe('Pass 4: old messages are replaced by a recap; by a summary once `summary` is in effect.'),
   recap: group({
-    max_tokens: count('tokens', 1).default(1024).describe('Longest recap, in tokens.'),
+    max_tokens: count('tokens', 1)
+      .default(8192)
+      .describe(
+        'Longest recap, in tokens; it never takes more than four fifths of the room under the target.',
+      ),
   })
     .prefault({})
     .describe('The summary made without a model.'),
@@ -263,7 +270,7 @@ export const profileKeys = group({
 /** The schema of a whole profile: its keys, and what must hold between them. */
 export const profileSchema = profileKeys.superRefine((profile, context) => {
   const { trigger, target } = profile
-  if (trigger === 'off' || isRatio(trigger) !== isRatio(target) || target < trigger) return
+  if (trigger === 'off' || target === null || isRatio(trigger) !== isRatio(target) || target < trigger) return
   context.addIssue({
     code: 'custom',
     path: ['target'],

@@ -50,7 +50,7 @@ test('with a model it says which profile and window the model gets, and why', as
     'profile  local, from profiles/local.yaml',
     'because  the model matches "qwen*", and no other profile matches more specifically',
     'window   32768 tokens, total; source: table (the built-in table)',
-    'strides  from 20000 tokens down to 0.5 of what is not fixed',
+    'strides  from 20000 tokens down to 14000 tokens',
     'note     requests with x-agent: explorer may get the profile agent',
   ])
 })

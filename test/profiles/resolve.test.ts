@@ -14,7 +14,7 @@ test('a profile named default is always there', () => {
 test('every profile extends the default one unless it says otherwise', () => {
   const { profiles } = resolve({ default: { trigger: 0.9 }, a: {}, b: { extends: null } })
   expect(profiles.get('a')?.trigger).toBe(0.9)
-  expect(profiles.get('b')?.trigger).toBe(0.75)
+  expect(profiles.get('b')?.trigger).toBe(1)
 })
 
 test('groups merge key by key along the chain, lists and single values replace', () => {

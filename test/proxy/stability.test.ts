@@ -181,7 +181,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
   })
 
   test('a branch goes on from the last stride that both share', async () => {
-    await using at = await stand()
+    await using at = await stand({ profile: { ...profile, target: 0.3 } })
     const points = [...growing(run)]
     let trunk: readonly string[] = []
     let shared: TestMessage[] = []

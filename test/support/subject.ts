@@ -61,10 +61,12 @@ export function subjectFrom(
   }
 }
 
-/** A policy with the defaults and what the test sets. */
+/** A policy whose figures stories can be told with, whatever the defaults are. */
 export function policyOf(profile: object = {}): Policy {
-  return profileSchema.parse(profile)
+  return profileSchema.parse({ ...figures, ...profile })
 }
+
+const figures = { trigger: 0.75, target: 0.5, keep: { recent_messages: 10 }, recap: { max_tokens: 1024 } }
 
 /** The messages of a view as JSON texts, as the upstream receives them. */
 export function viewTexts(subject: Subject, view: View): string[] {

@@ -21,20 +21,23 @@ export const BARE_MARK = '[earlier messages left out]'
 /** Below this many tokens a recap's own words do not fit. */
 export const RECAP_TOKENS_MIN = 64
 
+/** What stands in the view beside a recap. */
+export type Beside = {
+  /** Messages that can be read whole: what they say too is left out of the recap. */
+  readonly visible: readonly number[]
+  /** Messages that were cleared or shortened: what they said may be quoted and named like what was folded. */
+  readonly shortened: readonly number[]
+}
+
 /**
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
  * passages most likely to be needed word for word, and the specific things that were named beside them, as far
- * as the cap allows; what the `visible` messages say too is left out. It depends on these messages only. A bare
- * mark where there is no room for words; its text is null where there is none even for that.
+ * as the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
+ * null where there is none even for that.
  */
-export function* recapOf(
-  subject: Subject,
-  folded: FoldedRun,
-  visible: readonly number[],
-  cache: MadeCache,
-): Steps<Made> {
+export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, cache: MadeCache): Steps<Made> {
   const indexes = foldedIndexes(folded)
-  const key = recapKey(subject, indexes, visible, folded)
+  const key = recapKey(subject, indexes, beside, folded)
   const known = cache.get(key)
   if (known !== undefined) return known
 
@@ -47,7 +50,12 @@ export function* recapOf(
   }
   writeSystem(subject, indexes, folded, writer)
   writeUsers(subject, indexes, folded, writer)
-  yield* writeQuotesAndNames(subject, { indexes, visible, tokensMax: folded.tokensMax }, cache, writer)
+  yield* writeQuotesAndNames(
+    subject,
+    { indexes: [...indexes, ...beside.shortened], visible: beside.visible, tokensMax: folded.tokensMax },
+    cache,
+    writer,
+  )
   const text = writer.close()
   const made: Made = { text, tokens: subject.count(text) }
   cache.set(key, made)
@@ -57,7 +65,7 @@ export function* recapOf(
 // --- internal ---
 
 /** The share of what the user's words leave that names may take; what they do not need goes to passages. */
-const NAMES_SHARE = 0.75
+const NAMES_SHARE = 0.8
 
 /** Tokens of a name, about. */
 const NAME_TOKENS = 6
@@ -75,15 +83,10 @@ function foldedIndexes(folded: FoldedRun): number[] {
   return indexes
 }
 
-function recapKey(
-  subject: Subject,
-  indexes: readonly number[],
-  visible: readonly number[],
-  folded: FoldedRun,
-): string {
+function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, folded: FoldedRun): string {
   const hashesOf = (some: readonly number[]): string =>
     some.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
-  const hashes = `${hashesOf(indexes)}\n${hashesOf(visible)}`
+  const hashes = [indexes, beside.visible, beside.shortened].map(hashesOf).join('\n')
   return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
 

@@ -59,7 +59,7 @@ export function writeUsers(
 // --- internal ---
 
 /** The share of a recap that the user's own words take. */
-const USERS_SHARE = 0.25
+const USERS_SHARE = 0.2
 const USER_CHARS_MAX = 1200
 /** Less than this of a message says nothing. */
 const USER_TOKENS_MIN = 16

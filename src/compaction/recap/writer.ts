@@ -42,12 +42,12 @@ export function createWriter(count: CountTokens, tokensMax: number): Writer {
   }
 }
 
-/** Text of a conversation as it may stand in a recap: it cannot end the tag it stands in, and holds no half of a character. */
-export function harmless(text: string): string {
-  return text.replace(/<\/(?=conversation-)/gi, '<\\/').replace(halfCharacter, '')
-}
-
 // --- internal ---
 
 /** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
 const halfCharacter = /\p{Surrogate}/gu
+
+/** Text of a conversation as it may stand in a recap: it cannot end the tag it stands in, and holds no half of a character. */
+function harmless(text: string): string {
+  return text.replace(/<\/(?=conversation-)/gi, '<\\/').replace(halfCharacter, '')
+}

@@ -224,10 +224,17 @@ function isSmall(chat: Chat, profile: Profile, budgetTokens: number): boolean {
     bodyBytes: chat.bytes.length,
     // The budget is in our tokens, so the provider's ratio is in it already.
     ratio: 1,
-    triggerTokens: lowestThresholdTokens(profile, budgetTokens, 0),
+    // Well before the first stride: what the provider says of a counted prompt tells what that one needs.
+    triggerTokens: Math.min(
+      lowestThresholdTokens(profile, budgetTokens, 0),
+      budgetTokens * COUNTED_FROM_SHARE,
+    ),
     hasMedia: chat.messages.some(({ facts }) => facts.media.length > 0),
   })
 }
+
+/** Prompts are counted from this share of the budget on, whatever the trigger. */
+const COUNTED_FROM_SHARE = 0.75
 
 function sum(sizes: readonly number[], start: number, end: number): number {
   let total = 0

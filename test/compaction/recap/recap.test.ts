@@ -25,7 +25,8 @@ function recap(messages: readonly object[], options: RecapOptions = {}): string 
     systemTokensMax: 256,
     ...run,
   }
-  return finish(recapOf(subjectOf(messages), folded, visible, createMadeCache({ charsMax: 1_000_000 }))).text
+  const beside = { visible, shortened: [] }
+  return finish(recapOf(subjectOf(messages), folded, beside, createMadeCache({ charsMax: 1_000_000 }))).text
 }
 
 const textOf = (messages: readonly object[], options?: RecapOptions): string => recap(messages, options) ?? ''
@@ -80,7 +81,7 @@ describe('a recap', () => {
         recapOf(
           subject,
           { start: 0, end: 2, except: [], tokensMax: 500, systemTokensMax: 50, ...run },
-          visible,
+          { visible, shortened: [] },
           cache,
         ),
       )
