@@ -8,6 +8,11 @@ const windowTokens = 128_000
 const stand = () => exampleStand('evict-clear-then-summarize', windowTokens)
 const opening = openingFor(windowTokens)
 
+/** Every fourth call reads the attempt log. */
+function toolOf(number: number): string {
+  return number % 4 === 1 ? 'read_attempts' : 'read_file'
+}
+
 describe('eviction', () => {
   test('a result of 25,000 tokens is a preview in the very request that first carries it', async () => {
     await using at = await stand()
@@ -30,7 +35,6 @@ describe('eviction', () => {
 })
 
 describe('clearing', () => {
-  const toolOf = (number: number): string => (number % 4 === 1 ? 'read_attempts' : 'read_file')
   const grown = [...opening, ...work(60_000, 1_500, toolOf)]
 
   test('below 0.6 of the window every result stays', async () => {
@@ -58,6 +62,16 @@ describe('clearing', () => {
     expect(received.raw[5]).toBe(sent[5])
     expect(received.raw[7]).not.toBe(sent[7])
     expect(received.raw.slice(-12)).toEqual(sent.slice(-12))
+  })
+
+  test('the newest six results stay, even where more would have to go', async () => {
+    await using at = await stand()
+    const large = [...opening, ...work(55_000, 6_000, toolOf)]
+    const conversation = await grownToShare(0.61, windowTokens, large)
+    const { messages } = await at.send(conversation)
+    const results = messages.filter(({ role }) => role === 'tool')
+    const cleared = results.map(({ text }) => text.startsWith('[cleared: '))
+    expect(cleared).toEqual([true, false, true, true, ...Array.from({ length: 6 }, () => false)])
   })
 })
 
