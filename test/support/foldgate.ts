@@ -3,7 +3,7 @@ import { createApp, type App } from '../../src/app.ts'
 import { loadSettings } from '../../src/config/settings.ts'
 import type { FlagValues } from '../../src/config/flags.ts'
 import { createLog } from '../../src/log.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
+import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 
@@ -12,6 +12,8 @@ export type FoldgateOptions = {
   readonly upstream: string
   /** The one profile, as its file would say it. */
   readonly profile?: object
+  /** Instead of it: several by name, `default` among them. */
+  readonly profiles?: ReadonlyMap<string, Profile>
   readonly store?: Store
   readonly flags?: FlagValues
   readonly env?: Readonly<Record<string, string>>
@@ -38,10 +40,11 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
   })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const profile = { ...profileSchema.parse(options.profile ?? {}), name: 'default' }
+  const profiles = options.profiles ?? new Map([['default', profile]])
   const lines: string[] = []
   const app = createApp({
     settings: loaded.settings,
-    profiles: () => new Map([['default', profile]]),
+    profiles: () => profiles,
     store: options.store ?? openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
     secret: Buffer.alloc(32, 7),
     proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },

@@ -1,0 +1,114 @@
+import { openPromptCounter, REPLY_TOKENS } from '../../../src/demo/prompt-tokens.ts'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { assistant, round, system, user } from '../../compaction/sending.ts'
+
+/** A text of so many tokens in o200k_base, some for the label among them; one word again and again is cheap to count. */
+export function words(label: string, tokens: number): string {
+  return `${label}:${' word'.repeat(Math.max(0, tokens - LABEL_TOKENS))}`
+}
+
+/**
+ * A system message of nearly a sixteenth of the window, and the task. Thresholds are reckoned with what stands
+ * around a conversation, and with the reply's reserve, rounded up to sixteenths (docs/decisions/nominal-numbers.md):
+ * so, and with a reply of `replyTokens`, the rounding takes nothing and figures are what a profile says.
+ */
+export function openingFor(windowTokens: number): readonly object[] {
+  return [
+    system(words('You repair programs', windowTokens / SIXTEENTHS - ROUNDING_TOKENS)),
+    user('Repair the nightly run of build 7c1f09ab.'),
+  ]
+}
+
+/** A reply limit of a sixteenth of the window. */
+export function replyTokens(windowTokens: number): number {
+  return windowTokens / SIXTEENTHS
+}
+
+/** The assistant thinking aloud and the user answering, in messages of so many tokens, up to so many in all. */
+export function talk(tokensMax: number, messageTokens: number): readonly object[] {
+  const messages: object[] = []
+  while ((messages.length + 2) * (messageTokens + MESSAGE_TOKENS) <= tokensMax) {
+    const number = messages.length / 2
+    messages.push(assistant(words(`thought ${number}`, messageTokens)))
+    messages.push(user(words(`remark ${number}`, messageTokens)))
+  }
+  return messages
+}
+
+/** Tool rounds with results of so many tokens, up to so many in all. */
+export function work(tokensMax: number, resultTokens: number, toolOf: (round: number) => string = readFile) {
+  const messages: object[] = []
+  while ((messages.length / 2 + 1) * (resultTokens + ROUND_TOKENS) <= tokensMax) {
+    const number = messages.length / 2
+    const text = words(`result ${number}`, resultTokens)
+    messages.push(...round(`call_${number}`, text, toolOf(number)))
+  }
+  return messages
+}
+
+/** One round whose results have so many tokens together: a step from one request to the next. */
+export function lastRound(tokens: number, results = 1): readonly object[] {
+  const calls = Array.from({ length: results }, (_, index) =>
+    round(`call_last_${index}`, words(`last result ${index}`, Math.ceil(tokens / results))),
+  )
+  return joinedRounds(calls)
+}
+
+/** The conversation, and one round more with which it has so many tokens in all. */
+export async function grownTo(
+  tokens: number,
+  conversation: readonly object[],
+  results = 1,
+): Promise<readonly object[]> {
+  const missing = tokens - (await tokensOf(conversation)) - REPLY_TOKENS - results * ROUND_TOKENS
+  return [...conversation, ...lastRound(missing, results)]
+}
+
+/**
+ * The same to a share of what is not fixed: of what system message, task and latest user message leave of the
+ * window less the reply.
+ */
+export async function grownToShare(
+  share: number,
+  windowTokens: number,
+  conversation: readonly object[],
+): Promise<readonly object[]> {
+  const users = conversation.filter((message) => 'role' in message && message.role === 'user')
+  const pinned = new Set([...conversation.slice(0, 2), ...users.slice(-1)])
+  const fixedTokens = await tokensOf([...pinned])
+  const budgetTokens = windowTokens - replyTokens(windowTokens)
+  return grownTo(fixedTokens + share * (budgetTokens - fixedTokens), conversation)
+}
+
+// --- internal ---
+
+const SIXTEENTHS = 16
+
+/** What the rounding may take after all. */
+const ROUNDING_TOKENS = 100
+
+async function tokensOf(messages: readonly object[]): Promise<number> {
+  const { count } = await loadCounter('o200k_base')
+  const counter = openPromptCounter(count)
+  return messages.reduce((sum, message) => sum + counter.message(JSON.stringify(message), message), 0)
+}
+
+/** What `words` begins with, about. */
+const LABEL_TOKENS = 4
+
+/** Role and framing of a message. */
+const MESSAGE_TOKENS = 5
+
+/** A call with its arguments, and the framing of both messages. */
+const ROUND_TOKENS = 35
+
+function readFile(): string {
+  return 'read_file'
+}
+
+/** Rounds of one call each as one round that makes all of the calls. */
+function joinedRounds(rounds: readonly (readonly object[])[]): readonly object[] {
+  const asking = rounds.flatMap(([message]) => (message === undefined ? [] : [message]))
+  const calls = asking.flatMap((message) => ('tool_calls' in message ? message.tool_calls : []))
+  return [{ role: 'assistant', content: null, tool_calls: calls }, ...rounds.flatMap((each) => each.slice(1))]
+}
