@@ -12,6 +12,11 @@ export type Structure = {
   readonly turns: readonly number[]
   /** Where requests were made, ascending: before every assistant message but one at 0, and at the end. */
   readonly requestPoints: readonly number[]
+  /**
+   * Where a record may be found, ascending: at the request points, and before user messages that no assistant's
+   * word precedes, where a request may have been made whose answer was interrupted.
+   */
+  readonly recordPoints: readonly number[]
   /** Whether a user message stands for a result that became text: nobody said it, and it begins no turn. */
   readonly isStandIn: (index: number) => boolean
   /** The last user message before `index`; -1 where there is none. */
@@ -48,6 +53,7 @@ export function structureOf(
     task: turns[0] ?? -1,
     turns,
     requestPoints: requestPointsOf(facts),
+    recordPoints: recordPointsOf(facts),
     isStandIn: (index) => standIns.has(index),
     latestUserBefore: (index) => users[index] ?? -1,
     unitStart: (index) => starts[index] ?? index,
@@ -65,6 +71,15 @@ function leadingSystemCount(facts: readonly MessageFacts[]): number {
 
 function requestPointsOf(facts: readonly MessageFacts[]): readonly number[] {
   const points = facts.flatMap(({ role }, index) => (role === 'assistant' && index > 0 ? [index] : []))
+  return [...points, facts.length]
+}
+
+function recordPointsOf(facts: readonly MessageFacts[]): readonly number[] {
+  const points = facts.flatMap(({ role }, index) => {
+    if (index === 0) return []
+    const isInterruption = role === 'user' && facts[index - 1]?.role !== 'assistant'
+    return role === 'assistant' || isInterruption ? [index] : []
+  })
   return [...points, facts.length]
 }
 

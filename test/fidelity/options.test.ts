@@ -26,7 +26,7 @@ test('a profile is read with its defaults and named by its file', async () => {
   const options = readOptions([folder, '--file', 'own', '--profile', join(folder, 'large-recap.yaml')])
   if (typeof options === 'string') throw new Error(options)
   expect([...options.profiles.keys()]).toEqual(['large-recap'])
-  expect(options.profiles.get('large-recap')).toMatchObject({ recap: { max_tokens: 2000 }, trigger: 0.75 })
+  expect(options.profiles.get('large-recap')).toMatchObject({ recap: { max_tokens: 2000 }, trigger: 1 })
 })
 
 test('what leaves nothing to measure is refused, with the reason', async () => {

@@ -180,6 +180,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
     expect(ids.size).toBe(1)
   })
 
+  // An answer that is interrupted leaves no message: where its request was made is no request point of what follows.
   test('a branch goes on from the last stride that both share', async () => {
     await using at = await stand({ profile: { ...profile, target: 0.3 } })
     const points = [...growing(run)]

@@ -79,7 +79,7 @@ function withDeadline<Result>(work: Promise<Result>, onMissed: () => void): Prom
 function recordsIn(store: Store): Records {
   return {
     find: async (chat, place) => {
-      const points = chat.structure.requestPoints.toReversed()
+      const points = chat.structure.recordPoints.toReversed()
       const keysOf = (kind: string, some: readonly number[]): string[] =>
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
       const nameOf = async (): Promise<string> => {
