@@ -46,17 +46,24 @@ export function* foldOverLimit(
   policy: Policy,
   choice: TurnsChoice,
 ): Steps<TurnsFold | null> {
-  const fold = yield* foldTurns(subject, policy, choice, always)
-  if (fold === null) return null
   const length = lengthOf(subject.structure, choice.before, choice.point)
-  return bringsDown(policy, length, lengthWith(subject, choice, fold)) ? fold : null
+  const isWorth = (fold: TurnsFold): boolean => bringsDown(policy, length, lengthWith(subject, choice, fold))
+  // Asked at every request of a conversation that stays over its limit: no turn is looked at in vain.
+  if (!isWorth({ frontier: furthestCut(choice), kept: [] })) return null
+  const fold = yield* foldTurns(subject, policy, choice, always)
+  return fold !== null && isWorth(fold) ? fold : null
 }
 
 // --- internal ---
 
-// oxlint-disable-next-line require-yield
 function* always(): Steps<boolean> {
+  yield
   return true
+}
+
+/** No cut lies behind the beginning of the protected tail, but that of an earlier stride may. */
+function furthestCut({ before, protectedFrom }: TurnsChoice): number {
+  return Math.max(protectedFrom, before.fold?.frontier ?? 0)
 }
 
 function lengthWith(subject: Subject, { before, pins, point }: TurnsChoice, fold: TurnsFold | null): Length {
@@ -67,11 +74,9 @@ function lengthWith(subject: Subject, { before, pins, point }: TurnsChoice, fold
 const TURNS_FEW = 5
 
 function* turnsFolds(subject: Subject, choice: TurnsChoice): Generator<TurnsFold> {
-  const { before, pins, point, protectedFrom } = choice
+  const { before, pins, point } = choice
   const turns = heldTurns(subject, before, point)
-  const last = turns.findLastIndex(
-    ({ start }) => start <= Math.max(protectedFrom, before.fold?.frontier ?? 0),
-  )
+  const last = turns.findLastIndex(({ start }) => start <= furthestCut(choice))
   const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
   const keptOf = (some: readonly HeldTurn[], of: (turn: HeldTurn) => readonly number[]): number[] =>
     some.flatMap(of).filter((index) => !isPinned(index))
