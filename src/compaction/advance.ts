@@ -3,7 +3,7 @@ import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
-import { isOverLimit, lengthOf } from './limit.ts'
+import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
 import { planStride, type PlanOptions } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
@@ -165,7 +165,8 @@ function reasonsAt(
   const since = stride?.point ?? systemCount
   if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return []
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
-  const isLong = isOverLimit(policy, lengthOf(subject.structure, stride ?? UNTOUCHED, point))
+  const isLong =
+    hasLimit(policy) && isOverLimit(policy, lengthOf(subject.structure, stride ?? UNTOUCHED, point))
   const byLength: readonly StrideReason[] = isLong ? ['limit'] : []
   if (tokens >= lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
   return isDue(subject, policy, since, point) ? ['every', ...byLength] : byLength

@@ -208,7 +208,8 @@ describe('tightening after an overflow', () => {
             }),
           )
           if (tightened === null) return
-          expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
+          // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
+          if (refused.stride === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
           if (fixedTokens(messages, policy) <= budgetTokens) {
             const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
             expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
