@@ -3,6 +3,7 @@ import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
+import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
 import { planStride, type PlanOptions } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
@@ -114,9 +115,15 @@ function* strideAt(
   at: At,
   viewTokens: number,
 ): Steps<Stride | null> {
-  const reason = reasonAt(subject, ledger, policy, at, viewTokens)
-  if (reason === null) return null
-  const options: PlanOptions = {
+  for (const reason of reasonsAt(subject, ledger, policy, at, viewTokens)) {
+    const stride = yield* planStride(subject, ledger, policy, planOptions(policy, at, reason, viewTokens))
+    if (stride !== null) return stride
+  }
+  return null
+}
+
+function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: number): PlanOptions {
+  return {
     point: at.point,
     previous: at.stride,
     room: { ...at.room, aroundTokens: at.room.aroundTokens + lastingExcess(at) },
@@ -126,7 +133,6 @@ function* strideAt(
     smallest: false,
     strict: at.strict,
   }
-  return yield* planStride(subject, ledger, policy, options)
 }
 
 /**
@@ -139,28 +145,31 @@ function lastingExcess({ room, excess }: At): number {
 
 const LASTING_EXCESS_SHARE = 0.25
 
-/** Why a stride is due at a request point; null where none is. */
-function reasonAt(
+/** Why a stride is due at a request point. Where the first reason makes none, there may be a second. */
+function reasonsAt(
   subject: Subject,
   ledger: Ledger,
   policy: Policy,
   at: At,
   viewTokens: number,
-): StrideReason | null {
+): readonly StrideReason[] {
   // Asked for again at the same point, by a client that tries again, it has been made.
-  if (at.forced && (at.stride === null || at.stride.point < at.point)) return 'forced'
-  if (policy.trigger === 'off') return null
+  if (at.forced && (at.stride === null || at.stride.point < at.point)) return ['forced']
+  if (policy.trigger === 'off') return []
   const { room, point, stride } = at
-  if (isBeyondBudget(at, viewTokens)) return 'trigger'
+  if (isBeyondBudget(at, viewTokens)) return ['trigger']
   // Sent again as it was, a view whose count has come in meanwhile stays as it is.
-  if (stride !== null && stride.point === point) return null
+  if (stride !== null && stride.point === point) return []
   const { systemCount } = subject.structure
   const tokens = room.aroundTokens + viewTokens + at.excess.differenceTokens
   const since = stride?.point ?? systemCount
-  if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return null
+  if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return []
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
-  if (tokens >= lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return 'trigger'
-  return isDue(subject, policy, since, point) ? 'every' : null
+  const isLong =
+    hasLimit(policy) && isOverLimit(policy, lengthOf(subject.structure, stride ?? UNTOUCHED, point))
+  const byLength: readonly StrideReason[] = isLong ? ['limit'] : []
+  if (tokens >= lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
+  return isDue(subject, policy, since, point) ? ['every', ...byLength] : byLength
 }
 
 /** Whether a view would not fit, by the provider's count of it as far as that is known. */

@@ -67,12 +67,12 @@ export function* chooseFrontier(
  * How a strict template takes a cut. `well`: before an assistant message, and the roles alternate from there
  * on; `joined`: before a user message, which then becomes one with what stands before it; `badly`: not at all.
  */
-type Fit = 'well' | 'joined' | 'badly'
+export type Fit = 'well' | 'joined' | 'badly'
 
 const NONE = -1
 
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
-function templateFits(subject: Subject, point: number): Fit[] {
+export function templateFits(subject: Subject, point: number): Fit[] {
   const fits: Fit[] = []
   let speaksFirst: 'user' | 'assistant' | null = null
   for (let index = point - 1; index >= 0; index -= 1) {
@@ -90,14 +90,15 @@ export type RecapCaps = { readonly tokensMax: number; readonly systemTokensMax: 
 
 /**
  * The fold at any frontier: a recap of what lies before the latest user message, one of what follows it where
- * the frontier has passed it, and quoted system messages on top. No recap has more room than what it replaces.
+ * the frontier has passed it, and quoted system messages on top. No recap has more room than what it replaces,
+ * which is everything but the task and what is kept of old turns.
  */
 export function folding(
   subject: Subject,
   ledger: Ledger,
   pins: Pins,
   { tokensMax, systemTokensMax }: RecapCaps,
-): (frontier: number) => Fold {
+): (frontier: number, kept?: readonly number[]) => Fold {
   const { systemCount } = subject.structure
   const systemSums = [0]
   for (const [index, { facts }] of subject.messages.entries()) {
@@ -106,11 +107,13 @@ export function folding(
   }
   const quoted = (start: number, end: number): number =>
     Math.min(systemTokensMax, (systemSums[end] ?? 0) - (systemSums[start] ?? 0))
-  const foldedTokens = (start: number, end: number): number => {
-    const hasTask = pins.task >= start && pins.task < end
-    return ledger.originalTokens(start, end) - (hasTask ? (subject.sizes[pins.task] ?? 0) : 0)
-  }
-  return (frontier) => {
+  return (frontier, kept = []) => {
+    const staying = new Set([pins.task, ...kept])
+    const foldedTokens = (start: number, end: number): number => {
+      let tokens = ledger.originalTokens(start, end)
+      for (const index of staying) if (index >= start && index < end) tokens -= subject.sizes[index] ?? 0
+      return tokens
+    }
     const passesLatest =
       pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
     const split = passesLatest ? pins.latestUser : frontier
@@ -119,6 +122,7 @@ export function folding(
     const afterTokensMax = Math.min(afterMost, Math.floor(tokensMax * AFTER_SHARE))
     return {
       frontier,
+      kept,
       beforeTokensMax:
         Math.min(
           beforeMost,

@@ -16,11 +16,14 @@ export type FoldedRun = {
 }
 
 /**
- * Where everything stands in the view of a stride: the leading system block, the task, the recap of what
- * lies before the latest user message, that message, the recap of what follows it, the tail.
+ * Where everything stands in the view of a stride: the leading system block, the task, what is kept of old
+ * turns, the recap of what lies before the latest user message, that message, the recap of what follows it,
+ * the tail.
  */
 export type Layout = {
   readonly task: number | null
+  /** Requests and replies of old turns, in their order. */
+  readonly kept: readonly number[]
   readonly before: FoldedRun | null
   readonly latestUser: number | null
   readonly after: FoldedRun | null
@@ -30,16 +33,19 @@ export type Layout = {
 
 export function layoutOf(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, systemCount: number): Layout {
   const { fold } = stride
-  if (fold === null) return { task: null, before: null, latestUser: null, after: null, tail: systemCount }
+  if (fold === null)
+    return { task: null, kept: [], before: null, latestUser: null, after: null, tail: systemCount }
   const { frontier } = fold
   const task = stride.task !== -1 && stride.task < frontier ? stride.task : null
   const latestUser =
     stride.latestUser !== -1 && stride.latestUser < frontier && stride.latestUser !== task
       ? stride.latestUser
       : null
-  const except = task === null ? [] : [task]
+  const kept = fold.kept.filter((index) => index !== task && index < (latestUser ?? fold.frontier))
+  const except = task === null ? kept : [task, ...kept]
   return {
     task,
+    kept,
     before: run(systemCount, latestUser ?? frontier, except, fold.beforeTokensMax, fold.systemTokensMax),
     latestUser,
     after:
@@ -68,8 +74,8 @@ export function* plannedTokens(
   const layout = layoutOf(stride, systemCount)
   const clips = clipsByIndex(stride.clips)
   let tokens = recapTokens(layout.before) + recapTokens(layout.after)
-  for (const pinned of [layout.task, layout.latestUser]) {
-    if (pinned !== null) tokens += yield* ledger.treatedTokens(pinned, pinned + 1, stride.reach, clips)
+  for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
+    if (index !== null) tokens += yield* ledger.treatedTokens(index, index + 1, stride.reach, clips)
   }
   return tokens + (yield* ledger.treatedTokens(layout.tail, end, stride.reach, clips))
 }

@@ -27,7 +27,7 @@ export type ClipPlan = {
 
 /**
  * The last means: contents of the open round are shortened, then those of the pinned recent messages, then
- * the task, the largest first; then the latest user message loses media, the first of them first. Where even
+ * what is kept of old turns, then the task, the largest first; then the latest user message loses media, the first of them first. Where even
  * that is too much, the open round is folded too. System messages and the latest user's text are never touched.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
@@ -62,7 +62,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
   }
   for (const recap of [markOnly, withoutRecap]) {
     if (tokens <= input.allowedTokens || fold === null) break
-    fold = { frontier: fold.frontier, ...recap }
+    fold = { frontier: fold.frontier, kept: fold.kept, ...recap }
     tokens = yield* weigh()
   }
   if (tokens > input.allowedTokens) {
@@ -86,7 +86,7 @@ function* foldWhole(
   const { pins, reach, point } = input
   const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
   const left = clips.filter((clip) => isPinned(clip.index))
-  const bare = { frontier: point, ...withoutRecap }
+  const bare = { frontier: point, kept: [], ...withoutRecap }
   const bareTokens = yield* plannedTokens(
     ledger,
     { ...pins, fold: bare, clips: left, reach },
@@ -118,8 +118,9 @@ function groupsOf(subject: Subject, input: ClipInput): number[][] {
     }
     return indexes
   }
+  const kept = input.fold?.kept.filter((index) => index !== input.pins.task) ?? []
   const task = input.pins.task !== -1 && input.pins.task !== input.pins.latestUser ? [input.pins.task] : []
-  return [clippable(input.openFrom, input.point), clippable(tail, input.openFrom), task]
+  return [clippable(input.openFrom, input.point), clippable(tail, input.openFrom), kept, task]
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { targetOf } from '../profiles/target.ts'
+import { foldOverLimit, foldTurns, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier, folding, type RecapCaps } from './frontier.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
+import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
 import { planClips } from './plan-clips.ts'
 import type { Policy, Room } from './policy.ts'
@@ -54,23 +56,30 @@ export function* planStride(
     tokensMax: (targetTokens - fixedTokens) / 2,
   })
 
-  if (!demanded) {
+  const turnsChoice = { before, pins, point, protectedFrom, strict: options.strict }
+  const isByLength = reason === 'limit'
+  const overLimit = isByLength ? yield* foldOverLimit(subject, policy, turnsChoice) : null
+  if (isByLength && overLimit === null) return null
+
+  if (!demanded && !isByLength) {
     const freedMost = beforeTokens - fixedTokens - ledger.originalTokens(protectedFrom, point)
     if (freedMost < savingsMinTokens(room)) return null
   }
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
+  // What is too long and not too large needs no pass but the fold.
   const runs = (at: number | null): boolean =>
-    demanded || isAskedFor(reason) || beforeTokens >= thresholdOf(at)
+    demanded || isAskedFor(reason) || (!isByLength && beforeTokens >= thresholdOf(at))
 
   const tailTokens = ledger.originalTokens(protectedFrom, point)
   const caps = recapCaps(policy, options, { roomTokens, tailTokens, targetTokens })
   // Asked for or not, nothing is folded without a trace while there is room.
-  if (isAskedFor(reason) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
+  if ((isAskedFor(reason) || isByLength) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
   const foldAt = folding(subject, ledger, pins, caps)
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
-  let fold: Fold | null = before.fold === null ? null : foldAt(before.fold.frontier)
+  let fold: Fold | null =
+    before.fold === null ? null : foldAt(before.fold.frontier, options.smallest ? [] : before.fold.kept)
   // What was clipped in the tail stays clipped; what is pinned is clipped again only if that is still needed.
   const carried = before.clips.filter((clip) => clip.index !== pins.task && clip.index !== pins.latestUser)
   const weigh = function* weigh(): Steps<number> {
@@ -100,6 +109,24 @@ export function* planStride(
     })
     tokens = yield* weigh()
   }
+  if (hasLimit(policy) && !options.smallest) {
+    const isTooLarge = runs(policy.fold.at) && tokens > targetTokens
+    const isSmallEnough = function* isSmallEnough({ frontier, kept }: TurnsFold): Steps<boolean> {
+      if (!isTooLarge) return true
+      const folded = { ...pins, fold: foldAt(frontier, kept), clips: carried, reach }
+      const foldedTokens = yield* plannedTokens(ledger, folded, systemCount, point)
+      return room.aroundTokens + foldedTokens <= targetTokens
+    }
+    const isDue = isTooLarge || isOverLimit(policy, lengthOf(structure, { ...pins, fold }, point))
+    const turnsFold =
+      overLimit ?? (isDue ? yield* foldTurns(subject, policy, turnsChoice, isSmallEnough) : null)
+    if (turnsFold !== null) {
+      fold = foldAt(turnsFold.frontier, turnsFold.kept)
+      tokens = yield* weigh()
+    }
+  }
+  // A recap can weigh as much as what it replaces, and its frame on top: nothing is cut for that.
+  if (isByLength && !demanded && tokens > room.budgetTokens + room.slackTokens) return null
   if (runs(policy.fold.at) && tokens > targetTokens) {
     const frontier = yield* chooseFrontier(subject, ledger, {
       pins,
@@ -119,7 +146,9 @@ export function* planStride(
     }
   }
 
-  let clips: Stride['clips'] = carried.filter((clip) => clip.index >= (fold?.frontier ?? 0))
+  let clips: Stride['clips'] = carried.filter(
+    ({ index }) => fold === null || index >= fold.frontier || fold.kept.includes(index),
+  )
   if (tokens > room.budgetTokens + room.slackTokens) {
     const planned = yield* planClips(subject, ledger, {
       pins,
@@ -136,6 +165,7 @@ export function* planStride(
     tokens = room.aroundTokens + planned.tokens
   }
 
+  if (isByLength && !demanded) return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }
   if (!demanded && beforeTokens - tokens < savingsMinTokens(room)) return null
   if (tokens >= beforeTokens) return null
   return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }

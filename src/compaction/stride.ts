@@ -13,6 +13,8 @@ export type Reach = { readonly render: number; readonly preview: number; readonl
 /** What lies between the pinned head and `frontier` is replaced by recaps of at most these sizes. */
 export type Fold = {
   readonly frontier: number
+  /** Messages before the frontier that stay all the same, ascending: requests and replies of old turns. */
+  readonly kept: readonly number[]
   /** Cap of the recap of what lies before the latest user message, in tokens; 0 where nothing does. */
   readonly beforeTokensMax: number
   /** Cap of the recap of what follows it, in tokens; 0 where the frontier has not passed it. */
@@ -66,7 +68,7 @@ export function readStride(text: string, systemCount: number): Stride | null {
   } catch {
     return null
   }
-  return isStride(value) ? shifted(value, systemCount) : null
+  return isStride(value) ? shifted(withKept(value), systemCount) : null
 }
 
 // --- internal ---
@@ -91,9 +93,23 @@ function shifted(stride: Stride, by: number): Stride {
       preview: stride.reach.preview + by,
       clear: stride.reach.clear + by,
     },
-    fold: stride.fold === null ? null : { ...stride.fold, frontier: stride.fold.frontier + by },
+    fold: stride.fold === null ? null : shiftedFold(stride.fold, by),
     clips: stride.clips.map((clip) => ({ ...clip, index: clip.index + by })),
   }
+}
+
+function shiftedFold(fold: Fold, by: number): Fold {
+  return { ...fold, frontier: fold.frontier + by, kept: fold.kept.map((index) => index + by) }
+}
+
+/** A stride as it may have been written before folds kept anything. */
+type WrittenStride = Omit<Stride, 'fold'> & {
+  readonly fold: (Omit<Fold, 'kept'> & { readonly kept?: readonly number[] }) | null
+}
+
+function withKept(stride: WrittenStride): Stride {
+  const { fold } = stride
+  return { ...stride, fold: fold === null ? null : { ...fold, kept: fold.kept ?? [] } }
 }
 
 /**
@@ -102,7 +118,7 @@ function shifted(stride: Stride, by: number): Stride {
  */
 const NO_INDEX = -1
 
-function isStride(value: unknown): value is Stride {
+function isStride(value: unknown): value is WrittenStride {
   if (!isRecord(value)) return false
   const { version, reason, point, task, latestUser, reach, fold, clips } = value
   return (
@@ -111,16 +127,18 @@ function isStride(value: unknown): value is Stride {
     areIntegers([point, task, latestUser]) &&
     isRecord(reach) &&
     areIntegers([reach['render'], reach['preview'], reach['clear']]) &&
-    (fold === null ||
-      (isRecord(fold) &&
-        areIntegers([
-          fold['frontier'],
-          fold['beforeTokensMax'],
-          fold['afterTokensMax'],
-          fold['systemTokensMax'],
-        ]))) &&
+    (fold === null || isFold(fold)) &&
     Array.isArray(clips) &&
     clips.every(isClip)
+  )
+}
+
+function isFold(fold: unknown): boolean {
+  if (!isRecord(fold)) return false
+  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax } = fold
+  return (
+    areIntegers([frontier, beforeTokensMax, afterTokensMax, systemTokensMax]) &&
+    (kept === undefined || (Array.isArray(kept) && areIntegers(kept)))
   )
 }
 

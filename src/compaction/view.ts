@@ -53,7 +53,8 @@ export function* buildView(
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
   if (layout.task !== null) messages.push(yield* treated(layout.task))
-  const pinned = [layout.task, layout.latestUser].filter((index) => index !== null)
+  for (const index of layout.kept) messages.push(yield* treated(index))
+  const pinned = [layout.task, ...layout.kept, layout.latestUser].filter((index) => index !== null)
   // A name that stands only in what was cleared or shortened is not there to be read.
   const isWhole = (index: number): boolean => {
     const { kind } = ledger.treatment(index, stride.reach, clips)

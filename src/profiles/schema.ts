@@ -93,15 +93,19 @@ export const profileKeys = group({
   limit: group({
     turns: count('turns')
       .default(0)
-      .describe('With more turns than this, a stride over the older half of them; no turn is split; 0: off.'),
+      .describe(
+        'With more turns than this in what is sent, a stride over the older half of them; no turn is split; 0: off.',
+      ),
     messages: count('messages')
       .default(0)
       .describe(
-        'With more messages than this, a stride over the older half of the turns; no turn is split; 0: off.',
+        'With more messages than this in what is sent, leading system messages aside, a stride over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
       ),
   })
     .prefault({})
-    .describe(`${notYet}. Strides by length.`),
+    .describe(
+      'Strides by length, beside those by size, which then take whole turns too; none with trigger off. With fewer than five turns the older ones first come down to their request and last reply. The newest `keep.recent_messages` stay: a limit that they exceed lets the view grow to twice their number.',
+    ),
   min_growth_tokens: count('tokens')
     .default(0)
     .describe(

@@ -112,3 +112,12 @@ describe('min_growth_tokens', () => {
     expect(tokens).toBeLessThanOrEqual(6000)
   })
 })
+
+describe('where the trigger is off', () => {
+  test('no count makes a stride either: what overflows is recovered, and nothing else changes', () => {
+    const conversation = [...talk(24, 500), user('Go on.')]
+    expect(strideEnds(conversation, 20_000, { trigger: 'off', every: { turns: 2, tool_calls: 2 } })).toEqual(
+      [],
+    )
+  })
+})

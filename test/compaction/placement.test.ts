@@ -147,10 +147,14 @@ describe('a strictly valid conversation', () => {
       fc.property(
         validConversation({ turnsMax: 5, roundsMax: 4, textCharactersMax: 3000 }),
         fc.integer({ min: 700, max: 6000 }),
-        (messages, budgetTokens) => {
+        fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
+        (messages, budgetTokens, limit) => {
+          const policy = policyOf({ limit, keep: { recent_messages: 4 } })
           for (const conversation of growing(strictly(messages))) {
             expect(violations(conversation)).toEqual([])
-            expect(violations(send(conversation, { budgetTokens, strict: true }).messages)).toEqual([])
+            expect(violations(send(conversation, { budgetTokens, policy, strict: true }).messages)).toEqual(
+              [],
+            )
           }
         },
       ),

@@ -90,7 +90,7 @@ describe('a stride on record', () => {
     task: 2,
     latestUser: 17,
     reach: { render: 30, preview: 30, clear: 24 },
-    fold: { frontier: 20, beforeTokensMax: 600, afterTokensMax: 424, systemTokensMax: 200 },
+    fold: { frontier: 20, kept: [3, 5], beforeTokensMax: 600, afterTokensMax: 424, systemTokensMax: 200 },
     clips: [
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
       { kind: 'media', index: 17, mediaKept: 2 },
@@ -103,13 +103,21 @@ describe('a stride on record', () => {
     expect(readStride(writeStride(bare, 2), 2)).toEqual(bare)
   })
 
+  test('reads back where it was written before folds kept anything', () => {
+    const { kept: _, ...fold } = { kept: [], ...stride.fold }
+    expect(readStride(JSON.stringify({ ...stride, fold }), 0)).toEqual({
+      ...stride,
+      fold: { ...stride.fold, kept: [] },
+    })
+  })
+
   test('follows the conversation where a system message is added or dropped in front', () => {
     expect(readStride(writeStride(stride, 2), 0)).toMatchObject({
       point: 38,
       task: 0,
       latestUser: 15,
       reach: { render: 28, preview: 28, clear: 22 },
-      fold: { frontier: 18, beforeTokensMax: 600 },
+      fold: { frontier: 18, kept: [1, 3], beforeTokensMax: 600 },
       clips: [
         { index: 36, tokensMax: 900 },
         { index: 15, mediaKept: 2 },
@@ -129,6 +137,8 @@ describe('a stride on record', () => {
     ['no reach', { ...stride, reach: null }],
     ['half a reach', { ...stride, reach: { render: 1, preview: 1 } }],
     ['no fold', { ...stride, fold: undefined }],
+    ['kept messages that are no list', { ...stride, fold: { ...stride.fold, kept: 3 } }],
+    ['a kept message that is none', { ...stride, fold: { ...stride.fold, kept: ['3'] } }],
     ['half a fold', { ...stride, fold: { frontier: 20 } }],
     ['clips that are no list', { ...stride, clips: { 0: stride.clips[0] } }],
     ['a clip without a size', { ...stride, clips: [{ index: 38 }] }],

@@ -22,14 +22,14 @@ test('defaults rely on nothing that is not there', async () => {
 test('what is set and not acted on is named', async () => {
   const keys = await idleKeys(
     { store: 'redis://127.0.0.1', 'admin-port': '4000' },
-    { limit: { turns: 9 }, recall: { enabled: true }, strategy: 'summarize' },
+    { continuation: { max: 9 }, recall: { enabled: true }, strategy: 'summarize' },
   )
   expect(keys).toEqual([
     'store.url',
     'admin.port',
-    'mine: limit.turns',
     'mine: strategy',
     'mine: recall.enabled',
+    'mine: continuation.max',
   ])
 })
 
@@ -59,7 +59,7 @@ test('what is not in effect yet is said where the key is described', async () =>
       ([, key = '', meaning = '']) => [key, meaning],
     ),
   )
-  const waiting = ['limit', 'strategy', 'summary', 'recall', 'continuation', 'store.url']
+  const waiting = ['strategy', 'summary', 'recall', 'continuation', 'store.url']
   waiting.push('store.encrypt_key_env', 'admin', 'archive', 'prices')
   expect(waiting.filter((key) => rows.get(key)?.startsWith(notYet) !== true)).toEqual([])
   const changelog = await readFile(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')

@@ -102,6 +102,30 @@ describe('a long run of tool rounds', () => {
   })
 })
 
+test('a limit of messages holds at every request, far below the window, with a stride for each half of them', async () => {
+  const limit = { messages: 30 }
+  await using at = await stand({ profile: { window: { tokens: 1_000_000 }, limit } })
+  let before: readonly string[] = []
+  let strides = 0
+  for (const messages of growing(run)) {
+    const { raw, reply } = await at.send(messages)
+    expect(reply.status).toBe(200)
+    const own = raw.filter((text) => !text.includes('<conversation-recap>'))
+    // The system message beside them.
+    expect(own.length).toBeLessThanOrEqual(limit.messages + 1)
+    expect(
+      ruleBreaks(
+        raw.map((text): unknown => JSON.parse(text)),
+        'lenient',
+      ),
+    ).toEqual([])
+    if (!startsWith(raw, before)) strides += 1
+    before = raw
+  }
+  expect(strides).toBeGreaterThan(5)
+  expect(strides).toBeLessThan(16)
+})
+
 describe('the same conversation gives the same bytes (P6)', () => {
   test('in a second Foldgate on the same store, from any request on', async () => {
     const store = openStore()

@@ -174,6 +174,11 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
   const isUser = (index: number): boolean =>
     index === -1 || (index < stride.point && chat.messages[index]?.facts.role === 'user')
   const frontier = stride.fold?.frontier ?? systemCount
+  // Any other message would stand there without its call or its results.
+  const mayStandAlone = (index: number): boolean => {
+    const facts = chat.messages[index]?.facts
+    return facts?.role === 'user' || (facts?.role === 'assistant' && facts.callIds.length === 0)
+  }
   const isSound =
     isInside(stride.point) &&
     isInside(frontier) &&
@@ -181,6 +186,13 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
     chat.structure.isFrontier(frontier) &&
     isUser(stride.task) &&
     isUser(stride.latestUser) &&
+    (stride.fold?.kept ?? []).every(
+      (index, position, kept) =>
+        index >= systemCount &&
+        index < frontier &&
+        index > (kept[position - 1] ?? -1) &&
+        mayStandAlone(index),
+    ) &&
     stride.clips.every(({ index }) => isInside(index) && index < stride.point)
   return isSound ? stride : null
 }

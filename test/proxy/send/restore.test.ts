@@ -294,6 +294,8 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['a stride with a negative point', JSON.stringify({ ...stride, point: -3 })],
     ['a frontier inside a tool round', JSON.stringify({ ...stride, fold: { ...stride.fold, frontier: 2 } })],
     ['a frontier behind its point', JSON.stringify({ ...stride, fold: { ...stride.fold, frontier: 25 } })],
+    ['a kept result', JSON.stringify({ ...stride, fold: { ...stride.fold, kept: [3] } })],
+    ['a kept message of the tail', JSON.stringify({ ...stride, fold: { ...stride.fold, kept: [12] } })],
     ['a task that is none', JSON.stringify({ ...stride, task: 7, latestUser: 9 })],
     ['a task in the system block', JSON.stringify({ ...stride, task: -100 })],
     [

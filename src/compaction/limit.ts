@@ -1,0 +1,74 @@
+import type { Structure } from '../conversation/structure.ts'
+import type { Policy } from './policy.ts'
+import type { Fold, Stride } from './stride.ts'
+
+/** How long a view is, whatever its tokens. */
+export type Length = {
+  /** Turns that it holds, those included of which only a part is left or only request and reply. */
+  readonly turns: number
+  /** The client's own messages, without the leading system block. */
+  readonly messages: number
+}
+
+/** What decides how long a view is: its pinned messages, and the fold without its recaps. */
+export type Folded = Pick<Stride, 'task' | 'latestUser'> & {
+  readonly fold: Pick<Fold, 'frontier' | 'kept'> | null
+}
+
+/** The length of a stride's view of the conversation up to `point`; a few look-ups, whatever the length. */
+export function lengthOf(structure: Structure, { task, latestUser, fold }: Folded, point: number): Length {
+  const { turns, systemCount } = structure
+  const frontier = fold?.frontier ?? systemCount
+  const kept = fold?.kept ?? []
+  const begunBefore = countBelow(turns, frontier)
+  const isCutInside = frontier < point && begunBefore > 0 && countBelow(turns, frontier + 1) === begunBefore
+  const keptTurns = new Set(kept.map((index) => countBelow(turns, index + 1)))
+  const standing = new Set([task, latestUser, ...kept].filter((index) => index !== -1 && index < frontier))
+  return {
+    turns: countBelow(turns, point) - begunBefore + (isCutInside ? 1 : 0) + keptTurns.size,
+    messages: point - frontier + standing.size,
+  }
+}
+
+/** Whether the profile sets a limit at all. */
+export function hasLimit({ limit }: Pick<Policy, 'limit'>): boolean {
+  return limit.turns > 0 || limit.messages > 0
+}
+
+/** Whether a view of this length is over the limit. */
+export function isOverLimit({ limit }: Pick<Policy, 'limit'>, length: Length): boolean {
+  return exceeds(length.turns, limit.turns) || exceeds(length.messages, limit.messages)
+}
+
+/**
+ * Whether a stride by length is worth being made. Where the newest messages alone are over the limit, it takes
+ * no less than half of what there is: else one would be made at every request, each for another message.
+ */
+export function bringsDown({ limit }: Pick<Policy, 'limit'>, before: Length, after: Length): boolean {
+  return (
+    takesEnough(before.turns, after.turns, limit.turns) ||
+    takesEnough(before.messages, after.messages, limit.messages)
+  )
+}
+
+/** How many of these ascending indexes are below `index`. */
+export function countBelow(ascending: readonly number[], index: number): number {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ascending[middle] ?? 0) < index) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+// --- internal ---
+
+function takesEnough(had: number, has: number, most: number): boolean {
+  return exceeds(had, most) && has <= Math.max(most, Math.floor(had / 2))
+}
+
+function exceeds(count: number, most: number): boolean {
+  return most > 0 && count > most
+}

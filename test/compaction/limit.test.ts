@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest'
+import { violationsOf } from '../../src/conversation/rules.ts'
+import type { Stride } from '../../src/compaction/stride.ts'
+import { policyOf, subjectOf } from '../support/subject.ts'
+import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from './sending.ts'
+
+const ROOMY = 100_000
+
+/** A turn: a request, so many rounds, a reply. */
+function turn(name: string, roundCount: number, resultTokens = 40): object[] {
+  return [
+    user(`Do ${name}.`),
+    ...rounds(name, roundCount, resultTokens),
+    assistant(prose(`did ${name}`, resultTokens)),
+  ]
+}
+
+const turns = (count: number, roundCount: number, resultTokens = 40): object[] =>
+  Array.from({ length: count }, (_, index) => turn(`t${index}`, roundCount, resultTokens)).flat()
+
+/** What is sent at each request of a conversation that grows, each with the record of the one before. */
+function sendGrowing(conversation: readonly object[], options: SendOptions): Sent[] {
+  const sent: Sent[] = []
+  let newest: Stride | null = null
+  for (const end of subjectOf(conversation).structure.requestPoints) {
+    const request = send(conversation.slice(0, end), { ...options, newest })
+    newest = request.stride
+    sent.push(request)
+  }
+  return sent
+}
+
+const strideCount = (requests: readonly Sent[]): number =>
+  new Set(requests.flatMap(({ stride }) => (stride === null ? [] : [stride.point]))).size
+
+const isRecap = (content: string): boolean => content.startsWith('<conversation-recap>')
+
+/** The client's own messages in what was sent, by their texts. */
+const ownTexts = ({ texts, contents }: Sent): string[] =>
+  texts.filter((_, index) => !isRecap(contents[index] ?? ''))
+
+const textsOf = (messages: readonly object[]): string[] => messages.map((message) => JSON.stringify(message))
+
+function strictViolations({ messages }: Sent) {
+  const facts = subjectOf(messages).messages.map((message) => message.facts)
+  return violationsOf(facts, 'strict')
+}
+
+const keepFew = { recent_messages: 2 }
+
+describe('a limit of turns', () => {
+  const policy = policyOf({ limit: { turns: 6 }, keep: keepFew })
+  const conversation = [system('Be brief.'), ...turns(6, 3), user('Do more.')]
+
+  test('is no reason for a stride while it is kept', () => {
+    const options = { budgetTokens: ROOMY, policy }
+    expect(send(turns(6, 3), options).stride).toBeNull()
+    expect(send(conversation, { ...options, policy: policyOf({ keep: keepFew }) }).stride).toBeNull()
+  })
+
+  test('folds the older half of the turns, and leaves the others whole', () => {
+    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    expect(sent.stride).toMatchObject({ reason: 'limit', point: conversation.length, fold: { kept: [] } })
+    // Eight messages a turn: three of seven turns go, but for the task, which is the first one's request.
+    const own = [...conversation.slice(0, 2), ...conversation.slice(1 + 3 * 8)]
+    expect(ownTexts(sent)).toEqual(textsOf(own))
+    expect(sent.contents.findIndex(isRecap)).toBe(2)
+    expect(sent.passes).toEqual(['fold'])
+  })
+
+  test('halves a longer conversation again and again until it is kept', () => {
+    const long = [...turns(30, 2), user('Do more.')]
+    const { stride, messages } = send(long, { budgetTokens: ROOMY, policy })
+    expect(stride?.reason).toBe('limit')
+    const requests = messages.filter(({ role, content }) => role === 'user' && !isRecap(String(content)))
+    // The task beside them.
+    expect(requests.length).toBeLessThanOrEqual(6 + 1)
+    expect(long[stride?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
+  })
+
+  test('is kept at every request, with a stride for each half of it', () => {
+    const requests = sendGrowing(turns(30, 2), { budgetTokens: ROOMY, policy })
+    for (const request of requests) {
+      const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
+      expect(users.length).toBeLessThanOrEqual(6 + 1)
+    }
+    expect(strideCount(requests)).toBe(8)
+  })
+
+  test('leaves the newest messages alone: it cuts at the turn before them', () => {
+    const { stride } = send(conversation, {
+      budgetTokens: ROOMY,
+      policy: policyOf({ limit: { turns: 6 }, keep: { recent_messages: 36 } }),
+    })
+    // The newest 37 of 50 reach into the second turn.
+    expect(stride?.fold?.frontier).toBe(1 + 8)
+  })
+
+  test('that the newest messages alone exceed is no reason for a stride at every request', () => {
+    const chat = turns(60, 0)
+    const tight = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 10 } })
+    const requests = sendGrowing(chat, { budgetTokens: ROOMY, policy: tight })
+    expect(strideCount(requests)).toBeGreaterThan(3)
+    expect(strideCount(requests)).toBeLessThanOrEqual(10)
+    const held = requests.map((request) => ownTexts(request).length)
+    expect(Math.max(...held)).toBeLessThanOrEqual(26)
+  })
+
+  test('and nothing to fold make no stride', () => {
+    const pinned = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 1000 } })
+    expect(send(turns(10, 0), { budgetTokens: ROOMY, policy: pinned }).stride).toBeNull()
+  })
+
+  test('waits for min_growth_tokens, and does nothing where the trigger is off', () => {
+    for (const profile of [{ min_growth_tokens: 50_000 }, { trigger: 'off' }]) {
+      const waiting = policyOf({ limit: { turns: 6 }, keep: keepFew, ...profile })
+      expect(send(conversation, { budgetTokens: ROOMY, policy: waiting }).stride).toBeNull()
+    }
+  })
+
+  test('holds after a stride by size too', () => {
+    const large = turns(16, 3, 400)
+    const requests = sendGrowing(large, { budgetTokens: 9000, policy })
+    expect(new Set(requests.map(({ stride }) => stride?.reason))).toContain('trigger')
+    for (const request of requests) {
+      const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
+      expect(users.length).toBeLessThanOrEqual(6 + 1)
+      const frontier = request.stride?.fold?.frontier
+      if (frontier !== undefined) expect(large[frontier]).toMatchObject({ role: 'user' })
+    }
+  })
+
+  test('does not count a result that became text as a turn', () => {
+    // The last but one of these is no request: it stands for a result.
+    const chat = [...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')]
+    const options = { budgetTokens: ROOMY, policy: policyOf({ limit: { turns: 3 }, keep: keepFew }) }
+    expect(send(subjectOf(chat), options).stride?.reason).toBe('limit')
+    const subject = { ...subjectOf(chat) }
+    const { structure } = subject
+    const repaired = { ...structure, turns: structure.turns.filter((index) => index !== 4) }
+    expect(send({ ...subject, structure: repaired }, options).stride).toBeNull()
+  })
+})
+
+describe('a limit of messages', () => {
+  const policy = policyOf({ limit: { messages: 40 }, keep: keepFew })
+
+  test('folds whole turns', () => {
+    const conversation = [...turns(10, 2), user('Do more.')]
+    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    expect(sent.stride?.reason).toBe('limit')
+    expect(conversation[sent.stride?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
+    expect(ownTexts(sent).length).toBeLessThanOrEqual(40)
+  })
+
+  test('folds the older half of the rounds of a turn that is longer by itself', () => {
+    const run = [user('The task.'), ...rounds('a', 300, 40)]
+    const requests = sendGrowing(run, { budgetTokens: ROOMY, policy })
+    for (const { messages } of requests) expect(messages.length).toBeLessThanOrEqual(41)
+    // Some twenty messages go each time.
+    expect(strideCount(requests)).toBeLessThanOrEqual(32)
+    expect(requests.at(-1)?.texts[0]).toBe(JSON.stringify(run[0]))
+  })
+
+  test('that the newest messages alone exceed is no reason for a stride at every request', () => {
+    const run = [user('The task.'), ...rounds('a', 100, 40)]
+    const tight = policyOf({ limit: { messages: 5 }, keep: { recent_messages: 10 } })
+    const requests = sendGrowing(run, { budgetTokens: ROOMY, policy: tight })
+    expect(strideCount(requests)).toBeGreaterThan(3)
+    expect(strideCount(requests)).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('short conversations with huge turns', () => {
+  const policy = policyOf({ limit: { messages: 60 }, keep: keepFew })
+  const conversation = [system('Be brief.'), ...turns(3, 12), user('Do more.'), ...rounds('now', 2, 40)]
+  const atLast = policyOf({ limit: { messages: conversation.length - 2 }, keep: keepFew })
+  const [first, second, third, open] = [1, 27, 53, 79]
+
+  test('come down to the request and the last reply of each older turn', () => {
+    const sent = send(conversation, { budgetTokens: ROOMY, policy: atLast })
+    expect(sent.stride?.fold).toMatchObject({
+      frontier: open,
+      kept: [second - 1, second, third - 1, third, open - 1],
+    })
+    const own = [0, first, second - 1, second, third - 1, third, open - 1]
+    expect(sent.texts.slice(0, 7)).toEqual(textsOf(own.map((index) => conversation[index] ?? {})))
+    expect(sent.contents.map(isRecap).indexOf(true)).toBe(7)
+    expect(sent.texts.slice(8)).toEqual(textsOf(conversation.slice(open)))
+  })
+
+  test('do so when tokens press, before any turn is dropped', () => {
+    const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
+    const huge = [...turns(3, 8, 300), user('Do more.')]
+    const { stride, tokens, contents } = send(huge, { budgetTokens: 8000, policy: bySize })
+    expect(stride?.reason).toBe('trigger')
+    expect(tokens).toBeLessThanOrEqual(8000 * 0.75)
+    // The newest messages reach into the third turn.
+    expect(stride?.fold).toMatchObject({ frontier: 36, kept: [17, 18, 35] })
+    expect(contents).toContain('Do t1.')
+    expect(contents).toContain('Do t2.')
+  })
+
+  test('lose their older half where that is not enough', () => {
+    const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
+    const huge = [0, 1, 2].flatMap((index) => [
+      user(prose(`ask${index}`, 1500)),
+      ...rounds(`r${index}`, 2, 300),
+      assistant(prose(`reply${index}`, 1500)),
+    ])
+    const { stride, tokens } = send([...huge, user('Do more.')], { budgetTokens: 9000, policy: bySize })
+    expect(tokens).toBeLessThanOrEqual(9000)
+    expect(stride?.fold?.kept.length).toBeLessThan(5)
+  })
+
+  test('keep what was kept while it grows, and drop it with its turn', () => {
+    const longer = [...conversation, assistant('Done.'), ...turns(8, 12)]
+    const requests = sendGrowing(longer, { budgetTokens: ROOMY, policy })
+    let before: Sent | null = null
+    for (const request of requests) {
+      expect(ownTexts(request).length).toBeLessThanOrEqual(61)
+      if (request.stride?.point === before?.stride?.point && before !== null)
+        expect(request.texts.slice(0, before.texts.length)).toEqual(before.texts)
+      before = request
+    }
+    expect(before?.contents).not.toContain('Do t1.')
+  })
+
+  test('have no reply where a turn has none: requests that meet are joined for a strict template', () => {
+    const unanswered = ['a', 'b'].flatMap((name) => [user(`Do ${name}.`), ...rounds(name, 12, 40)])
+    const broken = [...unanswered, ...turn('c', 12), user('Do more.'), ...rounds('now', 2, 40)]
+    const full = policyOf({ limit: { messages: broken.length - 1 }, keep: keepFew })
+    const strict = send(broken, { budgetTokens: ROOMY, policy: full, strict: true })
+    expect(strict.stride?.fold?.kept).toEqual([25, 50, 75])
+    expect(strictViolations(strict)).toEqual([])
+    expect(strict.contents[0]).toBe('Do a.\n\nDo b.\n\nDo c.')
+    const lenient = send(broken, { budgetTokens: ROOMY, policy: full })
+    expect(lenient.contents.slice(0, 3)).toEqual(['Do a.', 'Do b.', 'Do c.'])
+  })
+
+  test('still fit where what was kept has to be shortened', () => {
+    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    for (const budgetTokens of [600, 400, 300]) {
+      const { tokens, texts } = send([...conversation, ...rounds('more', 1, 100)], {
+        budgetTokens,
+        policy,
+        newest: sent.stride,
+      })
+      expect(tokens).toBeLessThanOrEqual(budgetTokens)
+      expect(texts).toContain(JSON.stringify(conversation[open]))
+    }
+  })
+})
