@@ -2,7 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { targetOf } from '../profiles/target.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './fold-turns.ts'
-import { chooseFrontier, folding, type RecapCaps } from './frontier.ts'
+import { chooseFrontier } from './frontier.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
@@ -10,6 +10,7 @@ import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
 import { planClips } from './plan-clips.ts'
 import type { Policy, Room } from './policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
+import { folding, recapCaps } from './recap-caps.ts'
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import { FOLD_VERSION, type Fold, type Reach, type Stride, type StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -72,10 +73,10 @@ export function* planStride(
     demanded || isAskedFor(reason) || (!isByLength && beforeTokens >= thresholdOf(at))
 
   const tailTokens = ledger.originalTokens(protectedFrom, point)
-  const caps = recapCaps(policy, options, { roomTokens, tailTokens, targetTokens })
+  const caps = recapCaps(policy, { roomTokens, tailTokens, targetTokens, smallest: options.smallest })
   // Asked for or not, nothing is folded without a trace while there is room.
   if ((isAskedFor(reason) || isByLength) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
-  const foldAt = folding(subject, ledger, pins, caps)
+  const foldAt = folding(subject, ledger, { pins, caps, previous })
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   let fold: Fold | null =
@@ -171,11 +172,6 @@ export function* planStride(
   return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }
 }
 
-/** A stride that would free less waits until the budget forces it. */
-function savingsMinTokens(room: Room): number {
-  return Math.max(SAVINGS_MIN_TOKENS, Math.floor(room.budgetTokens * SAVINGS_MIN_SHARE))
-}
-
 // --- internal ---
 
 /** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
@@ -193,45 +189,13 @@ function isAskedFor(reason: StrideReason): boolean {
   return reason === 'forced' || reason === 'every'
 }
 
+/** A stride that would free less waits until the budget forces it. */
+function savingsMinTokens(room: Room): number {
+  return Math.max(SAVINGS_MIN_TOKENS, Math.floor(room.budgetTokens * SAVINGS_MIN_SHARE))
+}
+
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
-
-/** The recap of the smallest form: enough for the names of what was done last. */
-const SMALLEST_RECAP_TOKENS = 128
-
-/** Folded system messages are quoted within this share of the target. */
-const QUOTED_SYSTEM_SHARE = 0.25
-
-const SMALLEST_RECAP_SHARE = 0.25
-
-/** A recap never takes more than this share of the room under the target … */
-const RECAP_SHARE = 0.8
-
-/** … nor more than this where the protected tail takes the rest: two steps, so that recaps keep their size. */
-const RECAP_SHARE_BESIDE_TAIL = 0.5
-
-type RecapRoom = {
-  /** What there is for recaps and everything else that is not fixed. */
-  readonly roomTokens: number
-  /** What the protected tail takes of it. */
-  readonly tailTokens: number
-  readonly targetTokens: number
-}
-
-function recapCaps(
-  policy: Policy,
-  options: PlanOptions,
-  { roomTokens, tailTokens, targetTokens }: RecapRoom,
-): RecapCaps {
-  const isBesideTail = tailTokens > roomTokens * (1 - RECAP_SHARE)
-  const ordinary = isBesideTail ? RECAP_SHARE_BESIDE_TAIL : RECAP_SHARE
-  const share = options.smallest ? SMALLEST_RECAP_SHARE : ordinary
-  const largest = options.smallest ? SMALLEST_RECAP_TOKENS : policy.recap.max_tokens
-  return {
-    tokensMax: Math.max(0, Math.min(largest, Math.floor(roomTokens * share))),
-    systemTokensMax: Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE)),
-  }
-}
 
 /** What there is for everything that is not fixed: under the target, or for the smallest form under the budget. */
 function roomUnderTarget(options: PlanOptions, targetTokens: number, fixedTokens: number): number {

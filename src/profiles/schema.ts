@@ -172,7 +172,7 @@ export const profileKeys = group({
     max_tokens: count('tokens', 1)
       .default(8192)
       .describe(
-        'Longest recap, in tokens; it never takes more than four fifths of the room under the target.',
+        'Longest recap, in tokens; it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
       ),
   })
     .prefault({})

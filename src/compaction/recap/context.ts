@@ -13,7 +13,7 @@ export function contextOf(subject: Subject, index: number, cache: MadeCache): st
   const call = callOf(subject, index)
   const message = call === null ? undefined : subject.messages[call.index]
   if (call === null || message === undefined) return ''
-  const key = `context:${message.facts.hash}:${call.position}`
+  const key = `context:${subject.memorySpace}:${message.facts.hash}:${call.position}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known
   const { calls } = parseMessage(subject.source, message)

@@ -16,7 +16,7 @@ export type NameOptions = {
 /**
  * The lines that name the things which no quote shows, those that are most likely to come up again for their
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
- * they were named with, in the order in which they were last named.
+ * they were named with. Lines stand in the order in which their first thing was last named.
  */
 export function nameLines(options: NameOptions): string[] {
   const { count } = options

@@ -67,7 +67,7 @@ function linesOf(fields: JsonObject, depth: number): string[] {
     (Array.isArray(field) ? field : [field]).flatMap((value: unknown) => {
       if (typeof value === 'string') return [value.includes('\n') ? `${key}:\n${value}` : `${key}: ${value}`]
       if (depth > 1 && isJsonObject(value)) return linesOf(value, depth - 1)
-      return [`${key}: ${stringifyJson(value) ?? ''}`]
+      return [`${key}: ${stringifyJson(value) ?? '…'}`]
     }),
   )
 }
@@ -80,9 +80,11 @@ function* endsOf(text: string): Generator<number, void, void> {
       yield text.length
       return
     }
-    const line = text.lastIndexOf('\n', furthest)
-    const space = line > start ? line : text.lastIndexOf(' ', furthest)
-    start = space > start ? space + 1 : furthest
+    // Looked for within the passage only: a line may be megabytes long.
+    const within = text.slice(start, furthest + 1)
+    const line = within.lastIndexOf('\n')
+    const last = line > 0 ? line : within.lastIndexOf(' ')
+    start = last > 0 ? start + last + 1 : furthest
     yield start
   }
 }

@@ -1,10 +1,11 @@
 import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
-import { toolNameOf, type Subject } from '../subject.ts'
+import { isSaidByUser, toolNameOf, type Subject } from '../subject.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
+import { USER_CHARS_MAX } from './said.ts'
 import { thingsIn } from './things.ts'
 
 export type QuoteOptions = {
@@ -100,7 +101,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
     const passages = passagesOf(parts).map((passage) => ({
       passage,
       lines: tellingLines(passage.text),
-      tokensAbout: (size * passage.text.length) / Math.max(1, partChars),
+      tokensAbout: (size * passage.text.length) / Math.max(1, subject.messages[index]?.facts.bytes ?? 1),
     }))
     for (const line of new Set(passages.flatMap(({ lines }) => lines)))
       messagesWith.set(line, (messagesWith.get(line) ?? 0) + 1)
@@ -133,14 +134,30 @@ function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): numb
   return worth
 }
 
-/** What of a message may be quoted. The user's short messages stand whole elsewhere in a recap. */
-function quotableParts(subject: Subject, index: number): Part[] {
+/** The texts of a message as they may be quoted. */
+function readableParts(subject: Subject, index: number): Part[] {
   const message = subject.messages[index]
   if (message === undefined) return []
   const { role } = message.facts
   if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
   const parts = partsOf(parseMessage(subject.source, message), role)
-  return role === 'tool' ? parts.map((part) => ({ ...part, text: renderTerminal(part.text) })) : parts
+  return parts.map(({ speaker, text }) => ({
+    speaker,
+    text: withoutMiddle(speaker === 'result' ? renderTerminal(text) : text),
+  }))
+}
+
+/** What of a folded message may be quoted: what the user said stands elsewhere in a recap, but for what was cut there. */
+function quotableParts(subject: Subject, index: number): Part[] {
+  const parts = readableParts(subject, index)
+  if (!isSaidByUser(subject, index)) return parts
+  return parts.map(({ speaker, text }) => ({ speaker, text: text.slice(USER_CHARS_MAX) }))
+}
+
+/** A text as far as it is looked at: of a very long one the beginning and the end. */
+function withoutMiddle(text: string): string {
+  if (text.length <= QUOTABLE_CHARS) return text
+  return `${text.slice(0, QUOTABLE_CHARS / 2)}\n${text.slice(-QUOTABLE_CHARS / 2)}`
 }
 
 function labelsOf(subject: Subject, index: number): (passage: Passage) => string {
@@ -152,12 +169,19 @@ function labelsOf(subject: Subject, index: number): (passage: Passage) => string
       case 'assistant':
         return '[assistant]'
       case 'call':
-        return `[to ${facts?.callNames[part - 1] || 'a tool'}]`
+        return `[to ${toolLabel(facts?.callNames[part - 1] ?? '')}]`
       case 'result':
-        return `[from ${toolNameOf(subject, index) || 'a tool'}]`
+        return `[from ${toolLabel(toolNameOf(subject, index))}]`
     }
   }
 }
+
+/** A tool's name in one line, whatever a client calls its tools. */
+function toolLabel(name: string): string {
+  return name.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
+}
+
+const TOOL_NAME_CHARS_MAX = 64
 
 /** The lines that messages say, by which copies are told. */
 function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
@@ -183,9 +207,17 @@ function joined(chosen: readonly Candidate[]): Quote[] {
     const quote = quotes.at(-1)
     if (quote !== undefined && last?.index === index && last.passage.part === passage.part) {
       const mark = last.passage.position + 1 === passage.position ? '\n' : '\n…\n'
-      quote.text += mark + passage.text
-    } else quotes.push({ label, text: passage.text })
+      quote.text += mark + unforged(passage.text)
+    } else quotes.push({ label, text: unforged(passage.text) })
     last = candidate
   }
   return quotes
 }
+
+/** Quoted text cannot pass for somebody else's: what looks like a label or a heading of a recap is marked. */
+function unforged(text: string): string {
+  return text.replace(labelLike, '\\')
+}
+
+const labelLike =
+  /^(?=\s*(?:\[(?:user|assistant|to |from )|The user said:|System message:|Quoted from them|Also named there:))/gim

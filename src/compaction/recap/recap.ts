@@ -85,7 +85,11 @@ function foldedIndexes(folded: FoldedRun): number[] {
 
 function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, folded: FoldedRun): string {
   const hashesOf = (some: readonly number[]): string =>
-    some.map((index) => subject.messages[index]?.facts.hash ?? '').join(' ')
+    some
+      .map(
+        (index) => `${subject.messages[index]?.facts.hash}${subject.structure.isStandIn(index) ? '*' : ''}`,
+      )
+      .join(' ')
   const hashes = [indexes, beside.visible, beside.shortened].map(hashesOf).join('\n')
   return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
@@ -107,23 +111,21 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     mentions,
     tokensMax: roomTokens - namesTokensMax - subject.count(`\n${QUOTES_TITLE}\n${NAMES_TITLE}`),
   })
-  const standing = new Set<string>()
   if (quotes.length > 0 && writer.line(QUOTES_TITLE)) {
-    for (const { label, text } of quotes) {
-      if (!writer.line(`${label}\n${text}`)) continue
-      for (const { name } of thingsIn(text)) standing.add(name)
-    }
+    for (const { label, text } of quotes) writer.line(`${label}\n${text}`)
   }
+  yield
   const lines = nameLines({
     mentions,
-    standing,
+    standing: new Set([...thingsIn(writer.written())].map(({ name }) => name)),
     tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${NAMES_TITLE}`),
     count: subject.count,
     contextOf: (index) => contextOf(subject, index, cache),
   })
   if (lines.length === 0 || !writer.line(NAMES_TITLE)) return
-  for (const line of lines) if (!writer.line(line)) return
+  for (const line of lines) writer.line(line)
 }
 
+// quotes.ts knows them too: quoted text cannot pass for them.
 const QUOTES_TITLE = 'Quoted from them, oldest first:'
 const NAMES_TITLE = 'Also named there:'

@@ -60,7 +60,8 @@ export function writeUsers(
 
 /** The share of a recap that the user's own words take. */
 const USERS_SHARE = 0.2
-const USER_CHARS_MAX = 1200
+/** Of a longer message the rest may be quoted. */
+export const USER_CHARS_MAX = 1200
 /** Less than this of a message says nothing. */
 const USER_TOKENS_MIN = 16
 /** The dash and the break of a line. */
@@ -77,5 +78,6 @@ function excerpt(text: string, charsMax: number): string {
     .slice(0, charsMax * 2)
     .replace(/\s+/g, ' ')
     .trim()
-  return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line
+  const isCut = line.length > charsMax || text.length > charsMax * 2
+  return isCut ? `${line.slice(0, charsMax)}…` : line
 }

@@ -6,6 +6,8 @@ export type Writer = {
   readonly open: (opening: string, closing: string) => boolean
   /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
   readonly line: (text: string) => boolean
+  /** What was written so far. */
+  readonly written: () => string
   /** Tokens of what was written, closing words included. */
   readonly spentTokens: () => number
   readonly close: () => string
@@ -30,6 +32,7 @@ export function createWriter(count: CountTokens, tokensMax: number): Writer {
       lines.push(line)
       return true
     },
+    written: () => lines.join('\n'),
     spentTokens: () => spent,
     close: () => {
       // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
@@ -47,7 +50,10 @@ export function createWriter(count: CountTokens, tokensMax: number): Writer {
 /** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
 const halfCharacter = /\p{Surrogate}/gu
 
-/** Text of a conversation as it may stand in a recap: it cannot end the tag it stands in, and holds no half of a character. */
+/**
+ * Text of a conversation as it may stand in a recap: it holds no half of a character, and then can neither end
+ * the tag that it stands in nor open another.
+ */
 function harmless(text: string): string {
-  return text.replace(/<\/(?=conversation-)/gi, '<\\/').replace(halfCharacter, '')
+  return text.replace(halfCharacter, '').replace(/<(?=\/?conversation-)/gi, '<\\')
 }

@@ -26,6 +26,12 @@ describe('what a terminal would show in the end', () => {
     expect(renderTerminal(text)).toBe(shown)
   })
 
+  // A table exported on an old Mac came out as its last line with the rest of longer ones behind it.
+  test('lines that end in CR alone stay the lines of a text', () => {
+    expect(renderTerminal('name,qty\rapple,3\rpear,5\r')).toBe('name,qty\napple,3\npear,5\n')
+    expect(renderTerminal('copying 1 of 3\rcopying 2 of 3\rcopying 3 of 3\r')).toBe('copying 3 of 3')
+  })
+
   test('lines that end in CR LF stay the lines of a text', () => {
     expect(renderTerminal('first\r\n  second  \r\n\r\nlast\r\n')).toBe('first\n  second  \n\nlast\n')
   })
