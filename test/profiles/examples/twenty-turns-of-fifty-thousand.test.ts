@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { notYet } from '../../../src/profiles/not-yet.ts'
-import { profileKeys } from '../../../src/profiles/schema.ts'
 import { assistant, round, user } from '../../compaction/sending.ts'
 import { grownTo, openingFor, talk } from './example-conversation.ts'
 import { exampleStand, rawOf, standIns } from './example-stand.ts'
@@ -66,10 +64,7 @@ describe('the budget of 50,000 tokens', () => {
   })
 })
 
-// Runs from the moment on at which the schema says that the key is in effect.
-const isWaiting = profileKeys.shape.limit.description?.startsWith(notYet) === true
-
-describe.skipIf(isWaiting)('the limit of twenty turns', () => {
+describe('the limit of twenty turns', () => {
   /** Turns of four messages each: request, call, result, reply. */
   const turns = Array.from({ length: 21 }, (_, number) => [
     user(`Request ${number}`),
