@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readCommand, wholeNumberProblem } from '../support/recordings-command.ts'
 import { recordingFiles } from '../replay/recordings.ts'
 import type { Room } from './policy-sender.ts'
 import { readProfiles } from './profiles.ts'
@@ -16,28 +16,13 @@ export type FidelityOptions = {
 
 /** Reads the arguments; a text that says what is wrong where they leave nothing to measure. */
 export function readOptions(args: readonly string[]): FidelityOptions | string {
-  let given
-  try {
-    given = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        file: { type: 'string', multiple: true },
-        window: { type: 'string', default: '16000' },
-        profile: { type: 'string', multiple: true, default: [] },
-        workers: { type: 'string', default: '2' },
-        json: { type: 'boolean', default: false },
-      },
-    })
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+  const given = readCommand(args, options, 'npm run fidelity -- FOLDER')
+  if (typeof given === 'string') return given
+  const { folder, values } = given
+  for (const name of ['window', 'workers'] as const) {
+    const problem = wholeNumberProblem(name, values[name])
+    if (problem !== null) return problem
   }
-  const { values, positionals } = given
-  const [folder, ...others] = positionals
-  if (folder === undefined) return 'Name the folder with the recordings: npm run fidelity -- FOLDER'
-  if (others.length > 0) return `One folder at a time; there is no use for ${others.join(' ')}.`
-  for (const name of ['window', 'workers'] as const)
-    if (!/^[1-9]\d*$/.test(values[name])) return `--${name} takes a whole number above 0.`
   const windowTokens = Number(values.window)
   if (windowTokens < 2 * RESERVE_TOKENS) return `--window takes ${2 * RESERVE_TOKENS} and more.`
 
@@ -47,7 +32,7 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
   for (const name of names)
     if (recordingFiles(folder, name).length === 0)
       return `There are no recordings named ${name} in ${folder}; there are ${there.join(', ')}.`
-  const profiles = readProfiles(values.profile)
+  const profiles = readProfiles(values.profile ?? [])
   if (typeof profiles === 'string') return profiles
   return {
     folder,
@@ -63,3 +48,11 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
 
 const DEFAULT_FILES = ['coding-long', 'coding-parallel']
 const RESERVE_TOKENS = 4000
+
+const options = {
+  file: { type: 'string', multiple: true },
+  window: { type: 'string', default: '16000' },
+  profile: { type: 'string', multiple: true },
+  workers: { type: 'string', default: '2' },
+  json: { type: 'boolean', default: false },
+} as const

@@ -1,3 +1,4 @@
+import { alignedTable } from '../support/aligned-table.ts'
 import type { Tally } from './tally.ts'
 
 /** The rows of a table: a name and its sums. */
@@ -28,15 +29,7 @@ export function figuresOf(tally: Tally): Figures {
 /** An aligned table under its title. */
 export function tableOf(title: string, rows: readonly NamedTally[]): string {
   const cells = [HEAD, ...rows.map(cellsOf)]
-  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  )
-  return `\n${title}\n${lines.join('\n')}\n`
+  return `\n${title}\n${alignedTable(cells)}\n`
 }
 
 // --- internal ---

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readCommand, wholeNumberProblem } from '../support/recordings-command.ts'
 import { jobsOf, templatesThereAre, windowsThereAre, type Filter } from './jobs.ts'
 import { recordingFiles } from './recordings.ts'
 import type { RunOptions } from './run-job.ts'
@@ -16,31 +16,13 @@ export type ReplayOptions = {
  * replays nothing would find every promise kept.
  */
 export function readOptions(args: readonly string[]): ReplayOptions | string {
-  let given
-  try {
-    given = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        file: { type: 'string' },
-        window: { type: 'string' },
-        template: { type: 'string' },
-        'points-max': { type: 'string' },
-        workers: { type: 'string', default: '2' },
-        json: { type: 'boolean', default: false },
-      },
-    })
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-  const { values, positionals } = given
-  const [folder, ...others] = positionals
-  if (folder === undefined) return 'Name the folder with the recordings: node test/replay/replay.ts FOLDER'
-  if (others.length > 0) return `One folder at a time; there is no use for ${others.join(' ')}.`
+  const given = readCommand(args, options, 'node test/replay/replay.ts FOLDER')
+  if (typeof given === 'string') return given
+  const { folder, values } = given
 
   for (const name of ['points-max', 'workers'] as const) {
-    const value = values[name]
-    if (value !== undefined && !/^[1-9]\d*$/.test(value)) return `--${name} takes a whole number above 0.`
+    const problem = wholeNumberProblem(name, values[name])
+    if (problem !== null) return problem
   }
   const filter = { window: values.window ?? null, template: values.template ?? null }
   if (filter.window !== null && !windowsThereAre().includes(filter.window))
@@ -64,3 +46,14 @@ export function readOptions(args: readonly string[]): ReplayOptions | string {
     json: values.json,
   }
 }
+
+// --- internal ---
+
+const options = {
+  file: { type: 'string' },
+  window: { type: 'string' },
+  template: { type: 'string' },
+  'points-max': { type: 'string' },
+  workers: { type: 'string', default: '2' },
+  json: { type: 'boolean', default: false },
+} as const

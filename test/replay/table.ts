@@ -1,3 +1,4 @@
+import { alignedTable } from '../support/aligned-table.ts'
 import type { Failure, JobReport } from './job.ts'
 import { addTally, openTally, type Tally } from './tally.ts'
 
@@ -7,15 +8,7 @@ export function tableOf(report: JobReport): string {
   for (const tally of Object.values(report.tallies)) addTally(sum, tally)
   const rows = [...Object.entries(report.tallies), ['all', sum] as const]
   const cells = [HEAD, ...rows.map(([name, tally]) => [name, ...figures(tally)])]
-  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  )
-  return `\n${report.job} (${seconds(report.elapsedMs)})\n${lines.join('\n')}\n`
+  return `\n${report.job} (${seconds(report.elapsedMs)})\n${alignedTable(cells)}\n`
 }
 
 /** What a comparing job found, in a line. */
