@@ -1,6 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
+import { triggerOf } from '../profiles/thresholds.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
@@ -180,7 +181,6 @@ function isBeyondBudget({ room, excess }: At, viewTokens: number): boolean {
 
 /** The thresholds of all passes: the lowest begins a stride, and each then runs if it has reached its own. */
 function thresholdsOf(policy: Policy): number[] {
-  const trigger = policy.trigger === 'off' ? 1 : policy.trigger
   const own = [
     policy.fold.at,
     policy.clear.enabled ? policy.clear.at : null,
@@ -188,7 +188,7 @@ function thresholdsOf(policy: Policy): number[] {
     policy.preview.at === 0 ? null : policy.preview.at,
     policy.render.enabled && policy.render.at !== 0 ? policy.render.at : null,
   ]
-  return [trigger, ...own.filter((at) => at !== null)]
+  return [triggerOf(policy), ...own.filter((at) => at !== null)]
 }
 
 function isDue(subject: Subject, policy: Policy, since: number, point: number): boolean {

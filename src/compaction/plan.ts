@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
-import { targetOf } from '../profiles/target.ts'
+import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier } from './frontier.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
@@ -66,6 +66,7 @@ export function* planStride(
     const freedMost = beforeTokens - fixedTokens - ledger.originalTokens(protectedFrom, point)
     if (freedMost < savingsMinTokens(room)) return null
   }
+  // Where passes have no threshold of their own they run with the trigger.
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
   // What is too long and not too large needs no pass but the fold.
@@ -200,9 +201,4 @@ const SAVINGS_MIN_SHARE = 0.1
 /** What there is for everything that is not fixed: under the target, or for the smallest form under the budget. */
 function roomUnderTarget(options: PlanOptions, targetTokens: number, fixedTokens: number): number {
   return (options.smallest ? options.room.budgetTokens : targetTokens) - fixedTokens
-}
-
-/** Where passes have no threshold of their own they run with the trigger; with `off`, only what is demanded runs. */
-function triggerOf(policy: Policy): number {
-  return policy.trigger === 'off' ? 1 : policy.trigger
 }

@@ -1,4 +1,4 @@
-import { targetOf } from '../profiles/target.ts'
+import { targetOf } from '../profiles/thresholds.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'

@@ -2,6 +2,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { isSaidByUser, toolNameOf, type Subject } from '../subject.ts'
+import { labels, unforged } from './headings.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
@@ -112,13 +113,12 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   }
   const candidates: Candidate[] = []
   for (const { index, ageTokens: age, passages } of cuts) {
-    const labels = labelsOf(subject, index)
     for (const { passage, lines, tokensAbout } of passages) {
       const again = lines.filter((line) => (messagesWith.get(line) ?? 0) > 1).length / lines.length
       const worth =
         (worthOf[passage.speaker] * (1 + again)) / (1 + age / HALF_AGE_TOKENS) +
         (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
-      candidates.push({ index, passage, label: labels(passage), lines, tokensAbout, worth })
+      candidates.push({ index, passage, label: labelOf(subject, index, passage), lines, tokensAbout, worth })
     }
     yield
   }
@@ -160,34 +160,23 @@ function withoutMiddle(text: string): string {
   return `${text.slice(0, QUOTABLE_CHARS / 2)}\n${text.slice(-QUOTABLE_CHARS / 2)}`
 }
 
-function labelsOf(subject: Subject, index: number): (passage: Passage) => string {
-  const facts = subject.messages[index]?.facts
-  return ({ speaker, part }) => {
-    switch (speaker) {
-      case 'user':
-        return '[user]'
-      case 'assistant':
-        return '[assistant]'
-      case 'call':
-        return `[to ${toolLabel(facts?.callNames[part - 1] ?? '')}]`
-      case 'result':
-        return `[from ${toolLabel(toolNameOf(subject, index))}]`
-    }
+function labelOf(subject: Subject, index: number, { speaker, part }: Passage): string {
+  switch (speaker) {
+    case 'user':
+    case 'assistant':
+      return labels[speaker]
+    case 'call':
+      return labels.call(subject.messages[index]?.facts.callNames[part - 1] ?? '')
+    case 'result':
+      return labels.result(toolNameOf(subject, index))
   }
 }
-
-/** A tool's name in one line, whatever a client calls its tools. */
-function toolLabel(name: string): string {
-  return name.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
-}
-
-const TOOL_NAME_CHARS_MAX = 64
 
 /** The lines that messages say, by which copies are told. */
 function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
   const lines = new Set<string>()
   for (const index of indexes) {
-    for (const { text } of quotableParts(subject, index))
+    for (const { text } of readableParts(subject, index))
       for (const line of tellingLines(text)) lines.add(line)
     yield
   }
@@ -213,11 +202,3 @@ function joined(chosen: readonly Candidate[]): Quote[] {
   }
   return quotes
 }
-
-/** Quoted text cannot pass for somebody else's: what looks like a label or a heading of a recap is marked. */
-function unforged(text: string): string {
-  return text.replace(labelLike, '\\')
-}
-
-const labelLike =
-  /^(?=\s*(?:\[(?:user|assistant|to |from )|The user said:|System message:|Quoted from them|Also named there:))/gim

@@ -3,8 +3,9 @@ import type { FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../stride.ts'
 import type { Subject } from '../subject.ts'
-import { mentionsIn } from './mentions.ts'
 import { contextOf } from './context.ts'
+import { headings } from './headings.ts'
+import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
 import { writeSystem, writeUsers } from './said.ts'
@@ -109,23 +110,19 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     indexes,
     visible,
     mentions,
-    tokensMax: roomTokens - namesTokensMax - subject.count(`\n${QUOTES_TITLE}\n${NAMES_TITLE}`),
+    tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
   })
-  if (quotes.length > 0 && writer.line(QUOTES_TITLE)) {
+  if (quotes.length > 0 && writer.line(headings.quotes)) {
     for (const { label, text } of quotes) writer.line(`${label}\n${text}`)
   }
   yield
   const lines = nameLines({
     mentions,
     standing: new Set([...thingsIn(writer.written())].map(({ name }) => name)),
-    tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${NAMES_TITLE}`),
+    tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
     count: subject.count,
     contextOf: (index) => contextOf(subject, index, cache),
   })
-  if (lines.length === 0 || !writer.line(NAMES_TITLE)) return
+  if (lines.length === 0 || !writer.line(headings.names)) return
   for (const line of lines) writer.line(line)
 }
-
-// quotes.ts knows them too: quoted text cannot pass for them.
-const QUOTES_TITLE = 'Quoted from them, oldest first:'
-const NAMES_TITLE = 'Also named there:'

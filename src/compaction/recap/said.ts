@@ -2,6 +2,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { FoldedRun } from '../layout.ts'
 import { waterLevel } from '../passes/clip.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
+import { headings } from './headings.ts'
 import type { Writer } from './writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -19,7 +20,7 @@ export function writeSystem(
       continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
-    const line = `System message: ${textOf(subject, index)}`
+    const line = `${headings.system} ${textOf(subject, index)}`
     const tokens = writer.spentTokens() - before + (subject.sizes[index] ?? 0)
     if (tokens > folded.systemTokensMax || !writer.line(line)) return
   }
@@ -48,7 +49,7 @@ export function writeUsers(
     .filter((text) => text !== '')
   const sizes = said.map((text) => subject.count(text) + LINE_TOKENS)
   const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
-  if (said.length === 0 || !writer.line('The user said:')) return
+  if (said.length === 0 || !writer.line(headings.users)) return
   for (const [position, text] of said.entries()) {
     const size = sizes[position] ?? 0
     const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size))

@@ -94,3 +94,13 @@ describe('what is remembered', () => {
     for (const key of keys) expect(key).toContain(':test:')
   })
 })
+
+// Only what was written by others was compared: what a visible message of the user's says was quoted again.
+test('what the user pasted and a tool printed stands once, where it is still in view', () => {
+  const listing = 'drwxr-xr-x retry_queue_of_the_night\n-rw-r--r-- drain_worker_of_the_day'
+  const messages = [...round('a', listing), user(listing)]
+  const all = { ...folded, end: 2 }
+  const view = { visible: [2], shortened: [] }
+  const made = finish(recapOf(subjectOf(messages), all, view, createMadeCache({ charsMax: 1e7 })))
+  expect(made.text).not.toContain('retry_queue_of_the_night')
+})

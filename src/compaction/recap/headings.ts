@@ -1,0 +1,36 @@
+/** What the parts of a recap begin with. */
+export const headings = {
+  users: 'The user said:',
+  system: 'System message:',
+  quotes: 'Quoted from them, oldest first:',
+  names: 'Also named there:',
+} as const
+
+/** Who speaks in a quote. A tool's name may be anything: it stands in one line, cut where it is long. */
+export const labels = {
+  user: '[user]',
+  assistant: '[assistant]',
+  call: (tool: string): string => `[to ${inLabel(tool)}]`,
+  result: (tool: string): string => `[from ${inLabel(tool)}]`,
+} as const
+
+/** Quoted text as it may stand in a recap: a line that looks like a label or a heading is marked as none. */
+export function unforged(text: string): string {
+  return text.replace(headingLike, '\\')
+}
+
+// --- internal ---
+
+const TOOL_NAME_CHARS_MAX = 64
+
+function inLabel(tool: string): string {
+  return tool.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
+}
+
+/** No label holds a character that means something in a pattern but its bracket. */
+const beginnings = [...Object.values(headings), labels.user, labels.assistant, '[to ', '[from ']
+
+const headingLike = new RegExp(
+  String.raw`^(?=\s*(?:${beginnings.map((beginning) => beginning.replace('[', String.raw`\[`)).join('|')}))`,
+  'gim',
+)
