@@ -89,8 +89,10 @@ describe('what is remembered', () => {
       },
       set: cache.set,
     }
-    recap([user('a.b.c'), ...round('a', 'src/a.ts src/b.ts', 'list', { path: 'src/c.ts' })], noted)
-    expect(keys.length).toBeGreaterThan(3)
+    const listing = Array.from({ length: 300 }, (_, index) => `src/part_${index}.ts`).join(' ')
+    recap(round('a', listing, 'list', { path: 'src' }), noted)
+    for (const kind of ['recap:', 'things:', 'context:'])
+      expect(keys.some((key) => key.startsWith(kind))).toBe(true)
     for (const key of keys) expect(key).toContain(':test:')
   })
 })
@@ -103,4 +105,32 @@ test('what the user pasted and a tool printed stands once, where it is still in 
   const view = { visible: [2], shortened: [] }
   const made = finish(recapOf(subjectOf(messages), all, view, createMadeCache({ charsMax: 1e7 })))
   expect(made.text).not.toContain('retry_queue_of_the_night')
+})
+
+// A name that stands only in what was cleared is not there to be read.
+test('what a cleared message of the tail said is told like what was folded', () => {
+  const messages = [user('The task.'), ...round('a', 'ok'), ...round('b', 'the lock_holder is worker_77412')]
+  const tell = (shortened: readonly number[]) =>
+    finish(
+      recapOf(
+        subjectOf(messages),
+        { ...folded, end: 3 },
+        { visible: [], shortened },
+        createMadeCache({ charsMax: 1e7 }),
+      ),
+    ).text
+  expect(tell([4])).toContain('worker_77412')
+  expect(tell([])).not.toContain('worker_77412')
+})
+
+// The same bytes may be the user's in one conversation and stand for a result in another.
+test('a recap is not remembered for a conversation in which somebody else said it', () => {
+  const own = subjectOf([user('one two three'), assistant('ok')])
+  const standIn = { ...own, structure: { ...own.structure, isStandIn: (index: number) => index === 0 } }
+  const cache = createMadeCache({ charsMax: 1e7 })
+  const [said, printed] = [own, standIn].map((subject) =>
+    finish(recapOf(subject, { ...folded, end: 2 }, beside, cache)),
+  )
+  expect(said?.text).toContain('The user said:')
+  expect(printed?.text).not.toContain('The user said:')
 })
