@@ -10,34 +10,80 @@ export type MemoryStoreOptions = {
 
 /** A store that lives as long as the process. */
 export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): Store {
-  const values = new LRUCache<string, string>({
+  const groups = new Map<string, Set<string>>()
+  const entries = new LRUCache<string, Entry>({
     maxSize: charsMax,
-    sizeCalculation: (value, key) => Math.max(1, key.length + value.length),
+    sizeCalculation: ({ value, group }, key) => Math.max(1, key.length + value.length + (group?.length ?? 0)),
     ttl: lifetimeMs,
+    dispose: ({ group }, key) => leaveGroup(groups, group, key),
   })
+  const leases = new LRUCache<string, string>({ max: LEASES_MAX })
+
+  function set(key: string, value: string, group: string | undefined): void {
+    entries.set(key, { value, group })
+    // A value that is larger than the store is not kept.
+    if (group === undefined || !entries.has(key)) return
+    const keys = groups.get(group) ?? new Set()
+    groups.set(group, keys.add(key))
+  }
+
   return {
     name: 'memory:',
     getFirst: async (keys) => {
       for (const [index, key] of keys.entries()) {
-        const value = values.get(key)
-        if (value !== undefined) return { index, value }
+        const entry = entries.get(key)
+        if (entry !== undefined) return { index, value: entry.value }
       }
       return null
     },
-    putIfAbsent: async (key, value) => {
-      const standing = values.get(key)
-      if (standing !== undefined) return standing
-      values.set(key, value)
+    putIfAbsent: async (key, value, group) => {
+      const standing = entries.get(key)
+      if (standing !== undefined) return standing.value
+      set(key, value, group)
       return value
     },
-    put: async (key, value) => {
-      values.set(key, value)
-    },
+    put: async (key, value, group) => set(key, value, group),
     delete: async (keys) => {
-      for (const key of keys) values.delete(key)
+      for (const key of keys) entries.delete(key)
+    },
+    deleteGroup: async (group) => {
+      const keys = [...(groups.get(group) ?? [])].filter((key) => entries.has(key))
+      for (const key of keys) entries.delete(key)
+      return keys.length
+    },
+    purge: async () => {
+      entries.purgeStale()
+      const { size } = entries
+      entries.clear()
+      leases.clear()
+      return size
+    },
+    lease: async (key, holder, leaseMs) => {
+      const other = leases.get(key)
+      if (other !== undefined && other !== holder) return false
+      leases.set(key, holder, { ttl: leaseMs })
+      return true
+    },
+    release: async (key, holder) => {
+      if (leases.get(key) === holder) leases.delete(key)
     },
     close: async () => {
-      values.clear()
+      entries.clear()
+      leases.clear()
     },
   }
+}
+
+// --- internal ---
+
+type Entry = { readonly value: string; readonly group: string | undefined }
+
+/** Each is held by a summary that is being written. */
+const LEASES_MAX = 10_000
+
+function leaveGroup(groups: Map<string, Set<string>>, group: string | undefined, key: string): void {
+  if (group === undefined) return
+  const keys = groups.get(group)
+  keys?.delete(key)
+  if (keys?.size === 0) groups.delete(group)
 }

@@ -17,6 +17,10 @@ test('a store that never answers is waited for once, and then left alone for a w
     putIfAbsent: never,
     put: never,
     delete: never,
+    deleteGroup: never,
+    purge: never,
+    lease: never,
+    release: never,
     close: async () => {},
   }
   await using at = await standWith(completion('fine'), { store })
