@@ -38,7 +38,7 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
   headers['x-foldgate-summary'] =
-    passes.length > 0 && prepared.compacted?.view.hasRecap === true ? 'recap' : 'none'
+    passes.length > 0 && (prepared.compacted?.view.standIns.recaps ?? 0) > 0 ? 'recap' : 'none'
   return headers
 }
 

@@ -83,6 +83,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
         excess,
         strict,
         forced,
+        prepared: null,
       }),
     )
   }
