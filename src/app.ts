@@ -17,6 +17,7 @@ import { createByteBudget } from './proxy/wire/limits.ts'
 import { listen } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
 import { createRecords } from './proxy/memory/records.ts'
+import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
 import { createScopes } from './proxy/request/scope.ts'
@@ -68,7 +69,8 @@ export function createApp(options: AppOptions): App {
   const failures = createFailures((part, error) =>
     log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
   )
-  const records = createRecords(store, failures)
+  const guarded = createStoreGuard(failures)
+  const records = createRecords(store, guarded)
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })

@@ -1,8 +1,8 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import type { Store } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
-import type { Failures } from '../failures.ts'
 import type { Chat } from '../request/read-chat.ts'
+import type { StoreGuard } from './store-guard.ts'
 
 /** What is on record of a conversation. */
 export type Remembered = {
@@ -35,18 +35,9 @@ export type RecordPlace = {
   readonly model: string
 }
 
-/** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
-export function createRecords(store: Store, failures: Failures): Records {
+/** Whatever fails in the store is as if nothing were on record. */
+export function createRecords(store: Store, guarded: StoreGuard): Records {
   const records = recordsIn(store)
-  let absentUntilMs = 0
-  const guarded = async <Result>(instead: Result, work: () => Promise<Result>): Promise<Result> => {
-    if (performance.now() < absentUntilMs) return instead
-    return failures.around('store', instead, () =>
-      withDeadline(work(), () => {
-        absentUntilMs = performance.now() + STORE_ABSENCE_MS
-      }),
-    )
-  }
   return {
     find: (chat, place) => {
       const unknown = { conversation: conversationId(chat, place), stride: null }
@@ -59,22 +50,6 @@ export function createRecords(store: Store, failures: Failures): Records {
 }
 
 // --- internal ---
-
-/** A store that takes longer is as good as absent, in milliseconds. */
-const STORE_DEADLINE_MS = 1_000
-
-/** How long a store that did not answer is left alone, in milliseconds: else every request would wait for it. */
-const STORE_ABSENCE_MS = 10_000
-
-function withDeadline<Result>(work: Promise<Result>, onMissed: () => void): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      onMissed()
-      reject(new Error('the store did not answer in time'))
-    }, STORE_DEADLINE_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
 
 function recordsIn(store: Store): Records {
   return {
