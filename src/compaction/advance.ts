@@ -75,6 +75,15 @@ export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixe
   )
 }
 
+/**
+ * The room that a stride is planned with, where the provider counts so much beyond our count of the view: it may stand in
+ * the parts that stay. What we counted too much may lie in those that go, and most of a large excess does.
+ */
+export function lastingRoom(room: Room, differenceTokens: number): Room {
+  const most = Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)
+  return { ...room, aroundTokens: room.aroundTokens + Math.max(0, Math.min(differenceTokens, most)) }
+}
+
 // --- internal ---
 
 /** Weighs the view of a stride at one request point after the other; each message is weighed once. */
@@ -137,7 +146,7 @@ function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: n
   return {
     point: at.point,
     previous: at.stride,
-    room: { ...at.room, aroundTokens: at.room.aroundTokens + lastingExcess(at) },
+    room: lastingRoom(at.room, at.excess.differenceTokens),
     reason,
     isBeyondBudget: isBeyondBudget(at, viewTokens),
     keepRecent: policy.keep.recent_messages,
@@ -146,14 +155,6 @@ function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: n
     prepared: at.prepared,
     plannedTokensMax: null,
   }
-}
-
-/**
- * What of the excess a stride is planned with: it may stand in the parts that stay. What we counted too much may
- * lie in those that go, and most of a large excess does.
- */
-function lastingExcess({ room, excess }: At): number {
-  return Math.max(0, Math.min(excess.differenceTokens, Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)))
 }
 
 const LASTING_EXCESS_SHARE = 0.25

@@ -8,6 +8,7 @@ export type FailingPart =
   | 'measure'
   | 'compaction'
   | 'recovery'
+  | 'summary'
   | 'observation'
 
 /** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
