@@ -16,6 +16,7 @@ import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { listen } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
+import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
@@ -59,7 +60,7 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const memory = createUpstreamMemory()
+  const memory = createUpstreamMemory(nowMs)
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
@@ -71,6 +72,7 @@ export function createApp(options: AppOptions): App {
   )
   const guarded = createStoreGuard(failures)
   const records = createRecords(store, guarded)
+  const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
@@ -88,6 +90,7 @@ export function createApp(options: AppOptions): App {
     relay,
     records,
     memory,
+    learnt,
     failures,
     nowMs,
     usageInStreams: settings.usage.in_streams,
@@ -146,6 +149,7 @@ export function createApp(options: AppOptions): App {
         delayMs: settings.drain.delay_s * 1000,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
+      await learnt.close()
       await serverWindows.close()
       await upstreams.destroy()
       await store.close()
@@ -154,6 +158,7 @@ export function createApp(options: AppOptions): App {
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
+      await learnt.close()
       await serverWindows.close()
       await upstreams.destroy()
       await store.close()

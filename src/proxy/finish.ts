@@ -1,7 +1,6 @@
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { ChatRequest } from './request/chat-request.ts'
-import type { Failures } from './failures.ts'
 import { deliver, type Delivery } from './wire/deliver.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
@@ -9,7 +8,7 @@ import { learnFromAnswer, type LearnParts } from './learn.ts'
 import { lessonOf, type Lesson } from './lesson.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
-import type { Outcome } from './send/send.ts'
+import { isAnswered, type Outcome } from './send/send.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -33,11 +32,14 @@ export async function settle(
   ready: Ready,
   outcome: Outcome,
   release: () => void,
-  failures: Failures,
+  { failures, memory }: Pick<Preparation, 'failures' | 'memory'>,
 ): Promise<Settled> {
   const { measure } = ready
   // The answer is there: nothing that only learns from it may stand in its way.
-  const lesson = await failures.around('observation', null, async () => lessonOf(request, ready, outcome))
+  const lesson = await failures.around('observation', null, async () => {
+    if (isAnswered(outcome)) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
+    return lessonOf(request, ready, outcome)
+  })
   return {
     answer: outcome.answer,
     held: outcome.held,

@@ -87,7 +87,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
       )
-      const outcome = await send(ready.prepared)
+      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         conversation: ready.remembered.conversation,
@@ -97,7 +97,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then.
       if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
-      return await settle(request, ready, outcome, body.release, parts.failures)
+      return await settle(request, ready, outcome, body.release, parts)
     } catch (error) {
       body.release()
       throw error

@@ -3,6 +3,7 @@ import { azureDeployment } from '../upstream/target.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
 import type { Measure, MeasureRequest } from './measure/measure.ts'
+import type { Learnt } from './memory/learnt.ts'
 import type { Records, Remembered } from './memory/records.ts'
 import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
 import type { UpstreamMemory } from './memory/upstream-memory.ts'
@@ -23,6 +24,7 @@ export type Ready = {
 export type Preparation = {
   readonly records: Records
   readonly memory: UpstreamMemory
+  readonly learnt: Learnt
   readonly findWindows: (request: ChatRequest, conversation: string) => Promise<FoundWindows>
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
@@ -31,13 +33,16 @@ export type Preparation = {
 }
 
 /**
- * Looks up what is on record of a conversation, measures it, and rewrites it if a stride stands or is due.
+ * Looks up what is on record of a conversation and its model, measures it, and rewrites it if a stride stands or is due.
  * Whatever fails here costs the compaction, never the request: the original bytes are ready at any time.
  */
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
   const { chat, received, place } = request
   const { failures } = parts
-  const remembered = await parts.records.find(chat, place)
+  const [remembered] = await Promise.all([
+    parts.records.find(chat, place),
+    parts.learnt.load(request.modelKey),
+  ])
   const forced = request.wishes.compact === 'force'
   const untouched = asItCame(chat, chat.bytes.length)
 

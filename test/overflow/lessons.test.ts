@@ -116,13 +116,12 @@ describe('a snapshot that is damaged changes nothing', () => {
     }
   })
 
-  test('whatever it is, nothing throws', () => {
+  test('whatever it is, windows are looked up', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (snapshot) => {
         const learner = open()
         learner.restore(key, snapshot, 'beside', 0)
-        learner.lookup(key, 'a', 1)
-        learner.snapshot(key, 1)
+        expect(() => learner.lookup(key, 'a', 1)).not.toThrow()
       }),
     )
   })

@@ -19,9 +19,9 @@ export type OverheadsSnapshot = readonly (readonly [
 export type Overhead = { readonly tokens: number; readonly doubtTokens: number }
 
 /** Surroundings are told apart by their own count: a clock or a list of files in the system block changes it a little. */
-export function createOverheads(known: OverheadsSnapshot = []): Overheads {
+export function createOverheads(given: OverheadsSnapshot = []): Overheads {
   const samples = new Map(
-    known.map(([aroundTokens, each]): [number, readonly Sample[]] => [
+    given.map(([aroundTokens, each]): [number, readonly Sample[]] => [
       aroundTokens,
       each.map(([ownTokens, promptTokens]) => ({ aroundTokens, ownTokens, promptTokens })),
     ]),

@@ -94,20 +94,20 @@ describe('of two that have counted', () => {
 })
 
 describe('a snapshot that is damaged changes nothing', () => {
-  const sound = () => structuredClone(counted(2, 1.4).snapshot('a'))
+  const sound = counted(2, 1.4).snapshot('a')
   const growth = { promptTokens: 1, ownTokens: 1, startingTokens: 1 }
   const damaged: readonly unknown[] = [
     undefined,
     'text',
     {},
-    { ...sound(), prompts: 'many' },
-    { ...sound(), growth: { ...growth, promptTokens: null } },
+    { ...sound, prompts: 'many' },
+    { ...sound, growth: { ...growth, promptTokens: null } },
     // No ratio comes of it.
-    { ...sound(), growth: { ...growth, ownTokens: 0, startingTokens: 0 } },
-    { ...sound(), habits: null },
-    { ...sound(), overheads: [[500, []]] },
-    { ...sound(), overheads: [[500, [[1, -2]]]] },
-    { ...sound(), overheads: Array.from({ length: 100 }, (_, index) => [index, [[1, 2]]]) },
+    { ...sound, growth: { ...growth, ownTokens: 0, startingTokens: 0 } },
+    { ...sound, habits: null },
+    { ...sound, overheads: [[500, []]] },
+    { ...sound, overheads: [[500, [[1, -2]]]] },
+    { ...sound, overheads: Array.from({ length: 100 }, (_, index) => [index, [[1, 2]]]) },
   ]
   test.each(damaged)('%j', (snapshot) => {
     for (const how of ['instead', 'beside'] as const) {
