@@ -36,8 +36,14 @@ export async function settle(
 ): Promise<Settled> {
   const { measure } = ready
   // The answer is there: nothing that only learns from it may stand in its way.
+  const isAccepted = isAnswered(outcome)
+  // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
+  const outlook = isAccepted && outcome.remedy === 'none' ? ready.outlook : noOutlook
+  outlook.begin?.()
   const lesson = await failures.around('observation', null, async () => {
-    if (isAnswered(outcome)) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
+    if (isAccepted) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
+    if (outcome.answer.status === 429)
+      parts.rateLimits.note(request.modelKey, retryAfterMs(headerValue(outcome.answer.rawHeaders, 'retry-after'), parts.nowMs()))
     return lessonOf(request, ready, outcome)
   })
   return {
@@ -50,6 +56,7 @@ export async function settle(
       outcome,
       failedOpen: ready.failedOpen,
       relayedReason: ready.relayedReason,
+      outlook,
     }),
     lesson,
     hidesUsage: outcome.asksUsage,

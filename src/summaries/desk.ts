@@ -70,7 +70,7 @@ export function createDesk(options: DeskOptions): Desk {
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
     if (known !== undefined) return known
-    if (closing.signal.aborted) return null
+    if (closing.signal.aborted || running.size >= JOBS_MAX) return null
     const run = obtainOnce(job)
       .catch((error: unknown) => {
         if (!closing.signal.aborted) options.onDefect(error)
@@ -92,12 +92,12 @@ export function createDesk(options: DeskOptions): Desk {
         const found = await find([job.key])
         if (found !== null) return found.record
         if (!job.mayBegin()) return null
-        const leases = [`lease:${job.key}`, await freeSlot(job, holder)]
-        const [own, slot] = leases
-        if (own !== undefined && slot != null && (await take(own, holder))) {
-          return await keeping(leases, holder, () => writeUnlessThere(job, signal))
+        const slot = await freeSlot(job, holder)
+        const lease = `lease:${job.key}`
+        if (slot !== null && (await take(lease, holder))) {
+          return await keeping([lease, slot], holder, () => writeUnlessThere(job, signal))
         }
-        if (slot != null) await giveBack(slot, holder)
+        if (slot !== null) await giveBack(slot, holder)
         await sleep(POLL_MS, undefined, { signal })
       }
       return null
@@ -125,19 +125,18 @@ export function createDesk(options: DeskOptions): Desk {
 
   /** Works while the leases are held and renewed. */
   async function keeping<Result>(
-    leases: readonly (string | null | undefined)[],
+    leases: readonly string[],
     holder: string,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const held = leases.filter((key) => key != null)
     const timer = setInterval(() => {
-      for (const key of held) void take(key, holder)
+      for (const key of leases) void take(key, holder)
     }, leaseMs / RENEWALS)
     try {
       return await work()
     } finally {
       clearInterval(timer)
-      await Promise.all(held.map((key) => giveBack(key, holder)))
+      await Promise.all(leases.map((key) => giveBack(key, holder)))
     }
   }
 
@@ -183,6 +182,9 @@ const POLL_MS = 200
 
 /** How long a job waits for its turn and for others at most, in milliseconds. */
 const PATIENCE_MS = 900_000
+
+/** Each holds a conversation until it is done; what is beyond is left to the next request. */
+const JOBS_MAX = 64
 
 /** A few kilobytes each. */
 const RECENT_MAX = 500

@@ -21,11 +21,18 @@ export type Remembered = {
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
   /** Records a stride; returns the one that stands, which is another's where that came first. */
-  readonly keep: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<Stride>
+  readonly keep: (of: RecordedConversation, stride: Stride) => Promise<Stride>
   /** Records a stride in the place of one at the same point: a view that was refused is not followed again. */
-  readonly replace: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<void>
+  readonly replace: (of: RecordedConversation, stride: Stride) => Promise<void>
   /** Records that this request was seen, in this stride. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
+}
+
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = {
+  readonly chat: Chat
+  readonly place: RecordPlace
+  readonly conversation: string
 }
 
 export type RecordPlace = {
@@ -43,8 +50,8 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
       const unknown = { conversation: conversationId(chat, place), stride: null }
       return guarded(unknown, () => records.find(chat, place))
     },
-    keep: (chat, place, stride) => guarded(stride, () => records.keep(chat, place, stride)),
-    replace: (chat, place, stride) => guarded(undefined, () => records.replace(chat, place, stride)),
+    keep: (of, stride) => guarded(stride, () => records.keep(of, stride)),
+    replace: (of, stride) => guarded(undefined, () => records.replace(of, stride)),
     see: (chat, place, remembered) => guarded(undefined, () => records.see(chat, place, remembered)),
   }
 }
@@ -86,24 +93,25 @@ function recordsIn(store: Store): Records {
       return { conversation, stride: null }
     },
 
-    keep: async (chat, place, stride) => {
+    keep: async ({ chat, place, conversation }, stride) => {
       const { systemCount } = chat.structure
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount))
+      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount), conversation)
       return valid(readStride(standing, systemCount), chat) ?? stride
     },
 
-    replace: async (chat, place, stride) => {
+    replace: async ({ chat, place, conversation }, stride) => {
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      await store.put(key, writeStride(stride, chat.structure.systemCount))
+      await store.put(key, writeStride(stride, chat.structure.systemCount), conversation)
     },
 
     see: async (chat, place, remembered) => {
       const { stride, conversation } = remembered
       const strideKey = stride === null ? null : (chat.keys[stride.point] ?? null)
       const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
-      await store.put(key, JSON.stringify({ conversation, stride: strideKey } satisfies Sight))
-      await store.putIfAbsent(nameKey(place, chat.keys[chat.messages.length] ?? ''), conversation)
+      const sight: Sight = { conversation, stride: strideKey }
+      await store.put(key, JSON.stringify(sight), conversation)
+      await store.putIfAbsent(nameKey(place, chat.keys[chat.messages.length] ?? ''), conversation, conversation)
     },
   }
 }
@@ -168,7 +176,10 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
         index > (kept[position - 1] ?? -1) &&
         mayStandAlone(index),
     ) &&
-    stride.clips.every(({ index }) => isInside(index) && index < stride.point)
+    stride.clips.every(({ index }) => isInside(index) && index < stride.point) &&
+    (stride.fold?.summaries ?? []).every(
+      ({ start, end }) => start >= systemCount && start < end && end <= frontier,
+    )
   return isSound ? stride : null
 }
 
