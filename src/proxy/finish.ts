@@ -1,3 +1,5 @@
+import { retryAfterMs } from '../summaries/retry-after.ts'
+import { headerValue } from '../upstream/credential.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { ChatRequest } from './request/chat-request.ts'
@@ -9,6 +11,8 @@ import { lessonOf, type Lesson } from './lesson.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
 import { isAnswered, type Outcome } from './send/send.ts'
+import type { RateLimits } from './summaries/rate-limits.ts'
+import { noOutlook } from './summaries/summarizer.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -32,7 +36,12 @@ export async function settle(
   ready: Ready,
   outcome: Outcome,
   release: () => void,
-  { failures, memory }: Pick<Preparation, 'failures' | 'memory'>,
+  {
+    failures,
+    memory,
+    rateLimits,
+    nowMs,
+  }: Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & { readonly rateLimits: RateLimits },
 ): Promise<Settled> {
   const { measure } = ready
   // The answer is there: nothing that only learns from it may stand in its way.
@@ -42,8 +51,10 @@ export async function settle(
   outlook.begin?.()
   const lesson = await failures.around('observation', null, async () => {
     if (isAccepted) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
-    if (outcome.answer.status === 429)
-      parts.rateLimits.note(request.modelKey, retryAfterMs(headerValue(outcome.answer.rawHeaders, 'retry-after'), parts.nowMs()))
+    if (outcome.answer.status === 429) {
+      const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
+      rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
+    }
     return lessonOf(request, ready, outcome)
   })
   return {

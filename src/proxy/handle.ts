@@ -16,6 +16,7 @@ import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
 import { sendOnce } from './send/send.ts'
 import { sendingOf } from './send/sending.ts'
+import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 
@@ -28,6 +29,7 @@ export type HandleParts = Preparation &
     readonly relay: Relay
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
+    readonly rateLimits: RateLimits
     readonly bodyLimits: ReadBodyOptions
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
     readonly usageInStreams: UsageOptions['when']

@@ -4,7 +4,8 @@ import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Answer, UpstreamRequest, Upstreams } from '../upstream/upstreams.ts'
-import type { Ask } from './write-summary.ts'
+import { retryAfterMs } from './retry-after.ts'
+import type { Ask, AskAnswer } from './write-summary.ts'
 
 /** Where a summary is asked for, and as whom. */
 export type SummaryPlace = {
@@ -20,6 +21,7 @@ export type SummaryCallOptions = {
   readonly upstreams: Pick<Upstreams, 'sendIdle'>
   /** Called where the upstream takes no more for now, with what it says of how long, in milliseconds. */
   readonly onRateLimited: (retryAfterMs: number | null) => void
+  readonly nowMs: () => number
   /** How long one call may take in all, in milliseconds. Default 180,000. */
   readonly callMs?: number
 }
@@ -66,10 +68,10 @@ async function askOnce(
   body: Buffer,
   signal: AbortSignal,
   options: SummaryCallOptions,
-): ReturnType<Ask> {
+): Promise<AskAnswer> {
   const answer = await sent({ ...place, method: 'POST', body, headerOverrides: HEADERS, signal }, options)
   const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
-  if (answer.status === 429) options.onRateLimited(millisecondsIn(retryAfter))
+  if (answer.status === 429) options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
   return {
     status: answer.status,
     contentType: headerValue(answer.rawHeaders, 'content-type') ?? '',
@@ -117,13 +119,6 @@ async function textOf(answer: Answer, signal: AbortSignal): Promise<string> {
     throw error instanceof GaveWayError ? error : answer.failure(error)
   }
   return Buffer.concat(pieces).toString('utf8')
-}
-
-/** `retry-after` as seconds or as a date; null where it says nothing. */
-function millisecondsIn(retryAfter: string | null): number | null {
-  if (retryAfter === null) return null
-  const seconds = Number(retryAfter)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null
 }
 
 function timedOut(callMs: number): FoldgateError {

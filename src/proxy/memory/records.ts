@@ -111,7 +111,11 @@ function recordsIn(store: Store): Records {
       const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
       const sight: Sight = { conversation, stride: strideKey }
       await store.put(key, JSON.stringify(sight), conversation)
-      await store.putIfAbsent(nameKey(place, chat.keys[chat.messages.length] ?? ''), conversation, conversation)
+      await store.putIfAbsent(
+        nameKey(place, chat.keys[chat.messages.length] ?? ''),
+        conversation,
+        conversation,
+      )
     },
   }
 }

@@ -142,7 +142,9 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const isFurther = asked !== null && asked.frontier > (stride?.fold?.frontier ?? systemCount)
       const fold = isFurther ? asked : ((await planned(wanted, stride, null)) ?? asked)
       if (fold === null) return noOutlook
-      const found = (await recordsOf(request, fold.ranges)).filter(({ range }) => isWorthwhile(request, range))
+      const found = (await recordsOf(request, fold.ranges)).filter(({ range }) =>
+        isWorthwhile(request, range),
+      )
       const missing = found.filter(({ record }) => record === null)
       const reason = found.map(({ record }) => failureOf(record)).find((failed) => failed !== null) ?? null
       if (found.length === 0) return noOutlook
@@ -156,7 +158,11 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         })
       }
       const mayBegin = how === 'background' && !isAsked
-      return { state: asked === fold || mayBegin ? 'pending' : 'none', reason, begin: mayBegin ? begin : null }
+      return {
+        state: asked === fold || mayBegin ? 'pending' : 'none',
+        reason,
+        begin: mayBegin ? begin : null,
+      }
     },
   }
 

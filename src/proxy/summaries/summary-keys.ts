@@ -8,7 +8,12 @@ import type { Chat } from '../request/read-chat.ts'
  * What a summary is found under: whose it is, how it is made, and the conversation up to its end by what it means. The
  * request's own model is no part of it, so that one that is changed in the middle finds what was summarised before.
  */
-export function summaryKey(chat: Chat, scope: string, settings: Profile['summary'], range: SummaryRange): string {
+export function summaryKey(
+  chat: Chat,
+  scope: string,
+  settings: Profile['summary'],
+  range: SummaryRange,
+): string {
   const { systemCount } = chat.structure
   const { start, end, except } = range
   const place = [start - systemCount, ...except.map((index) => index - systemCount)]

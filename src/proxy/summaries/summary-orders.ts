@@ -84,6 +84,7 @@ export async function orderSummary(
   }
   const ask = createAsk(summaryPlace(request), {
     upstreams: parts.upstreams,
+    nowMs: parts.nowMs,
     onRateLimited: (retryAfterMs) => parts.rateLimits.note(modelKey, retryAfterMs),
   })
   const written = await writeSummary(order, ask, parts.parameters, signal)
@@ -99,7 +100,10 @@ export async function orderSummary(
 /** What is summarised already, and the messages that are not, ascending. */
 type Material = { readonly previous: string | null; readonly indexes: readonly number[] }
 
-async function materialOf({ request, stride, range }: SummaryWish, desk: Pick<Desk, 'find'>): Promise<Material> {
+async function materialOf(
+  { request, stride, range }: SummaryWish,
+  desk: Pick<Desk, 'find'>,
+): Promise<Material> {
   const standing = (stride?.fold?.summaries ?? []).filter(
     ({ start, end }) => start >= range.start && end <= range.end,
   )
@@ -148,7 +152,8 @@ function windowOf({ request, measure }: SummaryWish, parts: SummaryOrderParts): 
   if (summary.upstream === null && summary.model === null) return knownWindow(measure)?.tokens ?? null
   const modelKey = summaryModelKey(request)
   const match = matchProfile(parts.profiles(), { model: modelKey.model, headers: {}, requested: null })
-  const { tokens, max } = match.kind === 'unknown' ? { tokens: 'auto' as const, max: null } : match.profile.window
+  const { tokens, max } =
+    match.kind === 'unknown' ? { tokens: 'auto' as const, max: null } : match.profile.window
   const { source, tokens: found } = resolveWindow({
     configuredTokens: tokens === 'auto' ? null : tokens,
     maxTokens: max,

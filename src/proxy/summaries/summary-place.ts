@@ -39,7 +39,12 @@ function withDeployment(target: Target, model: string): Target {
   return { ...target, path }
 }
 
-const credentialNames: ReadonlySet<string> = new Set(['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'])
+const credentialNames: ReadonlySet<string> = new Set([
+  'authorization',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+])
 
 /** Whether another upstream gets to see them, its settings decide. */
 function credentialsIn(rawHeaders: readonly string[]): readonly string[] {
