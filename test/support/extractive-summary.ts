@@ -29,7 +29,7 @@ export function extractiveSummary(text: string, options: ExtractiveSummaryOption
     const before = carried.get(section.heading) ?? []
     const own =
       section.kind === 'lines'
-        ? phrases(fresh, section.pattern)
+        ? phrases(fresh, section.pattern, before)
         : names.filter(({ name }) => pathLike.test(name) === (section.kind === 'paths')).map(section.spell)
     const earlier = section.kind === 'lines' ? before : before.flatMap((line) => line.split(BETWEEN))
     const items = fitting(alternating(own, earlier), room - count(section.heading), count)
@@ -67,7 +67,7 @@ const sections: readonly Section[] = [
     kind: 'lines',
     pattern: /\b(?:error|fail\w*|exception|cannot|can't|not found|refused|traceback)\b/i,
   },
-  { heading: '## Open items', share: 10, kind: 'lines', pattern: 'last' },
+  { heading: '## Open items and next steps', share: 10, kind: 'lines', pattern: 'last' },
 ]
 
 type Section = { readonly heading: string; readonly share: number } & (
@@ -93,15 +93,32 @@ function read(text: string, isCarried: (line: string) => boolean) {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
+  const fences = fencesIn(lines)
   const carried = new Map<string, string[]>()
   const fresh: string[] = []
   let heading = ''
   for (const line of lines) {
+    if (fences.some((fence) => line.includes(fence))) continue
     if (sections.some((section) => section.heading === line)) heading = line
     else if (!isCarried(line)) fresh.push(line)
     else carried.set(heading, [...(carried.get(heading) ?? []), line.slice(BULLET.length)])
   }
   return { fresh, carried }
+}
+
+/**
+ * What stands after the hyphen in a pair of tags that occurs once: `<data-8f2c61d0>` fences what lies between. Nobody
+ * would name it in a summary, and who does has repeated the instructions.
+ */
+function fencesIn(lines: readonly string[]): readonly string[] {
+  const tags = Map.groupBy(
+    lines.filter((line) => /^<[a-z_]+-[\w-]{8,}>$/i.test(line)),
+    (line) => line,
+  )
+  return [...tags].flatMap(([tag, all]) => {
+    const isClosedOnce = lines.filter((line) => line === tag.replace('<', '</')).length === 1
+    return all.length === 1 && isClosedOnce ? [tag.slice(tag.indexOf('-') + 1, -1)] : []
+  })
 }
 
 function rankedNames(lines: readonly string[]): readonly Name[] {
@@ -137,9 +154,17 @@ function labelBefore(line: string, index: number): string {
  * Lines of words that tell of something by its name, the newest first. Instructions name nothing, so that none of them
  * comes into a summary.
  */
-function phrases(lines: readonly string[], pattern: RegExp | 'first' | 'last'): readonly string[] {
-  const told = lines.filter(isPhrase).map((line) => line.slice(0, PHRASE_CHARS_MAX))
-  if (pattern === 'first') return told.slice(0, 1)
+function phrases(
+  lines: readonly string[],
+  pattern: RegExp | 'first' | 'last',
+  before: readonly string[],
+): readonly string[] {
+  const told = lines
+    .map((line) => line.replace(/^[-*•] /, ''))
+    .filter(isPhrase)
+    .map((line) => line.slice(0, PHRASE_CHARS_MAX))
+  // The goal stays what it was.
+  if (pattern === 'first') return before.length > 0 ? [] : told.slice(0, 1)
   const newest = [...new Set(told.toReversed())]
   return pattern === 'last' ? newest.slice(0, 3) : newest.filter((line) => pattern.test(line))
 }

@@ -291,8 +291,8 @@ function instructionsOf(call: SummaryCall): string {
 }
 
 function gibberish(promptTokens: number): string {
-  // Each of these numbers is two tokens and more.
-  return Array.from({ length: promptTokens + 100 }, (_, index) => `${(index * 7919) % 100_003}`).join(' ')
+  // Each of these numbers is two tokens and more, and a transcript may be a fraction of what it stands for.
+  return Array.from({ length: 4 * promptTokens + 100 }, (_, index) => `${(index * 7919) % 100_003}`).join(' ')
 }
 
 function overflow(windowTokens: number, promptTokens: number): Answer {
