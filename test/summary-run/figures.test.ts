@@ -37,11 +37,17 @@ describe('a request has waited', () => {
   test.each([
     ['if a call ended while it was on its way', request(100, slow), call(50, 1890), 1],
     ['if one ran beside it for a second and more', request(100, slow), call(50, 9000), 1],
+    ['not if a call ended by chance in its few milliseconds', request(100), call(50, 104), 0],
     ['not if the call was over before', request(100), call(50, 90), 0],
     ['not if the call went on in the background', request(100), call(50, 400), 0],
     ['not if the call came after it', request(100), call(106, 108), 0],
   ])('%s', (_, one, beside, waited) => {
     expect(figuresOf({ requests: [one], calls: [beside] }).waited).toBe(waited)
+  })
+
+  test('and how long is told', () => {
+    const figures = figuresOf({ requests: [request(100, slow)], calls: [call(50, 1890), call(300, 400)] })
+    expect(figures.waitedMsMost).toBe(1790)
   })
 })
 

@@ -6,8 +6,9 @@ export type Figures = {
   readonly strides: number
   /** Of the strides, by what stood for the folded messages. */
   readonly stridesBy: Readonly<Record<string, number>>
-  /** At most so many requests were held back for a summary. */
+  /** At most so many requests were held back for a summary, the longest of them for so many milliseconds. */
   readonly waited: number
+  readonly waitedMsMost: number
   readonly promptTokens: number
   readonly cachedShare: number
   /** Prompt tokens of the client's requests, cached ones at a tenth. */
@@ -44,13 +45,17 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
   )
   const expiredTokens = requests.at(-1)?.foldedTokens ?? 0
   const ofExpired = (tokens: number) => (expiredTokens === 0 ? null : tokens / expiredTokens)
+  const waits = requests
+    .map((request) => Math.max(0, ...calls.map((call) => heldBackMs(request, call))))
+    .filter((waitMs) => waitMs >= WAIT_MS_MIN)
   return {
     requests: requests.length,
     strides: strides.length,
     stridesBy: Object.fromEntries(
       [...Map.groupBy(strides, ({ summary }) => summary)].map(([summary, all]) => [summary, all.length]),
     ),
-    waited: requests.filter((request) => calls.some((call) => isHeldBackFor(request, call))).length,
+    waited: waits.length,
+    waitedMsMost: Math.max(0, ...waits),
     promptTokens,
     cachedShare: promptTokens === 0 ? 0 : cachedTokens / promptTokens,
     weightedTokens: promptTokens - cachedTokens + CACHED_WEIGHT * cachedTokens,
@@ -71,18 +76,21 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
 
 // What a cached token costs of another's price.
 const CACHED_WEIGHT = 0.1
+// A call that happens to end in the few milliseconds that a request takes is not waited for.
+const WAIT_MS_MIN = 10
 // No request takes so long on its way through Foldgate, unless it waits.
 const HELD_BACK_MS = 1000
 
 /**
- * Whether a call ended while the request was on its way, as one does that is waited for; or whether it ran beside it
- * for so long that it was waited for in vain. A call that happens to end in those few milliseconds counts too.
+ * How long a request was on its way to the upstream while a call ran, where the call ended meanwhile, as one does that
+ * is waited for; or where it took so long that it was waited for in vain. At a stride, which takes longer than other
+ * requests, a call may still end by chance: what comes out is a bound.
  */
-function isHeldBackFor({ beganMs, acceptedMs, endedMs }: ObservedRequest, call: ObservedCall): boolean {
+function heldBackMs({ beganMs, acceptedMs, endedMs }: ObservedRequest, call: ObservedCall): number {
   const untilMs = acceptedMs ?? endedMs
   const callEndMs = call.endedMs ?? Infinity
-  if (callEndMs >= beganMs && callEndMs <= untilMs) return true
-  return untilMs - Math.max(beganMs, call.beganMs) >= HELD_BACK_MS && callEndMs > untilMs
+  const besideMs = Math.min(untilMs, callEndMs) - Math.max(beganMs, call.beganMs)
+  return callEndMs <= untilMs || besideMs >= HELD_BACK_MS ? besideMs : 0
 }
 
 function latencyOf(requests: readonly ObservedRequest[]): Latency {

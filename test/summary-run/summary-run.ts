@@ -10,7 +10,7 @@
  * more, `--pause` later, as after a tool that ran; with `--pace` it comes so long after the answer, whether summaries
  * are there or not. 4,000 tokens of the window are kept for the reply.
  *
- * A request has waited if a summary call ended while it was on its way to the upstream. Latencies are the client's,
+ * A request has waited, at most, if a summary call ended while it was on its way to the upstream. Latencies are the client's,
  * the upstream's counting included. Exits with 1 if a request was refused or failed, or if more than 1.5 times the
  * expired tokens were sent to the summary model.
  */

@@ -25,6 +25,7 @@ const cells: Readonly<Record<string, (figures: Figures) => string>> = {
   '  by a recap': ({ stridesBy }) => whole(stridesBy['recap'] ?? 0),
   '  by neither (none)': ({ stridesBy }) => whole(stridesBy['none'] ?? 0),
   'requests that waited for a summary': ({ waited }) => whole(waited),
+  '  the longest': ({ waited, waitedMsMost }) => milliseconds(waited === 0 ? null : waitedMsMost),
   'prompt tokens': ({ promptTokens }) => whole(promptTokens),
   '  from the cache': ({ cachedShare }) => `${(100 * cachedShare).toFixed(1)} %`,
   '  weighted, cached ones at 0.1': ({ weightedTokens }) => whole(weightedTokens),
