@@ -98,7 +98,7 @@ test('it can refuse, hang, disconnect and talk too much, each call as it is told
   await expect(hanging).rejects.toThrow(/timeout/)
   await model.quiet()
   expect(model.calls.map(({ status, left }) => [status, left])).toEqual([
-    [null, true],
+    [null, false],
     [200, false],
     [null, true],
   ])

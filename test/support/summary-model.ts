@@ -175,10 +175,11 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
     calls.push(call)
     inFlight += 1
     inFlightMost = Math.max(inFlightMost, inFlight)
+    let isDisconnected = false
     response.once('close', () => {
       inFlight -= 1
       call.endedMs = performance.now()
-      call.left = !response.writableFinished && call.status === null
+      call.left = !response.writableFinished && !isDisconnected
     })
     const { quality = 'good', delayMs = 0 } = options
     const chosen = typeof quality === 'function' ? await quality(call, index) : quality
@@ -188,6 +189,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
     await sleep(dueMs - performance.now())
     if (response.destroyed || chosen === 'hang') return
     if (chosen === 'disconnect') {
+      isDisconnected = true
       response.destroy()
       return
     }

@@ -55,6 +55,12 @@ describe('the stand for summaries', () => {
     )
   })
 
+  test('settings are those of a foldgate.yaml', async () => {
+    await using stand = await summaryStand({ settings: { limits: { body_mb: 1 } } })
+    const large = stand.agent({ more: { metadata: { padding: 'x'.repeat(2_000_000) } } })
+    expect(await large.turn()).toMatchObject({ status: 413, attempts: 0 })
+  })
+
   test('a script may stand in for the strict upstream', async () => {
     await using stand = await summaryStand({ script: completion('fine') })
     expect(await stand.agent().turn()).toMatchObject({ status: 200, text: expect.stringContaining('fine') })

@@ -1,4 +1,4 @@
-import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
+import { startStrictUpstream, type StrictUpstreamOptions } from '../../../src/demo/strict-upstream.ts'
 import { loadCounter } from '../../../src/pressure/encodings.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
@@ -24,6 +24,8 @@ export type SummaryStandOptions = Choices & {
   readonly model?: SummaryModelOptions
   /** The window of the main upstream and of the profile. Default 8,000. */
   readonly windowTokens?: number
+  /** What the strict upstream answers, where it is to write summaries itself, say. Default: one plain text. */
+  readonly reply?: StrictUpstreamOptions['reply']
   /** Instead of the strict upstream: a script. */
   readonly script?: Script | readonly Script[]
 }
@@ -50,9 +52,9 @@ export type SummaryStand = {
  * all with the test.
  */
 export async function summaryStand(options: SummaryStandOptions = {}): Promise<SummaryStand> {
-  const { windowTokens = 8000, model: modelOptions, script, ...choices } = options
+  const { windowTokens = 8000, model: modelOptions, reply, script, ...choices } = options
   const model = await startSummaryModel(modelOptions)
-  const main = script === undefined ? await strictUpstream(windowTokens) : await fakeUpstream(script)
+  const main = script === undefined ? await strictUpstream(windowTokens, reply) : await fakeUpstream(script)
   const upstreams = cheapUpstream(model)
   const profile = withCheapSummaries({
     window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
@@ -90,13 +92,16 @@ export function keptOpen(store: Store): Store {
 
 // --- internal ---
 
-async function strictUpstream(windowTokens: number) {
+async function strictUpstream(
+  windowTokens: number,
+  reply: StrictUpstreamOptions['reply'] = () => ({ content: 'Understood.' }),
+) {
   const { count } = await loadCounter('o200k_base')
   return startStrictUpstream({
     windowTokens,
     template: 'lenient',
     outputReserveChecked: true,
     count,
-    reply: () => ({ content: 'Understood.' }),
+    reply,
   })
 }
