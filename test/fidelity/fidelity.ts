@@ -13,7 +13,10 @@
  * the view still holds; `far`: the same, of those that the newest suffix has lost; `verbatim`: of the six-word
  * runs that the next message shares with the history, the share that still stands there; `cache hits`: by OpenAI's
  * rules; `weighted`: prompt tokens a request, cached ones at a tenth; `beyond`: requests that leave the reply less
- * than its reserve. Exits with 1 if a request of Foldgate's was refused, failed, or arrived more broken than it was.
+ * than its reserve; `summary tokens`: what a summary model read for each of the main requests, at its own price and no
+ * part of `weighted`. That model is a stand-in: a program which picks out things and phrases
+ * (`test/support/extractive-summary.ts`), so that its row shows what is done with summaries, not how good a model's
+ * are. Exits with 1 if a request of Foldgate's was refused, failed, or arrived more broken than it was.
  */
 import { readRecordings } from '../replay/recordings.ts'
 import { seconds } from '../replay/table.ts'
@@ -21,7 +24,7 @@ import { readOptions } from './options.ts'
 import { withWindow } from './profiles.ts'
 import { rowsOf } from './rows.ts'
 import type { Order } from './run-order.ts'
-import { figuresOf, tableOf } from './table.ts'
+import { figuresOf, summariesNote, tableOf } from './table.ts'
 import { isSound, sumOf } from './tally.ts'
 import { answerOrders, inWorkers } from './workers.ts'
 
@@ -72,7 +75,7 @@ async function measure(): Promise<number> {
         tableOf(`${names.join(', ')}: window ${room.windowTokens}, ${count} requests`, named),
       )
     }
-    process.stdout.write(`\n${elapsed}\n`)
+    process.stdout.write(`\n${summariesNote}\n${elapsed}\n`)
   }
   return reports.every(({ tally }) => isSound(tally)) ? 0 : 1
 }

@@ -1,4 +1,7 @@
 import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { isObject } from '../../src/demo/wire-message.ts'
+import { cheapUpstream, withCheapSummaries } from '../support/cheap-summaries.ts'
+import { startSummaryModel } from '../support/summary-model.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { openStage } from '../replay/stage.ts'
 import { bodyOf } from '../replay/subject.ts'
@@ -13,12 +16,19 @@ type FoldgateSenderOptions = {
   readonly count: (text: string) => number
 }
 
-/** A Foldgate of its own before a recording upstream, which is asked for one conversation as an agent would. */
+/**
+ * A Foldgate of its own before a recording upstream, which is asked for one conversation as an agent would. Where its
+ * profile asks for summaries, a stand-in writes them, which is an upstream of its own: what the recording upstream gets
+ * is the client's. An agent's next request comes after its tools have run; here it comes once nothing is asked of the
+ * stand-in any more.
+ */
 export async function openFoldgateSender(options: FoldgateSenderOptions): Promise<Sender> {
   const { recording, profile, room, count } = options
   const all = recording.messages.map(({ message }) => message)
+  const model = wantsSummaries(profile) ? await startSummaryModel() : null
   const stage = await openStage({
-    profile,
+    profile: model === null ? profile : withCheapSummaries(profile),
+    ...(model !== null && { upstreams: cheapUpstream(model) }),
     windowTokens: room.windowTokens,
     template: 'lenient',
     // A recording that is broken itself has to get through as well; what is sent is compared with it below.
@@ -31,6 +41,9 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
       const texts = recording.messages.slice(0, point).map(({ text }) => text)
       const around = { tools: recording.tools, outputTokens: room.reserveTokens }
       const exchange = await stage.ask(bodyOf(recording, texts, around), 'Bearer agent')
+      await model?.quiet()
+      const summaries = { summaryCalls: model?.calls.length ?? 0, summaryTokens: model?.promptTokens() ?? 0 }
+      model?.forget()
       const received = exchange.received.at(-1) ?? null
       const came = ruleBreaks(all.slice(0, point), 'lenient').length
       const sent = received === null ? 0 : ruleBreaks(received.messages, 'lenient').length
@@ -42,8 +55,22 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
           failedOpen: exchange.action.startsWith('failed-open') ? 1 : 0,
           broken: sent > came ? 1 : 0,
         },
+        summaries,
       }
     },
-    close: stage.close,
+    close: async () => {
+      await stage.close()
+      await model?.close()
+    },
   }
+}
+
+// --- internal ---
+
+/** As a profile says it: by its strategy, or by naming who is to write summaries. */
+function wantsSummaries(profile: object): boolean {
+  const strategy = 'strategy' in profile ? profile.strategy : 'auto'
+  const summary = 'summary' in profile && isObject(profile.summary) ? profile.summary : {}
+  const hasWriter = (summary['upstream'] ?? summary['model'] ?? null) !== null
+  return strategy === 'summarize' || (strategy === 'auto' && hasWriter)
 }

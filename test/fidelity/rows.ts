@@ -17,7 +17,11 @@ export const policies = {
 
 /** The policies, then Foldgate's strategies, then the profiles that were given. */
 export function rowsOf(profiles: ReadonlyMap<string, object>): readonly Row[] {
-  const given: readonly (readonly [string, object])[] = [['truncate', { strategy: 'truncate' }], ...profiles]
+  const given: readonly (readonly [string, object])[] = [
+    ['truncate', { strategy: 'truncate' }],
+    ['summarize', { strategy: 'summarize' }],
+    ...profiles,
+  ]
   return [
     ...policyNames.map((name) => ({ kind: 'policy' as const, name })),
     ...given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile })),

@@ -10,6 +10,8 @@ export type Sent = {
   > | null
   /** What went wrong. */
   readonly faults: Partial<Tally>
+  /** What Foldgate asked of a summary model since the request before. */
+  readonly summaries?: Pick<Tally, 'summaryCalls' | 'summaryTokens'>
 }
 
 /** Makes the request of so many messages. */

@@ -4,6 +4,10 @@ import type { Tally } from './tally.ts'
 /** The rows of a table: a name and its sums. */
 export type NamedTally = { readonly name: string; readonly tally: Tally }
 
+/** What stands below the tables, so that nobody takes the row with summaries for what a model would do. */
+export const summariesNote =
+  'Summaries come from a stand-in, a program that picks out names and phrases, not from a model; "summary tokens" (of its own prompts, a request) come on top of "weighted".'
+
 /** The figures that a row is read by. */
 export type Figures = {
   readonly recall: number
@@ -12,6 +16,8 @@ export type Figures = {
   readonly cacheHits: number
   readonly weightedTokens: number
   readonly stridesPer100: number
+  /** What the summary model read for a request, on the average, at its own price: no part of `weightedTokens`. */
+  readonly summaryTokens: number
 }
 
 export function figuresOf(tally: Tally): Figures {
@@ -23,6 +29,7 @@ export function figuresOf(tally: Tally): Figures {
     weightedTokens:
       (tally.promptTokens - tally.cachedTokens + CACHED_WEIGHT * tally.cachedTokens) / tally.requests,
     stridesPer100: share(tally.strides, tally.requests),
+    summaryTokens: tally.summaryTokens / tally.requests,
   }
 }
 
@@ -46,6 +53,8 @@ const HEAD = [
   'weighted',
   'tokens',
   'strides/100',
+  'summary calls',
+  'summary tokens',
   'beyond',
   'refused',
   'errors',
@@ -62,6 +71,8 @@ function cellsOf({ name, tally }: NamedTally): readonly string[] {
     whole(figures.weightedTokens),
     whole(tally.promptTokens / tally.requests),
     figures.stridesPer100.toFixed(1),
+    whole(tally.summaryCalls),
+    whole(figures.summaryTokens),
     ...[beyond, refused, errors, failedOpen, broken].map(whole),
   ]
 }

@@ -13,6 +13,9 @@ const figures = [
   'cachedTokens',
   // Requests of which the one before is no beginning.
   'strides',
+  // What a summary model was asked beside, and the tokens of those prompts.
+  'summaryCalls',
+  'summaryTokens',
   // Requests that leave the reply less than the reserve.
   'beyond',
   // Attempts that the upstream refused.
@@ -52,6 +55,8 @@ function openTally(): Tally {
     promptTokens: 0,
     cachedTokens: 0,
     strides: 0,
+    summaryCalls: 0,
+    summaryTokens: 0,
     beyond: 0,
     refused: 0,
     errors: 0,

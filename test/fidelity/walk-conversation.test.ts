@@ -41,6 +41,14 @@ test('a small window costs strides, and nothing that is refused or broken', asyn
   expect(isSound(tally)).toBe(true)
 })
 
+test('with summaries, the same holds of what the upstream gets', async () => {
+  const tally = await walkFoldgate(8000, 'summarize')
+  expect(tally.requests).toBe(13)
+  expect(tally.strides).toBeGreaterThan(0)
+  expect(tally.beyond).toBe(0)
+  expect(isSound(tally)).toBe(true)
+})
+
 test('the newest suffix holds nothing of what it has lost itself, and one behind the task does', async () => {
   const bare = await walkPolicy(newestSuffix)
   expect(bare.farThings).toBeGreaterThan(0)
@@ -69,9 +77,9 @@ function roundOf(round: number) {
   ]
 }
 
-async function walkFoldgate(windowTokens: number) {
+async function walkFoldgate(windowTokens: number, strategy = 'truncate') {
   const room = { windowTokens, reserveTokens: 4000 }
-  const profile = withWindow({ strategy: 'truncate' }, windowTokens)
+  const profile = withWindow({ strategy }, windowTokens)
   const sender = await openFoldgateSender({ recording, profile, room, count })
   const inputAt = openPolicyInput(recording, room, count)
   try {

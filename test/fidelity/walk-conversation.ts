@@ -28,12 +28,13 @@ export async function walkConversation({ recording, sender, room, inputAt }: Wal
     history.show(input.messages.map(read))
     suffix.show(newestSuffix(input).map(read))
 
-    const { received, faults } = await sender.send(point)
+    const { received, faults, summaries } = await sender.send(point)
     const { messages = [], rawMessages = [], promptTokens = 0, cachedTokens = 0 } = received ?? {}
     view.show(messages.map((message, index) => read({ text: rawMessages[index] ?? '', message })))
     tallies.push({
       ...held(wantedOf(read(next), history, suffix), view),
       ...faults,
+      ...summaries,
       requests: 1,
       promptTokens,
       cachedTokens,

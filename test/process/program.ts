@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../config/temporary-folder.ts'
 
 export type Program = {
   readonly child: ChildProcess
@@ -74,4 +75,13 @@ export async function serve(args: readonly string[], options: ProgramOptions) {
   const program = runProgram(['--port', '0', ...args], options)
   const [, url = '', port = ''] = await program.said(/listens on (http:\/\/127\.0\.0\.1:(\d+)\/v1)/)
   return { ...program, url, port, origin: url.slice(0, -'/v1'.length) }
+}
+
+/** A folder with these settings and this one profile, for one program or several that share them. */
+export function settingsFolder(settings: object, profile: object): Promise<string> {
+  // JSON is YAML.
+  return temporaryFolder({
+    'foldgate.yaml': JSON.stringify(settings),
+    'profiles/default.yaml': JSON.stringify(profile),
+  })
 }

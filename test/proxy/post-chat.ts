@@ -14,8 +14,9 @@ export async function postChat(
   url: string,
   body: object | string | Buffer,
   headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<ChatReply> {
-  const answer = await startChat(url, body, headers)
+  const answer = await startChat(url, body, headers, signal)
   const text = await answer.text()
   const header = (name: string) => answer.headers.get(name)
   return { status: answer.status, header, text, action: header('x-foldgate-action') }
@@ -26,12 +27,14 @@ function startChat(
   url: string,
   body: object | string | Buffer,
   headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<Response> {
   const bytes = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body)
   return fetch(`${url}/chat/completions`, {
     method: 'POST',
     body: bytes,
     headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test', ...headers },
+    signal: signal ?? null,
   })
 }
 

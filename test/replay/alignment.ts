@@ -8,6 +8,7 @@ export type Origin =
   | { readonly kind: 'kept'; readonly index: number }
   /** Made of one of the client's: same role, same ids. */
   | { readonly kind: 'derived'; readonly index: number }
+  /** A recap or a summary. */
   | { readonly kind: 'recap' }
   /** Not one of the client's, or not in the client's order. */
   | { readonly kind: 'stray' }
@@ -46,7 +47,8 @@ export function isDerived(made: WireMessage, original: WireMessage): boolean {
 
 function isRecap(message: WireMessage): boolean {
   return (
-    message.role === 'user' && textsOf(message.content).some((text) => text.includes('<conversation-recap'))
+    message.role === 'user' &&
+    textsOf(message.content).some((text) => /<conversation-(?:recap|summary)/.test(text))
   )
 }
 

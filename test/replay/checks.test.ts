@@ -148,6 +148,8 @@ function checksOf(rawMessages: readonly string[], forged: Forged = {}): readonly
     status: 200,
     action: forged.action ?? 'compacted',
     passes: ['fold'],
+    summary: 'recap',
+    times: { beganMs: 0, acceptedMs: 1, endedMs: 2 },
     received: [received],
     isReply: true,
     answer: '',

@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 import { readTreatment } from '../../src/demo/foldgate-headers.ts'
 import type { Template } from '../../src/demo/message-rules.ts'
 import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
+import { startFoldgate, type Upstreams } from '../support/foldgate.ts'
 
 /** A request as the upstream recorded it. */
 export type ReceivedRequest = StrictUpstream['requests'][number]
@@ -12,6 +12,10 @@ export type Exchange = {
   readonly status: number
   readonly action: string
   readonly passes: readonly string[]
+  /** What stands for folded messages, as the answer's header says: `none`, `ready`, `pending`, `recap`. */
+  readonly summary: string
+  /** When the client began to send, when the upstream had read and judged it, and when the client had the answer. */
+  readonly times: { readonly beganMs: number; readonly acceptedMs: number | null; readonly endedMs: number }
   /** What reached the upstream, one for each attempt. */
   readonly received: readonly ReceivedRequest[]
   /** Whether the client got the upstream's whole reply. */
@@ -30,6 +34,8 @@ export type Stage = {
 type StageOptions = {
   /** Foldgate's, as its file would say it. */
   readonly profile: object
+  /** Further ones of Foldgate's, for summaries. */
+  readonly upstreams?: Upstreams
   /** The upstream's, of prompt and output together. */
   readonly windowTokens: number
   /** What the upstream asks for. */
@@ -41,19 +47,29 @@ type StageOptions = {
   readonly count: (text: string) => number
 }
 
-export async function openStage({ profile, ...options }: StageOptions): Promise<Stage> {
+export async function openStage({ profile, upstreams, ...options }: StageOptions): Promise<Stage> {
+  let acceptedMs: number | null = null
   const upstream = await startStrictUpstream({
     ...options,
     outputReserveChecked: true,
-    reply: () => ({ content: REPLY }),
+    reply: () => {
+      acceptedMs = performance.now()
+      return { content: REPLY }
+    },
   })
-  const foldgate = await startFoldgate({ upstream: upstream.url, profile })
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile,
+    ...(upstreams !== undefined && { upstreams }),
+  })
   const { origin, pathname } = new URL(foldgate.url)
   const pool = new Pool(origin, { connections: 1 })
 
   return {
     ask: async (body, authorization) => {
       upstream.forget()
+      acceptedMs = null
+      const beganMs = performance.now()
       const answer = await pool.request({
         path: `${pathname}/chat/completions`,
         method: 'POST',
@@ -61,6 +77,7 @@ export async function openStage({ profile, ...options }: StageOptions): Promise<
         body,
       })
       const text = await answer.body.text()
+      const endedMs = performance.now()
       const treatment = readTreatment((name) => {
         const value = answer.headers[name]
         return typeof value === 'string' ? value : null
@@ -69,6 +86,8 @@ export async function openStage({ profile, ...options }: StageOptions): Promise<
         status: answer.statusCode,
         action: treatment.action ?? '',
         passes: treatment.passes,
+        summary: treatment.summary ?? 'none',
+        times: { beganMs, acceptedMs, endedMs },
         // Foldgate asks for windows on its own account.
         received: upstream.requests.filter(({ method }) => method === 'POST'),
         isReply: answer.statusCode === 200 && text.includes(REPLY) && !text.includes('"error"'),

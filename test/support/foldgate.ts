@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createApp, type App } from '../../src/app.ts'
-import { loadSettings } from '../../src/config/settings.ts'
+import { loadSettings, type Settings, type SettingsOptions } from '../../src/config/settings.ts'
 import type { FlagValues } from '../../src/config/flags.ts'
 import { createLog } from '../../src/log.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
@@ -10,6 +13,10 @@ import type { Store } from '../../src/stores/store.ts'
 export type FoldgateOptions = {
   /** The upstream's address, with its `/v1`. */
   readonly upstream: string
+  /** Further upstreams by name, as foldgate.yaml would say them. */
+  readonly upstreams?: Upstreams
+  /** What else foldgate.yaml would say; flags and environment win over it. */
+  readonly settings?: object
   /** The one profile, as its file would say it. */
   readonly profile?: object
   /** Instead of it: several by name, `default` among them. */
@@ -29,21 +36,18 @@ export type RunningFoldgate = {
   readonly close: () => Promise<void>
 }
 
+export type Upstreams = Readonly<Record<string, { readonly url: string; readonly [key: string]: unknown }>>
+
 const folder = fileURLToPath(new URL('.', import.meta.url))
 
 /** A Foldgate of the test's own on a free port, in this process. */
 export async function startFoldgate(options: FoldgateOptions): Promise<RunningFoldgate> {
-  const loaded = await loadSettings({
-    flags: { upstream: options.upstream, port: '0', ...options.flags },
-    env: options.env ?? {},
-    cwd: folder,
-  })
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const settings = await settingsOf(options)
   const profile = { ...profileSchema.parse(options.profile ?? {}), name: 'default' }
   const profiles = options.profiles ?? new Map([['default', profile]])
   const lines: string[] = []
   const app = createApp({
-    settings: loaded.settings,
+    settings,
     profiles: () => profiles,
     store: options.store ?? openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
     secret: Buffer.alloc(32, 7),
@@ -58,4 +62,27 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
   })
   const { host, port } = await app.listen()
   return { url: `http://${host}:${port}/v1`, app, log: lines, close: app.close }
+}
+
+// --- internal ---
+
+async function settingsOf(options: FoldgateOptions): Promise<Settings> {
+  const { upstream, upstreams, settings, env = {} } = options
+  const flags = { upstream, port: '0', ...options.flags }
+  if (upstreams === undefined && settings === undefined) return load({ flags, env, cwd: folder })
+  const cwd = await mkdtemp(join(tmpdir(), 'foldgate-settings-'))
+  try {
+    // JSON is YAML.
+    const file = { ...settings, ...(upstreams !== undefined && { upstreams }) }
+    await writeFile(join(cwd, 'foldgate.yaml'), JSON.stringify(file))
+    return await load({ flags, env, cwd })
+  } finally {
+    await rm(cwd, { recursive: true })
+  }
+}
+
+async function load(options: SettingsOptions): Promise<Settings> {
+  const loaded = await loadSettings(options)
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  return loaded.settings
 }

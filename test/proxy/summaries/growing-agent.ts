@@ -1,0 +1,139 @@
+import { words, round } from '../../support/counting-server.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+
+/** A request as it reached an upstream. */
+type Received = {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+
+/** What became of one request of the agent's. */
+export type Turn = {
+  readonly status: number
+  readonly header: (name: string) => string | null
+  /** `x-foldgate-action`, with its reason, and `x-foldgate-summary`. */
+  readonly action: string | null
+  readonly summary: string | null
+  readonly text: string
+  /** The raw messages that the main upstream received last; empty where nothing reached it. */
+  readonly received: readonly string[]
+  /** How many attempts reached it. */
+  readonly attempts: number
+  /** As the agent sees it. */
+  readonly latencyMs: number
+}
+
+export type AgentOptions = {
+  /** Whose conversation it is. Default `Bearer key-of-a-test`. */
+  readonly authorization?: string
+  /** Sent with every request; a turn's own win. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Tokens of a tool's result, about. Default 400. */
+  readonly roundTokens?: number
+  /** What the client makes of its messages for each request: a clock in the system prompt, a cache mark that moves. */
+  readonly asSent?: (messages: readonly TestMessage[], turn: number) => readonly TestMessage[]
+  /** What the user asks for. Agents with the same task and rounds have the same conversation. */
+  readonly task?: string
+  /** Further members of every body. */
+  readonly more?: object
+}
+
+export type TurnOptions = {
+  /** Another Foldgate than the stand's: a replica, a process. */
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Gives up on the answer; the turn rejects then. */
+  readonly signal?: AbortSignal
+  /** After each request of several, as a tool that runs: `stand.model.quiet` lets summaries get ready. */
+  readonly pause?: () => Promise<unknown>
+}
+
+export type Agent = {
+  /** What its next request without a further round would carry. */
+  readonly messages: () => readonly TestMessage[]
+  /** One tool round more, then a request with everything so far. The first has no round yet. */
+  readonly turn: (options?: TurnOptions) => Promise<Turn>
+  /** So many of them, one after the other. */
+  readonly turns: (count: number, options?: TurnOptions) => Promise<readonly Turn[]>
+  /** The last request once more, as a client does that gave up waiting, or as a second one at the same time. */
+  readonly again: (options?: TurnOptions) => Promise<Turn>
+}
+
+/**
+ * An agent whose conversation grows by a tool round a request. A round names a file, an id and a number of its own,
+ * so that a summary has something to keep.
+ */
+export function growingAgent(
+  url: string,
+  receivedBy: () => readonly Received[],
+  options: AgentOptions = {},
+): Agent {
+  const {
+    roundTokens = 400,
+    task = 'Repair what the nightly run breaks. Start at src/f0.ts.',
+    more,
+  } = options
+  const { asSent = (messages) => messages } = options
+  const grown: TestMessage[] = [
+    { role: 'system', content: 'You repair programs.' },
+    { role: 'user', content: task },
+  ]
+  let rounds = -1
+
+  const messages = () => asSent(grown, Math.max(0, rounds))
+  const grow = () => {
+    rounds += 1
+    if (rounds === 0) return
+    const named = `src/f${rounds}.ts: build BLD-${7000 + rounds} ended with code ${300 + rounds}.`
+    grown.push(...round(rounds, `${named} ${words(Math.max(1, roundTokens - 30), rounds)}`))
+  }
+
+  async function again({ url: at = url, headers = {}, signal }: TurnOptions = {}): Promise<Turn> {
+    requests += 1
+    // Requests that run at a time are told apart by it: Foldgate forwards what it does not know.
+    const name = String(requests)
+    const sent = {
+      ...(options.authorization !== undefined && { authorization: options.authorization }),
+      ...options.headers,
+      ...headers,
+      [TURN]: name,
+    }
+    const beganMs = performance.now()
+    const reply = await postChat(at, chatOf(messages(), more), sent, signal)
+    const latencyMs = performance.now() - beganMs
+    const received = receivedBy().filter((request) => request.headers[TURN] === name)
+    return {
+      ...reply,
+      summary: reply.header('x-foldgate-summary'),
+      received: rawMessages(received.at(-1)),
+      attempts: received.length,
+      latencyMs,
+    }
+  }
+
+  async function turn(of?: TurnOptions): Promise<Turn> {
+    grow()
+    return again(of)
+  }
+
+  return {
+    messages,
+    turn,
+    again,
+    turns: async (count, of) => {
+      const all: Turn[] = []
+      while (all.length < count) {
+        all.push(await turn(of))
+        await of?.pause?.()
+      }
+      return all
+    },
+  }
+}
+
+// --- internal ---
+
+const TURN = 'x-test-turn'
+
+let requests = 0

@@ -1,0 +1,107 @@
+import { startStrictUpstream, type StrictUpstreamOptions } from '../../../src/demo/strict-upstream.ts'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import {
+  startFoldgate,
+  type FoldgateOptions,
+  type RunningFoldgate,
+  type Upstreams,
+} from '../../support/foldgate.ts'
+import {
+  startSummaryModel,
+  type SummaryModel,
+  type SummaryModelOptions,
+} from '../../support/summary-model.ts'
+import { growingAgent, type Agent, type AgentOptions } from './growing-agent.ts'
+
+/** What of Foldgate a test chooses. */
+type Choices = Omit<FoldgateOptions, 'upstream' | 'upstreams' | 'profiles'>
+
+export type SummaryStandOptions = Choices & {
+  /** How the stand-in answers. */
+  readonly model?: SummaryModelOptions
+  /** The window of the main upstream and of the profile. Default 8,000. */
+  readonly windowTokens?: number
+  /** What the strict upstream answers, where it is to write summaries itself, say. Default: one plain text. */
+  readonly reply?: StrictUpstreamOptions['reply']
+  /** Instead of the strict upstream: a script. */
+  readonly script?: Script | readonly Script[]
+}
+
+export type SummaryStand = {
+  /** What a client takes as its base URL. */
+  readonly url: string
+  readonly foldgate: RunningFoldgate
+  /** The stand-in that writes the summaries: the upstream `cheap`. */
+  readonly model: SummaryModel
+  /** The main upstream's address, and what foldgate.yaml says of the others: for a Foldgate in a process. */
+  readonly upstreamUrl: string
+  readonly upstreams: Upstreams
+  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every stride folds. */
+  readonly profile: object
+  readonly agent: (options?: AgentOptions) => Agent
+  /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
+  readonly replica: (choices?: Choices) => Promise<RunningFoldgate>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/**
+ * A Foldgate between an agent, the strict upstream and a stand-in for a cheap summary model. `await using` ends them
+ * all with the test.
+ */
+export async function summaryStand(options: SummaryStandOptions = {}): Promise<SummaryStand> {
+  const { windowTokens = 8000, model: modelOptions, reply, script, ...choices } = options
+  const model = await startSummaryModel(modelOptions)
+  const main = script === undefined ? await strictUpstream(windowTokens, reply) : await fakeUpstream(script)
+  const upstreams = cheapUpstream(model)
+  const profile = withCheapSummaries({
+    window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
+    clear: { enabled: false },
+    ...choices.profile,
+  })
+  const running: RunningFoldgate[] = []
+  const replica = async (own: Choices = {}): Promise<RunningFoldgate> => {
+    const foldgate = await startFoldgate({ ...choices, profile, ...own, upstream: main.url, upstreams })
+    running.push(foldgate)
+    return foldgate
+  }
+  const foldgate = await replica()
+  return {
+    url: foldgate.url,
+    foldgate,
+    model,
+    upstreamUrl: main.url,
+    upstreams,
+    profile,
+    agent: (of) => growingAgent(foldgate.url, () => main.requests, of),
+    replica,
+    [Symbol.asyncDispose]: async () => {
+      for (const each of running) await each.close()
+      await main.close()
+      await model.close()
+    },
+  }
+}
+
+/** A store that outlives the Foldgates before it, as a file or a Redis does: for restarts and replicas. */
+export function keptOpen(store: Store): Store {
+  return { ...store, close: async () => {} }
+}
+
+// --- internal ---
+
+async function strictUpstream(
+  windowTokens: number,
+  reply: StrictUpstreamOptions['reply'] = () => ({ content: 'Understood.' }),
+) {
+  const { count } = await loadCounter('o200k_base')
+  return startStrictUpstream({
+    windowTokens,
+    template: 'lenient',
+    outputReserveChecked: true,
+    count,
+    reply,
+  })
+}

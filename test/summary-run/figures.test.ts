@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { figuresOf } from './figures.ts'
+import type { ObservedCall, ObservedRequest } from './observed.ts'
+
+test('tokens are summed, cached ones weigh a tenth, and the summary model’s stand apart', () => {
+  const figures = figuresOf({
+    requests: [
+      request(0, { promptTokens: 1000 }),
+      request(100, { promptTokens: 1500, cachedTokens: 1000 }),
+      request(200, { promptTokens: 500, isStride: true, summary: 'ready', foldedTokens: 800 }),
+    ],
+    calls: [call(110, 150, 900), call(210, 220, 100)],
+  })
+  expect(figures).toMatchObject({
+    requests: 3,
+    strides: 1,
+    stridesBy: { ready: 1 },
+    promptTokens: 3000,
+    weightedTokens: 2100,
+    summaryCalls: 2,
+    summaryPromptTokens: 1000,
+    summaryCompletionTokens: 20,
+    expiredTokens: 800,
+    ratio: 1.25,
+    // The second call was for a stride that never fell.
+    ratioOfStrides: 900 / 800,
+  })
+  expect(figures.cachedShare).toBeCloseTo(1 / 3)
+})
+
+test('where nothing expired there is no ratio', () => {
+  expect(figuresOf({ requests: [request(0)], calls: [] })).toMatchObject({ ratio: null, expiredTokens: 0 })
+})
+
+describe('a request has waited', () => {
+  const slow = { acceptedMs: 1900, endedMs: 1910 }
+  test.each([
+    ['if a call ended while it was on its way', request(100, slow), call(50, 1890), 1],
+    ['if one ran beside it for a second and more', request(100, slow), call(50, 9000), 1],
+    ['not if a call ended by chance in its few milliseconds', request(100), call(50, 104), 0],
+    ['not if the call was over before', request(100), call(50, 90), 0],
+    ['not if the call went on in the background', request(100), call(50, 400), 0],
+    ['not if the call came after it', request(100), call(106, 108), 0],
+  ])('%s', (_, one, beside, waited) => {
+    expect(figuresOf({ requests: [one], calls: [beside] }).waited).toBe(waited)
+  })
+
+  test('and how long is told', () => {
+    const figures = figuresOf({ requests: [request(100, slow)], calls: [call(50, 1890), call(300, 400)] })
+    expect(figures.waitedMsMost).toBe(1790)
+  })
+})
+
+test('stride requests are timed apart from the others', () => {
+  const requests = Array.from({ length: 20 }, (_, index) =>
+    request(100 * index, { endedMs: 100 * index + index + 1 }),
+  )
+  const stride = request(3000, { endedMs: 3050, isStride: true })
+  expect(figuresOf({ requests: [...requests, stride], calls: [] })).toMatchObject({
+    otherLatency: { median: 10, p95: 19 },
+    strideLatency: { median: 50, p95: 50 },
+  })
+  expect(figuresOf({ requests: [], calls: [] }).otherLatency).toEqual({ median: null, p95: null })
+})
+
+// --- internal ---
+
+function request(beganMs: number, given: Partial<ObservedRequest> = {}): ObservedRequest {
+  return {
+    beganMs,
+    acceptedMs: beganMs + 5,
+    endedMs: beganMs + 6,
+    promptTokens: 0,
+    cachedTokens: 0,
+    isStride: false,
+    summary: 'none',
+    foldedTokens: 0,
+    refused: 0,
+    isReply: true,
+    ...given,
+  }
+}
+
+function call(beganMs: number, endedMs: number, promptTokens = 0): ObservedCall {
+  return { beganMs, endedMs, promptTokens, completionTokens: 10 }
+}

@@ -1,0 +1,22 @@
+import { isObject } from '../../src/demo/wire-message.ts'
+import type { Upstreams } from './foldgate.ts'
+import type { SummaryModel } from './summary-model.ts'
+
+/** The settings by which Foldgate reaches the stand-in, beside its default upstream. */
+export function cheapUpstream(model: SummaryModel): Upstreams {
+  return { [NAME]: { url: model.url } }
+}
+
+/** A profile, as its file would say it, whose summaries the stand-in writes; what else it says stays. */
+export function withCheapSummaries(profile: object): object {
+  const summary = 'summary' in profile && isObject(profile.summary) ? profile.summary : {}
+  return {
+    strategy: 'summarize',
+    ...profile,
+    summary: { ...summary, upstream: NAME, model: summary['model'] ?? 'cheap-1' },
+  }
+}
+
+// --- internal ---
+
+const NAME = 'cheap'
