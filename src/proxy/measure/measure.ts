@@ -13,7 +13,8 @@ import {
 } from '../../pressure/calibration/expected.ts'
 import type { Anchor } from '../../pressure/calibration/prompt.ts'
 import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
-import { budgetOf, needsNoCount, nominalUp, pressureOf } from '../../pressure/pressure.ts'
+import { budgetOf, needsNoCount, nominalUp, pressureOf, thresholdTokens } from '../../pressure/pressure.ts'
+import { hasSummaries } from '../../profiles/summaries.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -227,6 +228,7 @@ function isSmall(chat: Chat, profile: Profile, budgetTokens: number): boolean {
     // Well before the first stride: what the provider says of a counted prompt tells what that one needs.
     triggerTokens: Math.min(
       lowestThresholdTokens(profile, budgetTokens, 0),
+      hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
       budgetTokens * COUNTED_FROM_SHARE,
     ),
     hasMedia: chat.messages.some(({ facts }) => facts.media.length > 0),

@@ -1,5 +1,5 @@
 import { parseMessage } from '../../conversation/parse.ts'
-import type { Profile } from '../../profiles/schema.ts'
+import { hasSummaries } from '../../profiles/summaries.ts'
 import { isOwnSummaryRequest } from '../../summaries/own-requests.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -17,12 +17,6 @@ export function summarizingOf({ chat, profile, wishes }: ChatRequest): Summarizi
   // The client summarises by itself: a summary of ours would be one of its question.
   if (isOwnSummaryRequest(latestUserText(chat))) return 'fitted'
   return isWished ? 'blocking' : profile.summary.mode
-}
-
-/** Whether a profile has summaries, not only recaps. */
-export function hasSummaries({ strategy, summary }: Pick<Profile, 'strategy' | 'summary'>): boolean {
-  if (summary.mode === 'off') return false
-  return strategy === 'auto' ? summary.model !== null || summary.upstream !== null : strategy === 'summarize'
 }
 
 // --- internal ---

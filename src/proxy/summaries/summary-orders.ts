@@ -146,14 +146,17 @@ async function earlierSummary(
 const LOOKED_BACK_MAX = 512
 const KEYS_PER_LOOKUP = 256
 
+const UNKNOWN_WINDOW = { tokens: 'auto', max: null } as const
+
 /** The window of the summary model, in its own tokens; null where it is a guess. */
 function windowOf({ request, measure }: SummaryWish, parts: SummaryOrderParts): number | null {
   const { summary } = request.profile
   if (summary.upstream === null && summary.model === null) return knownWindow(measure)?.tokens ?? null
   const modelKey = summaryModelKey(request)
   const match = matchProfile(parts.profiles(), { model: modelKey.model, headers: {}, requested: null })
-  const { tokens, max } =
-    match.kind === 'unknown' ? { tokens: 'auto' as const, max: null } : match.profile.window
+  // A profile for whatever model says nothing of this one.
+  const isNamed = match.kind !== 'unknown' && match.profile.models.length > 0
+  const { tokens, max } = isNamed ? match.profile.window : UNKNOWN_WINDOW
   const { source, tokens: found } = resolveWindow({
     configuredTokens: tokens === 'auto' ? null : tokens,
     maxTokens: max,
