@@ -192,4 +192,4 @@ const RECENT_MAX = 500
 const SCOPES_MAX = 10_000
 
 /** What says nothing of the summary itself: it is asked for again when the next request wants it. */
-const passing: ReadonlySet<string> = new Set(['cancelled', 'gave-way'])
+const passing: ReadonlySet<string> = new Set(['cancelled'])

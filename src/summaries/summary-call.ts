@@ -3,7 +3,7 @@ import { FoldgateError } from '../errors.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import type { Target } from '../upstream/target.ts'
-import type { Answer, UpstreamRequest, Upstreams } from '../upstream/upstreams.ts'
+import type { Answer, Upstreams } from '../upstream/upstreams.ts'
 import { retryAfterMs } from './retry-after.ts'
 import type { Ask, AskAnswer } from './write-summary.ts'
 
@@ -22,40 +22,39 @@ export type SummaryCallOptions = {
   /** Called where the upstream takes no more for now, with what it says of how long, in milliseconds. */
   readonly onRateLimited: (retryAfterMs: number | null) => void
   readonly nowMs: () => number
-  /** How long one call may take in all, in milliseconds. Default 180,000. */
+  /** How long one call may take, the wait for a place included, in milliseconds. Default 180,000. */
   readonly callMs?: number
 }
 
 /**
- * Sends what is asked of a summary model. A client's request that would have to wait for its upstream comes first: the
- * call breaks off and is made again when there is a place, a few times.
+ * Sends what is asked of a summary model, as soon as its upstream has a place free. A client's request that wants the
+ * place comes first: the call breaks off and is made again.
  */
 export function createAsk(place: SummaryPlace, options: SummaryCallOptions): Ask {
   const callMs = options.callMs ?? CALL_MS
   return async function ask({ body }, signal) {
-    for (let time = 1; ; time += 1) {
-      const box = new AbortController()
-      const timer = setTimeout(() => box.abort(timedOut(callMs)), callMs)
-      try {
-        return await askOnce(place, Buffer.from(body), AbortSignal.any([signal, box.signal]), options)
-      } catch (error) {
-        signal.throwIfAborted()
-        if (box.signal.aborted) throw box.signal.reason
-        if (!(error instanceof GaveWayError) || time >= TIMES_MAX) throw error
-      } finally {
-        clearTimeout(timer)
+    const box = new AbortController()
+    const timer = setTimeout(() => box.abort(timedOut(callMs)), callMs)
+    const whole = AbortSignal.any([signal, box.signal])
+    try {
+      for (;;) {
+        const answer = await askOnce(place, Buffer.from(body), whole, options)
+        if (answer !== null) return answer
+        await sleep(PLACE_POLL_MS, undefined, { signal: whole })
       }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw box.signal.aborted ? timedOut(callMs) : error
+    } finally {
+      clearTimeout(timer)
     }
   }
 }
 
 // --- internal ---
 
-/** A model that thinks first takes minutes. */
+/** A model that thinks first takes minutes; so does a place at an upstream that takes few. */
 const CALL_MS = 180_000
-
-/** Each time the upstream begins anew. */
-const TIMES_MAX = 4
 
 /** How often it is looked whether the upstream has a place, in milliseconds. */
 const PLACE_POLL_MS = 100
@@ -63,28 +62,29 @@ const PLACE_POLL_MS = 100
 /** No summary is so long; what is longer is a page or a mistake. */
 const ANSWER_BYTES_MAX = 1024 * 1024
 
+/** Null where the upstream had no place, or somebody else wanted it. */
 async function askOnce(
   place: SummaryPlace,
   body: Buffer,
   signal: AbortSignal,
   options: SummaryCallOptions,
-): Promise<AskAnswer> {
-  const answer = await sent({ ...place, method: 'POST', body, headerOverrides: HEADERS, signal }, options)
-  const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
-  if (answer.status === 429) options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
-  return {
-    status: answer.status,
-    contentType: headerValue(answer.rawHeaders, 'content-type') ?? '',
-    retryAfter,
-    body: await textOf(answer, signal),
-  }
-}
-
-async function sent(request: UpstreamRequest, { upstreams }: SummaryCallOptions): Promise<Answer> {
-  for (;;) {
-    const answer = await upstreams.sendIdle(request)
-    if (answer !== null) return answer
-    await sleep(PLACE_POLL_MS, undefined, request.signal === null ? {} : { signal: request.signal })
+): Promise<AskAnswer | null> {
+  try {
+    const answer = await options.upstreams.sendIdle({
+      ...place,
+      method: 'POST',
+      body,
+      headerOverrides: HEADERS,
+      signal,
+    })
+    if (answer === null) return null
+    const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
+    if (answer.status === 429) options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
+    const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+    return { status: answer.status, contentType, retryAfter, body: await textOf(answer) }
+  } catch (error) {
+    if (error instanceof GaveWayError) return null
+    throw error
   }
 }
 
@@ -101,7 +101,7 @@ const HEADERS: Readonly<Record<string, string | null>> = {
   traceparent: null,
 }
 
-async function textOf(answer: Answer, signal: AbortSignal): Promise<string> {
+async function textOf(answer: Answer): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   try {
@@ -115,7 +115,6 @@ async function textOf(answer: Answer, signal: AbortSignal): Promise<string> {
       pieces.push(piece)
     }
   } catch (error) {
-    signal.throwIfAborted()
     throw error instanceof GaveWayError ? error : answer.failure(error)
   }
   return Buffer.concat(pieces).toString('utf8')
