@@ -1,6 +1,7 @@
 import { contentParts } from '../conversation/content.ts'
 import { isJsonObject, stringOr, type JsonObject } from '../conversation/json-value.ts'
 import { classifyAnswer } from '../overflow/classify.ts'
+import { collectErrorFacts } from '../overflow/error-text.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { readCompletion, type Usage } from '../overflow/completion.ts'
 import { parseJson } from '../overflow/parse-json.ts'
@@ -71,7 +72,8 @@ function errorIn(answer: Answer): Bare {
     case 'payload_too_large':
       return { kind: 'overflow', window: null, promptTokens: null }
     case 'output_too_large':
-      return { kind: 'limit-refused' }
+      // Beyond the window itself: that is learnt, and the limit with it.
+      return window === null ? { kind: 'limit-refused' } : { kind: 'overflow', window, promptTokens: null }
     case 'rate':
       return { kind: 'failed', reason: 'rate-limited' }
     case 'denied':
@@ -83,37 +85,31 @@ function errorIn(answer: Answer): Bare {
   }
 }
 
-/** `denied` is also what content policies answer; those do not speak of keys. */
+/** `denied` is also what content policies answer, which say nothing of keys. */
 function isUnauthorized({ status, body }: Answer): boolean {
-  return (
-    status === 401 ||
-    status === 407 ||
-    (status === 403 && !/content.{0,20}polic|moderation|filtered/i.test(body.slice(0, 4096))) ||
-    /\b(?:401|invalid.{0,5}api.{0,2}key)\b/i.test(body.slice(0, 4096))
-  )
+  if (status === 401 || status === 407) return true
+  const facts = collectErrorFacts(body)
+  const isPolicy = /content.{0,20}polic|moderat|filtered|inappropriate/i.test(facts.text)
+  return !isPolicy && (status === 403 || facts.statuses.some((inner) => inner === 401 || inner === 403))
 }
 
 /** An answer without an error: the first choice. */
 function choiceIn(body: JsonObject, finishReason: string | null): Bare {
-  const choices = Array.isArray(body['choices']) ? body['choices'] : []
+  const { choices } = body
+  if (!Array.isArray(choices)) return { kind: 'failed', reason: 'unreadable' }
   const choice: unknown = choices[0]
-  if (!isJsonObject(choice))
-    return {
-      kind: 'failed',
-      reason: choices.length === 0 && Array.isArray(body['choices']) ? 'empty' : 'unreadable',
-    }
-  const message = isJsonObject(choice['message']) ? choice['message'] : null
-  const written = message === null ? stringOr(choice['text'], '') : textOf(message)
-  const text = withoutThoughts(written)
-  if (message !== null && makesCall(message, finishReason)) return { kind: 'failed', reason: 'tool-call' }
-  if (finishReason === 'content_filter' || (message !== null && stringOr(message['refusal'], '') !== ''))
+  if (!isJsonObject(choice)) return { kind: 'failed', reason: 'empty' }
+  const message = isJsonObject(choice['message']) ? choice['message'] : {}
+  if (makesCall(message, finishReason)) return { kind: 'failed', reason: 'tool-call' }
+  if (finishReason === 'content_filter' || stringOr(message['refusal'], '') !== '')
     return { kind: 'failed', reason: 'declined' }
+  const written = textOf(message)
+  const text = withoutThoughts(written)
   const isFull = finishReason === 'model_context_window_exceeded'
   if (text.trim() !== '') return { kind: 'text', text, isUnfinished: finishReason === 'length' || isFull }
   if (isFull) return { kind: 'overflow', window: null, promptTokens: null }
-  const hasThoughts =
-    written.trim() !== '' || (message !== null && thoughtFields.some((field) => isPresent(message[field])))
-  return { kind: 'failed', reason: hasThoughts || hasThoughtParts(message) ? 'only-reasoning' : 'empty' }
+  const isThought = written.trim() !== '' || hasThoughts(message)
+  return { kind: 'failed', reason: isThought ? 'only-reasoning' : 'empty' }
 }
 
 const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'thinking']
@@ -133,6 +129,7 @@ function textOf(message: JsonObject): string {
     .join('\n')
 }
 
-function hasThoughtParts(message: JsonObject | null): boolean {
-  return message !== null && contentParts(message['content']).some(({ kind }) => kind === 'reasoning')
+function hasThoughts(message: JsonObject): boolean {
+  const isBeside = thoughtFields.some((field) => isPresent(message[field]))
+  return isBeside || contentParts(message['content']).some(({ kind }) => kind === 'reasoning')
 }
