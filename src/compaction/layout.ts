@@ -94,6 +94,15 @@ export function covers({ start, end, except }: SummaryRange, index: number): boo
   return index >= start && index < end && !except.includes(index)
 }
 
+/** The messages of a range that none of these summaries covers, ascending. */
+export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange[]): number[] {
+  const indexes: number[] = []
+  for (let index = range.start; index < range.end; index += 1) {
+    if (covers(range, index) && !covered.some((summary) => covers(summary, index))) indexes.push(index)
+  }
+  return indexes
+}
+
 /** The clips of a stride, for looking up. */
 export type Clips = {
   readonly byIndex: ReadonlyMap<number, Clip>

@@ -51,6 +51,8 @@ export function learnFromAnswer(
   if (!isWhole || report.isError) return
   if (report.model !== null) memory.rememberAnswer(modelKey, report.model)
   if (lesson.isAuto) parts.serverWindows.answered(lesson.question)
+  if (report.usage !== null)
+    memory.promptCaches.note(modelKey, report.usage.promptTokens, report.usage.cachedTokens)
   if (lesson.sent !== null && report.usage !== null && report.usage.promptTokens > 0) {
     learnFromReport({ ...lesson, sent: lesson.sent }, report.usage, report.model, parts)
   }

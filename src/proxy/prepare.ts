@@ -76,7 +76,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   )
   if (prepared === null) return { ...unwritten, prepared: original, failedOpen: 'compaction' }
   const outlook = await failures.around('summary', noOutlook, () =>
-    parts.summarizer.outlook(wanted, prepared.compacted?.stride ?? null),
+    parts.summarizer.outlook(wanted, prepared.compacted),
   )
   return { ...unwritten, prepared, outlook }
 }

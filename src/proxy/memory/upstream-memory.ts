@@ -3,6 +3,7 @@ import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createLasting } from './lasting.ts'
 import { partOf, type LearntPart } from './learnt-part.ts'
+import { createPromptCaches, type PromptCaches } from './prompt-caches.ts'
 import { createUsageMemory, type UsageMemory } from './usage-memory.ts'
 
 /** What answers taught about an upstream's model: its window, its true name, and how it wants messages placed. */
@@ -12,6 +13,8 @@ export type UpstreamMemory = {
   readonly usage: UsageMemory
   /** Which credentials an upstream has accepted of late. */
   readonly accepted: AcceptedCredentials
+  /** Which models were seen to read prompts from a cache. */
+  readonly promptCaches: PromptCaches
   /** How rewritten requests have to be placed for this model; null where nothing was refused. */
   readonly placementOf: (key: ModelKey) => Placement | null
   readonly rememberPlacement: (key: ModelKey, placement: Placement) => void
@@ -57,6 +60,7 @@ export function createUpstreamMemory(nowMs: () => number): UpstreamMemory {
   return {
     windows,
     usage,
+    promptCaches: createPromptCaches(),
     accepted: {
       has: (upstream, credential) => accepted.get(nameOfCredential({ upstream, credential })) !== null,
       note: (upstream, credential) => accepted.set(nameOfCredential({ upstream, credential }), true),

@@ -44,8 +44,8 @@ export type Summarizer = {
    * `summary.wait_ms`. Null where there is none, and a recap takes its place. Rejects where the client leaves.
    */
   readonly foldFor: (wanted: SummaryRequest, due: Compacted) => Promise<PreparedFold | null>
-  /** What is to be asked for ahead of need, by the stride that the request is sent in. */
-  readonly outlook: (wanted: SummaryRequest, stride: Stride | null) => Promise<SummaryOutlook>
+  /** What is to be asked for ahead of need, by what is sent. */
+  readonly outlook: (wanted: SummaryRequest, sent: Compacted | null) => Promise<SummaryOutlook>
 }
 
 export type SummarizerParts = SummaryOrderParts & {
@@ -90,7 +90,11 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   }
 
   /** Has every range written that is not, one after the other: what they may cost is one account. */
-  async function obtainAll(wanted: SummaryRequest, stride: Stride | null, fold: FoldAhead): Promise<void> {
+  async function obtainAll(
+    wanted: SummaryRequest,
+    { stride, sent }: { readonly stride: Stride | null; readonly sent: Compacted | null },
+    fold: FoldAhead,
+  ): Promise<void> {
     const { request, conversation } = wanted
     const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
     for (const range of fold.ranges) {
@@ -103,7 +107,11 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         mayBegin: () => !parts.rateLimits.isLimited(summaryModelKey(request)),
         write: async (signal) => {
           const spendableTokens = await parts.spent.left(request.place.scope, conversation, expiredTokens)
-          const written = await orderSummary({ ...wanted, stride, range, spendableTokens }, parts, signal)
+          const written = await orderSummary(
+            { ...wanted, stride, sent, range, spendableTokens },
+            parts,
+            signal,
+          )
           await parts.spent.add(request.place.scope, conversation, written.promptTokens)
           return written
         },
@@ -121,7 +129,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       if (fold === null) return null
       const found = await recordsOf(request, fold.ranges)
       if (how !== 'fitted' && found.some(({ record }) => record === null)) {
-        const obtained = obtainAll(wanted, previous, fold)
+        const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
         await waitedFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
       }
       const summaries: StandingSummary[] = []
@@ -132,7 +140,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       return summaries.length === 0 ? null : { frontier: fold.frontier, kept: fold.kept, summaries }
     },
 
-    outlook: async (wanted, stride) => {
+    outlook: async (wanted, sent) => {
+      const stride = sent?.stride ?? null
       const { request, conversation } = wanted
       const how = summarizingOf(request)
       if (how === null) return noOutlook
@@ -154,7 +163,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         if (parts.rateLimits.isLimited(summaryModelKey(request))) return
         void parts.failures.around('summary', undefined, async () => {
           const standing = fold === asked ? fold : await ahead.keep(chat, place, fold, conversation)
-          await obtainAll(wanted, stride, standing)
+          await obtainAll(wanted, { stride, sent: wanted.strict ? null : sent }, standing)
         })
       }
       const mayBegin = how === 'background' && !isAsked

@@ -1,4 +1,5 @@
-import { covers } from '../../compaction/layout.ts'
+import { rangeIndexes } from '../../compaction/layout.ts'
+import type { Compacted } from '../../compaction/compact.ts'
 import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { StandingSummary, Stride, SummaryRange } from '../../compaction/stride.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -19,6 +20,7 @@ import type { ChatRequest } from '../request/chat-request.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { summaryKey } from './summary-keys.ts'
 import { summaryPlace } from './summary-place.ts'
+import { warmCall } from './warm-call.ts'
 
 /** A summary that is to be written: of which messages, for whom, and what it may cost. */
 export type SummaryWish = {
@@ -27,6 +29,8 @@ export type SummaryWish = {
   readonly counted: Counted
   /** The stride that the conversation stands in. */
   readonly stride: Stride | null
+  /** What the upstream has just been sent; null where it has not been sent yet. */
+  readonly sent: Compacted | null
   readonly range: WorthyRange
   /** Prompt tokens that may be sent for it. */
   readonly spendableTokens: number
@@ -76,7 +80,10 @@ export async function orderSummary(
     limitName: chat.completion.outputLimit?.name ?? 'max_tokens',
     windowTokens: windowOf(wish, parts),
     spendableTokens: wish.spendableTokens,
-    warm: null,
+    warm:
+      wish.sent === null || !parts.memory.promptCaches.isRead(request.modelKey)
+        ? null
+        : warmCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
     count: subject.count,
     digest,
@@ -109,11 +116,10 @@ async function materialOf(
   )
   const earlier = await earlierSummary(request, range, standing, desk)
   const known: readonly (SummaryRange & { readonly text: string })[] = earlier === null ? standing : [earlier]
-  const indexes: number[] = []
-  for (let index = range.start; index < range.end; index += 1) {
-    if (covers(range, index) && !known.some((summary) => covers(summary, index))) indexes.push(index)
+  return {
+    previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'),
+    indexes: rangeIndexes(range, known),
   }
-  return { previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'), indexes }
 }
 
 /**

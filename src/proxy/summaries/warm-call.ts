@@ -1,0 +1,105 @@
+import { rangeIndexes } from '../../compaction/layout.ts'
+import type { SummaryRange } from '../../compaction/stride.ts'
+import type { Compacted } from '../../compaction/compact.ts'
+import type { ViewMessage } from '../../compaction/view.ts'
+import type { Entry } from '../../summaries/transcript.ts'
+import type { Order } from '../../summaries/write-summary.ts'
+import type { Counted } from '../measure/measure.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+
+export type WarmCall = {
+  readonly request: ChatRequest
+  readonly counted: Counted
+  /** What the upstream has just been sent. */
+  readonly compacted: Compacted
+  readonly range: SummaryRange
+  /** The same as a transcript, with what was summarised before. */
+  readonly entries: readonly Entry[]
+  readonly previous: string | null
+}
+
+/**
+ * A way to ask for a summary at the end of the conversation as the upstream has just been sent it, cut at the summary's
+ * end: where the provider reads that from its cache, it costs less than a transcript, and a local server keeps its own.
+ * Null where it would cost more, or where the view does not show what is to be summarised.
+ */
+export function warmCall(call: WarmCall): Order['warm'] {
+  const { counted, range, request, entries, previous } = call
+  const { profile, chat } = request
+  const { summary } = profile
+  const isOwn = summary.upstream === null && summary.model === null
+  const isPlain = summary.system_prompt === null && summary.user_prompt === null
+  if (!isOwn || !isPlain || chat.completion.responseFormat !== null || chat.completion.hasForcedToolChoice)
+    return null
+  const messages = messagesBefore(call.compacted, range.end)
+  if (messages === null || !showsAll(call)) return null
+  const systemCount = chat.structure.systemCount
+  const viewTokens = messages.slice(systemCount).reduce((sum, { tokens }) => sum + tokens, 0)
+  const promptTokens = counted.aroundTokens + viewTokens + INSTRUCTION_TOKENS
+  const transcriptTokens =
+    entries.reduce((sum, { tokens }) => sum + tokens, INSTRUCTION_TOKENS) +
+    (previous === null ? 0 : counted.subject.count(previous))
+  if (promptTokens * CACHED_PRICE + INSTRUCTION_TOKENS >= transcriptTokens) return null
+  return { promptTokens, body: (instruction) => bodyOf(request, messages, instruction) }
+}
+
+// --- internal ---
+
+/** What a prompt token from the cache costs at most where that is worth naming a cache: 0.1 at most providers. */
+const CACHED_PRICE = 0.25
+
+/** Of the instruction, about. */
+const INSTRUCTION_TOKENS = 400
+
+/** The messages of the view up to where the summary ends; null where that is no message of its tail. */
+function messagesBefore({ view }: Compacted, end: number): readonly ViewMessage[] | null {
+  const at = view.messages.findIndex(({ index }) => index === end)
+  return at === -1 ? null : view.messages.slice(0, at)
+}
+
+/** Whether every message that is to be summarised stands in the view as the client sent it. */
+function showsAll({ compacted, range }: WarmCall): boolean {
+  const covered = compacted.stride?.fold?.summaries ?? []
+  const whole = new Set(
+    compacted.view.messages.flatMap(({ item }) => (item.kind === 'kept' ? [item.index] : [])),
+  )
+  return rangeIndexes(range, covered).every((index) => whole.has(index))
+}
+
+/** The client's own body with these messages and the instruction behind them, its limit and answer of our own. */
+function bodyOf(
+  { chat, profile }: ChatRequest,
+  messages: readonly ViewMessage[],
+  instruction: string,
+): string {
+  const fields: unknown = JSON.parse(chat.source.text(0, chat.bytes.length))
+  const { summary } = profile
+  const limitName = chat.completion.outputLimit?.name ?? 'max_tokens'
+  const texts = messages.map(({ item }) => {
+    if (item.kind === 'made') return item.json
+    const message = chat.messages[item.index]
+    return message === undefined ? '' : chat.source.text(message.start, message.end)
+  })
+  texts.push(JSON.stringify({ role: 'user', content: instruction }))
+  const around = {
+    ...(typeof fields === 'object' ? fields : {}),
+    ...Object.fromEntries(leftOut.map((name) => [name, undefined])),
+    [limitName]: summary.max_tokens + summary.reasoning_tokens,
+    ...summary.parameters,
+    messages: undefined,
+  }
+  return `${JSON.stringify(around).slice(0, -1)},"messages":[${texts.join(',')}]}`
+}
+
+/** What belongs to the client's own answer. */
+const leftOut = [
+  'stream',
+  'stream_options',
+  'n',
+  'stop',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'store',
+  'metadata',
+]
