@@ -111,14 +111,14 @@ describe('a window that an overflow taught', () => {
 
   test('is told to another replica that is running already', async () => {
     const upstream = await upstreamWith(windowed)
-    const { store, writes } = sharedStore()
+    const { store, learnt } = sharedStore()
     let nowMs = Date.now()
     const one = await foldgateAt(upstream, { store, nowMs: () => nowMs })
     const other = await foldgateAt(upstream, { store, nowMs: () => nowMs })
     // It has looked the model up, and found nothing.
     await requestsFor(upstream, other, small)
     await requestsFor(upstream, one, tooLong(1))
-    await vi.waitFor(() => expect(writes()).toBeGreaterThan(0), 5_000)
+    await vi.waitFor(() => expect([...learnt.values()].join()).toContain('"windows"'), 5_000)
 
     nowMs += 61_000
     await requestsFor(upstream, other, small)
