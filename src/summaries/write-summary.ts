@@ -58,6 +58,8 @@ export type Spent = {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly cachedTokens: number
+  /** Prompt tokens by our count, of every request: errors state none, and were sent all the same. */
+  readonly sentTokens: number
   /** A window that an overflow answer stated, in the model's tokens, for the orders to come. */
   readonly learntWindowTokens: number | null
 }
@@ -82,8 +84,15 @@ export async function writeSummary(
   const call: Call = { order, ask, memory, signal, state }
   const outcome =
     (order.warm === null ? null : await writeWarm(order.warm, call)) ?? (await writeByPieces(call))
-  const { calls, promptTokens, completionTokens, cachedTokens, learntWindowTokens } = state
-  const spent: Spent = { calls, promptTokens, completionTokens, cachedTokens, learntWindowTokens }
+  const { calls, promptTokens, completionTokens, cachedTokens, sentTokens, learntWindowTokens } = state
+  const spent: Spent = {
+    calls,
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    sentTokens,
+    learntWindowTokens,
+  }
   if (outcome.kind === 'failed') return { ...outcome, ...spent }
   const tokens = order.count(outcome.text)
   const isWorthIt = savesEnough(order, tokens)
