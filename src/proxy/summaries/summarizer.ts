@@ -123,8 +123,9 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   return {
     foldFor: async (wanted, due) => {
       const how = summarizingOf(wanted.request)
-      if (how === null || due.stride === null) return null
       const { request, counted } = wanted
+      // At first sight the strides may lie in the past, where nothing is to be waited for.
+      if (how === null || due.stride?.point !== request.chat.messages.length) return null
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
       if (fold === null) return null
