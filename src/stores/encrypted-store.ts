@@ -12,7 +12,7 @@ export function encryptedStore(store: Store, secret: string): Store {
   return {
     ...store,
     getFirst: async (keys) => {
-      for (let start = 0; start < keys.length; ) {
+      for (let start = 0; start < keys.length;) {
         const found = await store.getFirst(keys.slice(start))
         if (found === null) return null
         const index = start + found.index

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
-import { StoreOpenError } from './store-open-error.ts'
+import { StoreError } from './store-error.ts'
 
 /**
  * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
@@ -18,7 +18,7 @@ export type RedisConnection = {
   readonly close: () => void
 }
 
-/** Connects within a bounded time. Rejects with a `StoreOpenError`. */
+/** Connects within a bounded time. Rejects with a `StoreError`. */
 export async function connectToRedis(url: string): Promise<RedisConnection> {
   const address = readAddress(url)
   let lastTrouble: unknown = null
@@ -66,7 +66,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   } catch (error) {
     client.destroy()
     const reason = troubleOf(lastTrouble ?? error)
-    throw new StoreOpenError(
+    throw new StoreError(
       `${address.name} cannot be used (${reason}): see that a Redis-compatible server answers there, and that ` +
         'user and password in the address are right',
     )
@@ -124,7 +124,7 @@ function readAddress(text: string): Address {
   const username = decoded(url?.username ?? '')
   const password = decoded(url?.password ?? '')
   if (url === null || host === '' || database === undefined || username === null || password === null) {
-    throw new StoreOpenError(
+    throw new StoreError(
       'the address of the store is none: write redis://USER:PASSWORD@HOST:PORT/NUMBER, with all but the host ' +
         'optional, and %XX for special characters in user and password',
     )

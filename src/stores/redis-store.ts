@@ -43,7 +43,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
       if (keys.length > 0) await run(deleteScript, keys)
     },
     deleteGroup: async (group) => {
-      for (let total = 0; ; ) {
+      for (let total = 0; ;) {
         const [deleted, left] = numbers(await run(deleteGroupScript, [group]))
         total += deleted
         if (!(left > 0)) return total
@@ -66,7 +66,7 @@ const SCAN_KEYS = '1000'
 
 async function purge({ command }: RedisConnection): Promise<number> {
   let values = 0
-  for (let cursor = '0'; ; ) {
+  for (let cursor = '0'; ;) {
     const page = await command(['SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', SCAN_KEYS])
     const [next, found]: readonly unknown[] = Array.isArray(page) ? page : []
     const keys = Array.isArray(found) ? found.map(String) : []

@@ -2,17 +2,17 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { StoreOpenError } from './store-open-error.ts'
+import { StoreError } from './store-error.ts'
 
 /**
  * Opens the file, creates it where it is not there, and sees to it that it is one of ours. Nothing that another
- * program or a newer Foldgate has written is ever changed. Rejects with a `StoreOpenError`.
+ * program or a newer Foldgate has written is ever changed. Rejects with a `StoreError`.
  */
 export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   try {
     await createPrivate(path)
   } catch (error) {
-    throw new StoreOpenError(`the file ${path} cannot be written (${codeOf(error)}): ${ELSEWHERE}`, {
+    throw new StoreError(`the file ${path} cannot be written (${codeOf(error)}): ${ELSEWHERE}`, {
       cause: error,
     })
   }
@@ -25,7 +25,7 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
       return database
     } catch (error) {
       if (database?.isOpen === true) database.close()
-      if (error instanceof StoreOpenError) throw error
+      if (error instanceof StoreError) throw error
       if (primaryCode(error) !== SQLITE_BUSY || attempt === ATTEMPTS_MAX) throw explained(error, path)
       await setTimeout(ATTEMPT_GAP_MS)
     }
@@ -115,11 +115,11 @@ function prepareFile(database: DatabaseSync, path: string): void {
 function refuseForeign(database: DatabaseSync, path: string): void {
   if (isEmpty(database)) return
   if (pragma(database, 'application_id') !== APPLICATION_ID) {
-    throw new StoreOpenError(`${path} is a database of another program: name another file by --store sqlite:PATH`)
+    throw new StoreError(`${path} is a database of another program: name another file by --store sqlite:PATH`)
   }
   const version = pragma(database, 'user_version')
   if (version > SCHEMA_VERSION) {
-    throw new StoreOpenError(
+    throw new StoreError(
       `${path} was written by a newer Foldgate (schema ${version}; this one knows ${SCHEMA_VERSION}): ` +
         'run the newer one, or name another file by --store sqlite:PATH',
     )
@@ -134,26 +134,26 @@ function pragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
 }
 
-function explained(error: unknown, path: string): StoreOpenError {
+function explained(error: unknown, path: string): StoreError {
   const cause = { cause: error }
   switch (primaryCode(error)) {
     case SQLITE_NOTADB:
-      return new StoreOpenError(
+      return new StoreError(
         `${path} is no database: move it away if it is not wanted, or name another file by --store sqlite:PATH`,
         cause,
       )
     case SQLITE_CORRUPT:
-      return new StoreOpenError(
+      return new StoreError(
         `${path} is damaged: move it away (it costs cache misses, no more), or name another file by --store sqlite:PATH`,
         cause,
       )
     case SQLITE_BUSY:
-      return new StoreOpenError(
+      return new StoreError(
         `${path} is held by another program: end that one, or name another file by --store sqlite:PATH`,
         cause,
       )
     default:
-      return new StoreOpenError(`${path} cannot be opened (${codeOf(error)}): ${ELSEWHERE}`, cause)
+      return new StoreError(`${path} cannot be opened (${codeOf(error)}): ${ELSEWHERE}`, cause)
   }
 }
 

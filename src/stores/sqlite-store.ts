@@ -39,7 +39,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 
   /** Deletes rows in steps, between which others are served. Resolves with how many there were. */
   async function inSteps(deleteSome: () => number): Promise<number> {
-    for (let total = 0; ; ) {
+    for (let total = 0; ;) {
       const deleted = deleteSome()
       total += deleted
       if (deleted === 0) return total
