@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
 import { StoreError } from './store-error.ts'
@@ -61,14 +62,28 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
     })
   }
 
+  /** Whatever listens there counts as a server once it has answered: connecting alone asks it nothing. */
+  async function answered(): Promise<void> {
+    client.connect().catch(ignored)
+    for (const beganMs = performance.now(); ;) {
+      const leftMs = beganMs + OPEN_MS - performance.now()
+      try {
+        return await within(Math.max(1, leftMs), client.sendCommand(['PING']))
+      } catch (error) {
+        const reason = lastTrouble ?? error
+        if (leftMs <= 0 || isForGood(reason)) throw reason
+        await setTimeout(RECONNECT_MS_MIN)
+      }
+    }
+  }
+
   try {
-    await within(OPEN_MS, client.connect())
+    await answered()
   } catch (error) {
     client.destroy()
-    const reason = troubleOf(lastTrouble ?? error)
     throw new StoreError(
-      `${address.name} cannot be used (${reason}): see that a Redis-compatible server answers there, and that ` +
-        'user and password in the address are right',
+      `${address.name} cannot be used (${troubleOf(error)}): see that a Redis-compatible server answers there, ` +
+        'and that user and password in the address are right',
     )
   }
 
@@ -157,16 +172,26 @@ function serverName(host: string): { readonly servername?: string } {
 
 /** Rejects where `work` takes longer; whatever comes of it then is of no interest. */
 async function within<Result>(timeMs: number, work: Promise<Result>, onMissed?: () => void): Promise<Result> {
-  const { promise: missed, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    reject(new Error(`no answer within ${timeMs} ms`))
+  const over = new AbortController()
+  const missed = setTimeout(timeMs, null, { signal: over.signal }).then(() => {
     onMissed?.()
-  }, timeMs)
+    throw new NoAnswerError()
+  })
   try {
     return await Promise.race([work, missed])
   } finally {
-    clearTimeout(timer)
+    over.abort()
   }
+}
+
+class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+  readonly code = 'no answer'
+}
+
+/** A server that is loading its data answers soon; one that does not know us will not. */
+function isForGood(error: unknown): boolean {
+  return /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(error))
 }
 
 /** What servers answer may quote what they were asked: only the code at its beginning is told. */
