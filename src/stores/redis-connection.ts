@@ -175,7 +175,7 @@ async function within<Result>(timeMs: number, work: Promise<Result>, onMissed?: 
   const over = new AbortController()
   const missed = setTimeout(timeMs, null, { signal: over.signal }).then(() => {
     onMissed?.()
-    throw new NoAnswerError()
+    throw new NoAnswerError('no answer within the time')
   })
   try {
     return await Promise.race([work, missed])

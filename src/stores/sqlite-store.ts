@@ -37,16 +37,6 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     }
   }
 
-  /** Deletes rows in steps, between which others are served. Resolves with how many there were. */
-  async function inSteps(deleteSome: () => number): Promise<number> {
-    for (let total = 0; ;) {
-      const deleted = deleteSome()
-      total += deleted
-      if (deleted === 0) return total
-      await setImmediate()
-    }
-  }
-
   /** Gives freed pages back to the file system. */
   async function shrink(): Promise<void> {
     while (count(statements.freePages, 'freelist_count') > 0) {
@@ -186,6 +176,16 @@ function transaction<Result>(database: DatabaseSync, work: () => Result): Result
     // Some errors, a full disk among them, have rolled it back already.
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
+  }
+}
+
+/** Deletes rows in steps, between which others are served. Resolves with how many there were. */
+async function inSteps(deleteSome: () => number): Promise<number> {
+  for (let total = 0; ;) {
+    const deleted = deleteSome()
+    total += deleted
+    if (deleted === 0) return total
+    await setImmediate()
   }
 }
 

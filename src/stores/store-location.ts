@@ -41,12 +41,12 @@ function defaultPath({ env, platform }: UserPlace): string {
 }
 
 function under(
-  { isAbsolute, join }: typeof posix,
+  paths: typeof posix,
   base: string | undefined,
   folders: readonly string[],
   variable: string,
 ): string {
-  if (base !== undefined && isAbsolute(base)) return join(base, ...folders, FILE_NAME)
+  if (base !== undefined && paths.isAbsolute(base)) return paths.join(base, ...folders, FILE_NAME)
   throw new StoreError(
     `sqlite: has no folder to be in, since ${variable} is not set: name a file by --store sqlite:PATH`,
   )

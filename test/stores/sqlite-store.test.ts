@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
@@ -34,7 +35,7 @@ async function refusal(path: string): Promise<string> {
 
 /** A process that writes to the store; `written` is how many values it has told of. */
 function startWriter(path: string, name: string, count: number) {
-  const script = join(import.meta.dirname, 'store-writer.ts')
+  const script = fileURLToPath(new URL('store-writer.ts', import.meta.url))
   const child = spawn(process.execPath, [script, path, name, String(count)], { stdio: 'pipe' })
   let told = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
