@@ -7,11 +7,12 @@ import { loadConfiguration, profileFilesOptions } from './config/configuration.t
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
+import { whoPaysForSummaries } from './config/who-pays.ts'
 import { withoutEffect } from './config/without-effect.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
-import { profileSchema } from './profiles/schema.ts'
+import { profileSchema, type Profile } from './profiles/schema.ts'
 import { ListenError } from './proxy/wire/listen.ts'
 import { openMemoryStore } from './stores/memory-store.ts'
 import { openStore, type OpenedStore } from './stores/open-store.ts'
@@ -121,7 +122,7 @@ async function serve(flagValues: FlagValues): Promise<number> {
   try {
     const { host, port } = await app.listen()
     if (settings.log_level !== 'silent')
-      startLog.info(await startLine(settings, { host, port, store: store.name }))
+      startLog.info(await startLine(settings, { host, port, store: store.name, profiles }))
     if (opened.trouble !== null) {
       log.warn('the store cannot be used: records are kept in memory, and end with the process', {
         reason: opened.trouble,
@@ -154,15 +155,19 @@ function storeOptions({ store }: Settings) {
   }
 }
 
-async function startLine(
-  settings: Settings,
-  { host, port, store }: { readonly host: string; readonly port: number; readonly store: string },
-): Promise<string> {
+type Started = {
+  readonly host: string
+  readonly port: number
+  readonly store: string
+  readonly profiles: ReadonlyMap<string, Profile>
+}
+
+async function startLine(settings: Settings, { host, port, store, profiles }: Started): Promise<string> {
   const upstream = settings.upstreams.get('default')?.url ?? ''
   const shownHost = host.includes(':') ? `[${host}]` : host
   return (
     `Foldgate ${await version()} listens on http://${shownHost}:${port}/v1 and forwards to ${upstream}; ` +
-    'summaries are off (recaps are made without a model and cost nothing); records are kept in ' +
+    `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
     (store === 'memory:' ? 'memory' : store)
   )
 }
