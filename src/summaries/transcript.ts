@@ -1,0 +1,129 @@
+import { clipArguments, clipText } from '../compaction/passes/clip.ts'
+import { renderTerminal } from '../compaction/passes/render.ts'
+import { harmless } from '../compaction/recap/harmless.ts'
+import { labels } from '../compaction/recap/headings.ts'
+import { toolNameOf, type Subject } from '../compaction/subject.ts'
+import type { Media, Message, Role } from '../conversation/message.ts'
+import { parseMessage } from '../conversation/parse.ts'
+import type { Steps } from '../conversation/source.ts'
+import { redacted } from './secrets.ts'
+import { withoutThoughts } from './thoughts.ts'
+
+/** One message of the transcript, ready to be put into the prompt. */
+export type Entry = { readonly text: string; readonly tokens: number }
+
+/**
+ * These messages as a model reads them that is to summarise them: who speaks, what was called with what, and what
+ * came back, the long clipped around the middle. Without thoughts, secrets, and tags of ours.
+ */
+export function* transcriptOf(subject: Subject, indexes: readonly number[]): Steps<readonly Entry[]> {
+  const entries: Entry[] = []
+  for (const index of indexes) {
+    const message = subject.messages[index]
+    if (message === undefined) continue
+    const text = [...saidIn(subject, message, index), ...callsIn(subject, message)].join('\n')
+    if (text !== '') entries.push({ text, tokens: subject.count(text) })
+    yield
+  }
+  return entries
+}
+
+// --- internal ---
+
+/**
+ * How much of one message a summary is made from, in tokens. Goals and decisions stand in what the user and the assistant say; what
+ * tools print has its facts at the beginning and the end. With these, the transcript of the recorded coding runs takes
+ * 59 to 70 % of the tokens that it stands for, so that a second call for the same messages stays within 1.5 times.
+ */
+const textTokensMax = {
+  user: 1500,
+  assistant: 1000,
+  tool: 600,
+  system: 600,
+  developer: 600,
+  other: 600,
+} as const satisfies Record<Role, number>
+
+/** Of the arguments of one call. A file that is written stands there whole; its name is one of the short ones, which stay. */
+const ARGUMENTS_TOKENS_MAX = 300
+
+/**
+ * Of a longer text only so much at each end is drawn as a terminal would show it, and of that only so much is
+ * searched for secrets and counted: far more than is kept, so that no cut can split a secret that stays.
+ */
+const DRAWN_CHARS = 65_536
+const SEARCHED_CHARS = 32_768
+
+const MEDIA_MARKS_MAX = 8
+
+function saidIn(subject: Subject, message: Message, index: number): string[] {
+  const { facts } = message
+  const { text } = parseMessage(subject.source, message)
+  const near = ends(text, DRAWN_CHARS)
+  const shown = facts.role === 'tool' ? renderTerminal(near) : withoutThoughts(near)
+  const marks = mediaMarks(facts.media)
+  const lengthening = text.length / Math.max(1, near.length)
+  const said = clipped(subject, shown, lengthening, textTokensMax[facts.role])
+  const content = [said, marks].filter((piece) => piece.trim() !== '').join('\n')
+  return content === '' ? [] : [`${labelOf(subject, message, index)}\n${content}`]
+}
+
+function labelOf(subject: Subject, { facts }: Message, index: number): string {
+  switch (facts.role) {
+    case 'user':
+    case 'assistant':
+      return labels[facts.role]
+    case 'tool':
+      return harmless(labels.result(toolNameOf(subject, index)))
+    case 'system':
+    case 'developer':
+    case 'other':
+      return `[${facts.role}]`
+  }
+}
+
+function callsIn(subject: Subject, message: Message): string[] {
+  const { count } = subject
+  return parseMessage(subject.source, message).calls.map(({ name, argumentsText }) => {
+    const text = clean(ends(argumentsText, SEARCHED_CHARS))
+    return `${harmless(labels.call(name))} ${clipArguments(text, count(text), ARGUMENTS_TOKENS_MAX, count)}`
+  })
+}
+
+/** `lengthening`: how much longer the text was before its middle was left out. */
+function clipped({ count }: Subject, text: string, lengthening: number, tokensMax: number): string {
+  const searched = clean(ends(text, SEARCHED_CHARS))
+  const tokens = count(searched)
+  // Of what was not counted the mark states the size that its length tells.
+  const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
+  const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
+  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, whole)))
+}
+
+function clean(text: string): string {
+  return redacted(harmless(text))
+}
+
+/** A text's two ends; all of it where it is no longer. */
+function ends(text: string, chars: number): string {
+  return text.length <= 2 * chars ? text : `${text.slice(0, chars)}\n…\n${text.slice(-chars)}`
+}
+
+/** A line of content that looks like a label is marked as none. */
+function unlabelled(text: string): string {
+  return text.replace(/^(?=[ \t]*\[(?:user|assistant|system|developer|other|to |from ))/gim, '\\')
+}
+
+function mediaMarks(media: readonly Media[]): string {
+  const marks = media.slice(0, MEDIA_MARKS_MAX).map(mediaMark)
+  if (media.length > MEDIA_MARKS_MAX) marks.push(`[and ${media.length - MEDIA_MARKS_MAX} more]`)
+  return marks.join(' ')
+}
+
+function mediaMark({ kind, widthPixels, heightPixels, seconds }: Media): string {
+  const isSized = widthPixels > 0 && heightPixels > 0
+  if (isSized) return `[${kind} ${widthPixels}x${heightPixels}]`
+  return seconds === undefined
+    ? `[${kind === 'other' ? 'other content' : kind}]`
+    : `[${kind} ${Math.round(seconds)}s]`
+}
