@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { isOwnSummaryRequest, ownRequests } from '../../src/summaries/own-requests.ts'
+
+describe("a client's own request for a summary", () => {
+  test.each(ownRequests)('is recognised: $client', ({ pattern, sample }) => {
+    expect(sample).toMatch(pattern)
+    expect(isOwnSummaryRequest(sample)).toBe(true)
+  })
+
+  test.each([
+    'Summarize everything above into notes.',
+    'Can you summarise what we discussed above?',
+    'please give me a short summary of our conversation so far',
+    'TL;DR: summarize the above conversation',
+    'Great work. Summarize all of the messages above.',
+    'Summarize our conversation',
+  ])('is recognised: %s', (text) => {
+    expect(isOwnSummaryRequest(text)).toBe(true)
+  })
+
+  test('is recognised in front of and behind the transcript that some clients put beside it', () => {
+    const transcript = 'user: run the tests\nassistant: they fail\n'.repeat(2000)
+    expect(isOwnSummaryRequest(`*Briefly* summarize this partial conversation.\n${transcript}`)).toBe(true)
+    expect(isOwnSummaryRequest(`${transcript}\nDistill the above chat messages into one.`)).toBe(true)
+  })
+
+  test.each([
+    'summarize this paper',
+    'Summarize the file above.',
+    'Please summarize the above paper: Attention is all you need',
+    'Summarize above changes in a commit message',
+    'Summarize the conversation in chat.txt',
+    'Write a function that summarizes the conversation so far',
+    'Summarize this conversation between Ann and Bob:\nAnn: hi\nBob: hello',
+    'Summarize the meeting notes so far',
+    'Fasse das Dokument zusammen',
+    'Résume ce document',
+    'resume la conversación de Ana y Luis',
+    '总结这篇文章',
+    'この記事を要約してください',
+    'Why does grep for `your task is to create a detailed summary` find nothing?',
+    '',
+  ])('is something else: %s', (text) => {
+    expect(isOwnSummaryRequest(text)).toBe(false)
+  })
+
+  test('is looked for in time that does not grow with the text', () => {
+    for (const piece of ['summarize the ', 'please now ', '( ', 'fasse a b ', '总结一下', '\n']) {
+      const start = performance.now()
+      isOwnSummaryRequest(piece.repeat(200_000))
+      const tookMs = performance.now() - start
+      expect({ piece, isQuick: tookMs < 200 }).toEqual({ piece, isQuick: true })
+    }
+  })
+})

@@ -1,0 +1,462 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { FoldgateError } from '../../src/errors.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
+import { warmInstruction } from '../../src/summaries/prompt.ts'
+import { writeSummary, type Order, type Written } from '../../src/summaries/write-summary.ts'
+import {
+  bytes,
+  completion,
+  fakeUpstream,
+  json,
+  overflow,
+  silence,
+  type FakeUpstream,
+  type ReceivedRequest,
+  type Script,
+} from '../support/fake-upstream.ts'
+import { digest } from '../support/source.ts'
+import { countThirds } from '../support/subject.ts'
+import { askByFetch } from './ask-by-fetch.ts'
+
+const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
+
+function entriesOf(entryCount: number, tokens = 100) {
+  return Array.from({ length: entryCount }, (_, index) => {
+    const text = `[user]\nentry-${index}; ${'word '.repeat((tokens * 3) / 5)}`.slice(0, tokens * 3)
+    return { text, tokens: countThirds(text) }
+  })
+}
+
+function orderOf(order: Partial<Order> = {}, summary: object = {}): Order {
+  return {
+    previous: null,
+    entries: entriesOf(50),
+    replacedTokens: 20_000,
+    settings: profileSchema.parse({ summary }).summary,
+    model: 'cheap',
+    limitName: 'max_tokens',
+    windowTokens: 128_000,
+    spendableTokens: 1_000_000,
+    warm: null,
+    parametersKey: 'fake cheap',
+    count: countThirds,
+    digest,
+    nowMs: () => 0,
+    ...order,
+  }
+}
+
+const bodySchema = z.looseObject({
+  messages: z.array(z.object({ role: z.string(), content: z.string() })),
+})
+
+type Body = z.output<typeof bodySchema>
+
+function bodyOf(request: ReceivedRequest): Body {
+  return bodySchema.parse(JSON.parse(request.body.toString()))
+}
+
+async function written(
+  script: Script | readonly Script[],
+  order: Order = orderOf(),
+  memory = createParameterMemory(),
+): Promise<Written & { readonly upstream: FakeUpstream; readonly bodies: Body[] }> {
+  await using upstream = await fakeUpstream(script)
+  const outcome = await writeSummary(order, askByFetch(upstream.url), memory, AbortSignal.timeout(10_000))
+  return { ...outcome, upstream, bodies: upstream.requests.map(bodyOf) }
+}
+
+const refusal = (message: string, param: string | null = null, status = 400): Script =>
+  json({ error: { message, type: 'invalid_request_error', param, code: null } }, status)
+
+const message = (fields: object, finish_reason = 'stop', more: object = {}): Script =>
+  json({
+    id: 'c',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', ...fields }, finish_reason }],
+    ...more,
+  })
+
+/** Refuses until a request holds no more than so many tokens, as a server counts them that counts as we do. */
+function withWindow(windowTokens: number, states: boolean): Script {
+  return function answerWithin(request, outgoing, incoming) {
+    const { messages } = bodyOf(request)
+    const tokens = messages.reduce((sum, { content }) => sum + countThirds(content), 0)
+    const refuse = states
+      ? overflow(windowTokens, tokens)
+      : refusal('the prompt is too long: exceeds the context window')
+    return (tokens > windowTokens ? refuse : completion(good))(request, outgoing, incoming)
+  }
+}
+
+/** Refuses the last field that it finds, whatever it is. */
+const refusesLastField: Script = (request, outgoing, incoming) => {
+  const last = Object.keys(bodyOf(request)).at(-1) ?? ''
+  return refusal(`Unknown parameter: '${last}'.`, last)(request, outgoing, incoming)
+}
+
+const limited = (retryAfter: string): Script =>
+  json({ error: { message: 'slow down' } }, 429, { 'retry-after': retryAfter })
+
+function entryNames(bodies: readonly Body[]): string[] {
+  return bodies.flatMap(({ messages }) =>
+    [...(messages[1]?.content.matchAll(/entry-\d+/g) ?? [])].map(([name]) => name),
+  )
+}
+
+describe('a summary is written', () => {
+  test('with one plain request, and its cost is what the provider states', async () => {
+    const usage = {
+      prompt_tokens: 5100,
+      completion_tokens: 40,
+      prompt_tokens_details: { cached_tokens: 512 },
+    }
+    const { bodies, ...outcome } = await written(completion(good, usage))
+    expect(outcome).toMatchObject({
+      kind: 'written',
+      text: good,
+      tokens: countThirds(good),
+      calls: 1,
+      promptTokens: 5100,
+      completionTokens: 40,
+      cachedTokens: 512,
+    })
+    expect(Object.keys(bodies[0] ?? {})).toEqual(['messages', 'model', 'max_tokens'])
+    expect(bodies[0]).toMatchObject({ model: 'cheap', max_tokens: 1024 + 8192 })
+    expect(bodies[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+  })
+
+  test('counted by ourselves where the provider states nothing', async () => {
+    const { bodies, ...outcome } = await written(message({ content: good }))
+    const own = bodies[0]?.messages.reduce((sum, { content }) => sum + countThirds(content), 16)
+    expect(outcome).toMatchObject({ promptTokens: own, completionTokens: countThirds(good), cachedTokens: 0 })
+  })
+
+  test('under the name of the limit that the client uses, within the window, with the parameters of the operator', async () => {
+    const parameters = { temperature: 0.2, stream: true, n: 3, tools: [], messages: [], model: 'dear' }
+    const order = orderOf(
+      { limitName: 'max_completion_tokens', windowTokens: 16_000, model: null },
+      { parameters },
+    )
+    const { bodies } = await written(completion(good), order)
+    expect(Object.keys(bodies[0] ?? {})).toEqual(['messages', 'max_completion_tokens', 'temperature'])
+    const prompt = bodies[0]?.messages.reduce((sum, { content }) => sum + countThirds(content), 0) ?? 0
+    expect(prompt + Number(bodies[0]?.['max_completion_tokens'])).toBeLessThan(16_000)
+    const { bodies: own } = await written(completion(good), orderOf({}, { parameters: { max_tokens: 77 } }))
+    expect(own[0]).toMatchObject({ max_tokens: 77 })
+  })
+
+  test('from content in parts, without the thoughts before it', async () => {
+    const parts = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: good },
+    ]
+    for (const content of [parts, `<think>Let me see.</think>\n${good}`, `I see.\n</think>\n\n${good}`])
+      expect(await written(message({ content, reasoning_content: 'hm' }))).toMatchObject({ text: good })
+  })
+
+  test('of what was whole when the output limit cut it off', async () => {
+    expect(await written(message({ content: good }, 'length'))).toMatchObject({
+      kind: 'written',
+      text: '## Goal and constraints\nRepair the nightly run.',
+    })
+  })
+
+  test('at the end of the warm conversation, where that is offered', async () => {
+    const warm = {
+      promptTokens: 9000,
+      body: (instruction: string) =>
+        JSON.stringify({ messages: [{ role: 'user', content: instruction }], warm: true }),
+    }
+    const order = orderOf({ warm })
+    const { bodies } = await written(completion(good), order)
+    expect(bodies).toEqual([
+      { messages: [{ role: 'user', content: warmInstruction(order.settings) }], warm: true },
+    ])
+    // A model that sees its tools may use them: then by transcript.
+    const calls = message({ content: null, tool_calls: [{ id: 'c', type: 'function' }] }, 'tool_calls')
+    const second = await written([calls, completion(good)], order)
+    expect(second).toMatchObject({ kind: 'written', calls: 2 })
+    expect(second.bodies[1]).not.toHaveProperty('warm')
+    expect(await written([json({}, 503)], order)).toMatchObject({ reason: 'upstream-error', calls: 1 })
+  })
+})
+
+describe('a summary is refused', () => {
+  const denied = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
+  const filter = json(
+    {
+      error: {
+        message:
+          "The response was filtered due to the prompt triggering the service's content management policy.",
+        code: 'content_filter',
+      },
+    },
+    400,
+  )
+  const gibberish = Array.from({ length: 30_000 }, (_, index) => `lorem${index}`).join(' ')
+
+  test.each<[string, string, Script]>([
+    ['401', 'unauthorized', denied],
+    ['403', 'unauthorized', json({ error: 'forbidden' }, 403)],
+    ['429', 'rate-limited', json({ error: { message: 'Rate limit reached' } }, 429)],
+    ['402', 'rate-limited', json({ error: { message: 'insufficient credits' } }, 402)],
+    ['500', 'upstream-error', json({ error: { message: 'boom' } }, 500)],
+    ['404', 'upstream-error', json({ error: { message: 'The model `cheap` does not exist' } }, 404)],
+    [
+      'a page of a gateway',
+      'upstream-error',
+      bytes('<html><h1>502 Bad Gateway</h1></html>', { 'content-type': 'text/html' }, 502),
+    ],
+    ['a page with status 200', 'unreadable', bytes('<html>Log in</html>', { 'content-type': 'text/html' })],
+    ['nothing', 'unreadable', bytes('')],
+    [
+      'an error with status 200',
+      'rate-limited',
+      json({ error: { message: 'Rate limit exceeded', code: 429 } }),
+    ],
+    [
+      'an outage with status 200',
+      'upstream-error',
+      json({ error: { message: 'Provider returned error', code: 502 } }),
+    ],
+    ['a content policy', 'declined', filter],
+    ['a filtered answer', 'declined', message({ content: good }, 'content_filter')],
+    ['a refusal', 'declined', message({ content: null, refusal: 'I will not.' })],
+    ['no text', 'empty', completion('')],
+    ['no choice', 'empty', json({ choices: [] })],
+    ['a word', 'empty', completion('OK')],
+    [
+      'a tool call',
+      'tool-call',
+      message({ content: good, tool_calls: [{ id: 'c', type: 'function' }] }, 'tool_calls'),
+    ],
+    ['a legacy call', 'tool-call', message({ content: null, function_call: { name: 'ls' } })],
+    ['only reasoning', 'only-reasoning', message({ content: '', reasoning_content: 'Let me think.' })],
+    ['only reasoning, in tags', 'only-reasoning', message({ content: '<think>Let me think' }, 'length')],
+    [
+      'a broken-off first section',
+      'truncated',
+      message({ content: '## Facts\nIt fails since the bu' }, 'length'),
+    ],
+    ['gibberish longer than its input', 'too-long', completion(gibberish)],
+    ['an error as its text', 'error-text', completion('Error: model overloaded')],
+    ['an unknown refusal', 'upstream-error', refusal('Something is wrong.')],
+  ])('after %s', async (_, reason, script) => {
+    expect(await written(script)).toMatchObject({ kind: 'failed', reason, calls: 1, retryAfterMs: null })
+  })
+
+  test('after its own overflow, when even the smallest piece does not fit', async () => {
+    const outcome = await written(overflow(1000, 30_000))
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'overflow', learntWindowTokens: 1000 })
+    expect(outcome.calls).toBeLessThanOrEqual(5)
+  })
+
+  test('and says when to come back', async () => {
+    expect(await written(limited('7'))).toMatchObject({ retryAfterMs: 7000 })
+    expect(await written(limited('Thu, 01 Jan 1970 00:01:00 GMT'))).toMatchObject({ retryAfterMs: 60_000 })
+  })
+
+  test('when it saves too little', async () => {
+    const long = `## Facts\n${'word '.repeat(500)}`
+    const order = (replacedTokens: number) => orderOf({ replacedTokens })
+    expect(await written(completion(long), order(1200))).toMatchObject({ reason: 'no-savings' })
+    expect(await written(completion(long), order(1900))).toMatchObject({ kind: 'written' })
+    const thrifty = orderOf({ replacedTokens: 5000 }, { min_savings_ratio: 0.9 })
+    expect(await written(completion(long), thrifty)).toMatchObject({ reason: 'no-savings' })
+  })
+
+  test('when nobody listens, when the time is over, and when it is called off', async () => {
+    const closed = await fakeUpstream(silence)
+    await closed.close()
+    const nobody = await writeSummary(
+      orderOf(),
+      askByFetch(closed.url),
+      createParameterMemory(),
+      AbortSignal.timeout(5000),
+    )
+    expect(nobody).toMatchObject({ reason: 'unreachable', calls: 1, promptTokens: 0 })
+
+    await using mute = await fakeUpstream(silence)
+    const late = await writeSummary(
+      orderOf(),
+      askByFetch(mute.url),
+      createParameterMemory(),
+      AbortSignal.timeout(50),
+    )
+    expect(late).toMatchObject({ reason: 'timeout' })
+    const leaving = new AbortController()
+    setTimeout(() => leaving.abort(), 50)
+    const left = await writeSummary(orderOf(), askByFetch(mute.url), createParameterMemory(), leaving.signal)
+    expect(left).toMatchObject({ reason: 'cancelled', calls: 1 })
+    const gone = await writeSummary(orderOf(), askByFetch(mute.url), createParameterMemory(), leaving.signal)
+    expect(gone).toMatchObject({ reason: 'cancelled', calls: 0 })
+  })
+
+  test.each([
+    ['upstream_timeout', 'timeout'],
+    ['upstream_broken', 'broken-off'],
+  ] as const)('after %s', async (code, reason) => {
+    const ask = () => Promise.reject(new FoldgateError(code, 'test'))
+    const outcome = await writeSummary(orderOf(), ask, createParameterMemory(), new AbortController().signal)
+    expect(outcome).toMatchObject({ kind: 'failed', reason })
+  })
+
+  test('without asking, when there is nothing to summarise', async () => {
+    expect(await written(completion(good), orderOf({ entries: [] }))).toMatchObject({
+      reason: 'empty',
+      calls: 0,
+    })
+  })
+})
+
+describe('a parameter that is rejected by name', () => {
+  test('is dropped once, and remembered', async () => {
+    const memory = createParameterMemory()
+    const order = orderOf({}, { parameters: { temperature: 0, top_k: 3 } })
+    const script = [
+      refusal("Unsupported value: 'temperature' does not support 0 with this model.", 'temperature'),
+      completion(good),
+    ]
+    const first = await written(script, order, memory)
+    expect(first).toMatchObject({ kind: 'written', calls: 2 })
+    expect(first.bodies.map((body) => Object.keys(body))).toEqual([
+      ['messages', 'model', 'max_tokens', 'temperature', 'top_k'],
+      ['messages', 'model', 'max_tokens', 'top_k'],
+    ])
+    const second = await written(completion(good), order, memory)
+    expect(second).toMatchObject({ kind: 'written', calls: 1 })
+    expect(second.bodies[0]).not.toHaveProperty('temperature')
+    const elsewhere = await written(completion(good), { ...order, parametersKey: 'other' }, memory)
+    expect(elsewhere.bodies[0]).toHaveProperty('temperature')
+  })
+
+  test('is found in the words of servers of pydantic', async () => {
+    const order = orderOf({}, { parameters: { reasoning_effort: 'low' } })
+    const detail = [
+      { type: 'extra_forbidden', loc: ['body', 'reasoning_effort'], msg: 'Extra inputs are not permitted' },
+    ]
+    expect(await written([json({ detail }, 422), completion(good)], order)).toMatchObject({
+      kind: 'written',
+      calls: 2,
+    })
+  })
+
+  test('is the limit: then its other name is tried, then none', async () => {
+    const oldName = refusal(
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      'max_tokens',
+    )
+    const newName = refusal('Unrecognized request argument supplied: max_completion_tokens')
+    const { bodies } = await written([oldName, newName, completion(good)])
+    expect(bodies.map((body) => Object.keys(body).at(2))).toEqual([
+      'max_tokens',
+      'max_completion_tokens',
+      undefined,
+    ])
+  })
+
+  // gpt-4-turbo writes 4,096 tokens at most; 1,024 and room for thoughts of 8,192 was refused, every time.
+  test('is the size of the limit: then the room for thoughts goes', async () => {
+    const tooLarge = refusal(
+      'max_tokens is too large: 9216. This model supports at most 4096 completion tokens, whereas you provided 9216.',
+      'max_tokens',
+    )
+    const { bodies } = await written([tooLarge, completion(good)])
+    expect(bodies.map((body) => body['max_tokens'])).toEqual([9216, 1024])
+  })
+
+  test('is the system role: then its text goes before the material', async () => {
+    const { bodies } = await written([refusal('System role not supported'), completion(good)])
+    expect(bodies[1]?.messages).toEqual([
+      { role: 'user', content: bodies[0]?.messages.map(({ content }) => content).join('\n\n') },
+    ])
+  })
+
+  test('is not asked about for ever', async () => {
+    const parameters = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`field_${index}`, 1]))
+    expect(await written(refusesLastField, orderOf({}, { parameters }))).toMatchObject({
+      reason: 'upstream-error',
+      calls: 5,
+    })
+  })
+})
+
+describe('a history larger than the window of the model', () => {
+  test.each([
+    ['known', 16_000],
+    ['unknown', null],
+  ])(
+    'goes in several calls, every message once, each with the summary so far (%s)',
+    async (_, windowTokens) => {
+      const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens })
+      const { bodies, ...outcome } = await written(completion(good), order)
+      expect(outcome).toMatchObject({ kind: 'written', text: good })
+      expect(bodies.length).toBeGreaterThan(2)
+      expect(entryNames(bodies)).toEqual(Array.from({ length: 900 }, (__, index) => `entry-${index}`))
+      for (const [index, { messages }] of bodies.entries()) {
+        expect(messages[1]?.content.includes('The summary so far')).toBe(index > 0)
+        expect(countThirds(messages[1]?.content ?? '')).toBeLessThan(windowTokens === null ? 33_000 : 8_000)
+      }
+    },
+  )
+
+  test.each([
+    ['that the model states', true],
+    ['that it does not state', false],
+  ])('is learnt from an overflow, with a window %s', async (_, states) => {
+    const order = orderOf({ entries: entriesOf(300), replacedTokens: 30_000, windowTokens: null })
+    const { bodies, ...outcome } = await written(withWindow(12_000, states), order)
+    expect(outcome).toMatchObject({ kind: 'written', text: good, learntWindowTokens: states ? 12_000 : null })
+    const answered = bodies.filter(
+      ({ messages }) => messages.reduce((sum, { content }) => sum + countThirds(content), 0) <= 12_000,
+    )
+    expect(entryNames(answered)).toEqual(Array.from({ length: 300 }, (__, index) => `entry-${index}`))
+    expect(bodies.length - answered.length).toBeLessThanOrEqual(2)
+  })
+
+  // A server with a window of 8,192 was asked for 9,216 tokens of output, which it called an overflow of the window.
+  test('is learnt where only the output was beyond it, and nothing is remembered of the limit', async () => {
+    const tooMuch = refusal(
+      "This model's maximum context length is 8192 tokens. However, you requested 14216 tokens (5000 in the messages, 9216 in the completion).",
+    )
+    const memory = createParameterMemory()
+    const order = orderOf({ entries: entriesOf(50), windowTokens: null })
+    const { bodies, ...outcome } = await written([tooMuch, completion(good)], order, memory)
+    expect(outcome).toMatchObject({ kind: 'written', learntWindowTokens: 8192 })
+    expect(Number(bodies[1]?.['max_tokens'])).toBeGreaterThan(1024)
+    expect(Number(bodies[1]?.['max_tokens'])).toBeLessThan(8192)
+    expect(memory.rejectedBy('fake cheap')).toEqual([])
+  })
+
+  test('has a message clipped that is too large alone', async () => {
+    const order = orderOf({ entries: entriesOf(1, 20_000), windowTokens: 8000 })
+    const { bodies, ...outcome } = await written(completion(good), order)
+    expect(outcome).toMatchObject({ kind: 'written', calls: 1 })
+    expect(bodies[0]?.messages[1]?.content).toContain('[clipped: 20000 tokens in all]')
+  })
+
+  test('fails as a whole where one piece fails', async () => {
+    const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
+    const script = [completion(good), json({}, 500)]
+    expect(await written(script, order)).toMatchObject({ kind: 'failed', reason: 'upstream-error', calls: 2 })
+  })
+
+  test('is asked about no further than may be spent, refused requests included', async () => {
+    const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
+    expect(await written(completion(good), { ...order, spendableTokens: 50_000 })).toMatchObject({
+      reason: 'too-dear',
+      calls: 1,
+    })
+    expect(await written(completion(good), { ...order, spendableTokens: 1000 })).toMatchObject({
+      reason: 'too-dear',
+      calls: 0,
+    })
+    expect(await written(overflow(12_000), { ...order, spendableTokens: 35_000 })).toMatchObject({
+      reason: 'too-dear',
+      learntWindowTokens: 12_000,
+    })
+  })
+})
