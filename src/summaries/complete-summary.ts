@@ -11,9 +11,10 @@ import { unwrapped } from './unwrapped.ts'
 export type Asked = {
   /** The summary that this one continues; null where there was none. */
   readonly previous: string | null
-  /** What the model was told, by sentences, and the word that fenced its material. */
+  /** What the model was told, by sentences. */
   readonly instructions: readonly string[]
-  readonly fenceKey: string
+  /** The word that fenced its material; null where nothing was fenced. */
+  readonly fenceKey: string | null
   /** A longer text is refused. */
   readonly replacedTokens: number
   readonly settings: SummarySettings
