@@ -31,6 +31,7 @@ export type Completed =
  */
 export function completeSummary(written: string, isUnfinished: boolean, asked: Asked): Completed {
   const { count, settings } = asked
+  if (written.length > asked.replacedTokens * TOKEN_CHARS_MAX) return { kind: 'refused', reason: 'too-long' }
   const text = redacted(harmless(unwrapped(written)))
   const fault = faultIn(text, asked.instructions, asked.fenceKey)
   if (fault !== null) return { kind: 'refused', reason: fault }
@@ -47,6 +48,9 @@ export function completeSummary(written: string, isUnfinished: boolean, asked: A
 }
 
 // --- internal ---
+
+/** No text but a run of one character has more characters a token: beyond, it need not be counted, which takes its time. */
+const TOKEN_CHARS_MAX = 64
 
 /** The share of a summary's cap that the list of lost things may take. */
 const KEPT_SHARE = 1 / 8

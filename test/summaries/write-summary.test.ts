@@ -1,10 +1,11 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { FoldgateError } from '../../src/errors.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
 import { warmInstruction } from '../../src/summaries/prompt.ts'
-import { writeSummary, type Order, type Written } from '../../src/summaries/write-summary.ts'
+import { writeSummary, type Ask, type Order, type Written } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
   completion,
@@ -415,6 +416,39 @@ describe('a history larger than the window of the model', () => {
     )
     expect(entryNames(answered)).toEqual(Array.from({ length: 300 }, (__, index) => `entry-${index}`))
     expect(bodies.length - answered.length).toBeLessThanOrEqual(2)
+  })
+
+  test('is sent in its order, whatever its messages and the window are, and no call is larger than the window', async () => {
+    const sizes = fc.array(fc.integer({ min: 10, max: 3000 }), { minLength: 1, maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 5000, max: 40_000 }), async (tokens, windowTokens) => {
+        const entries = tokens.map((size, index) => ({ ...entriesOf(1, size)[0], index }))
+        const named = entries.map(({ text = '', index }) => {
+          const entry = text.replace('entry-0;', `entry-${index};`)
+          return { text: entry, tokens: countThirds(entry) }
+        })
+        const bodies: Body[] = []
+        const ask: Ask = ({ body }) => {
+          bodies.push(bodySchema.parse(JSON.parse(body)))
+          const answer = { choices: [{ message: { content: good }, finish_reason: 'stop' }] }
+          return Promise.resolve({
+            status: 200,
+            contentType: '',
+            retryAfter: null,
+            body: JSON.stringify(answer),
+          })
+        }
+        const order = orderOf({ entries: named, windowTokens })
+        const outcome = await writeSummary(order, ask, createParameterMemory(), new AbortController().signal)
+        expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
+        expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
+        for (const { messages, max_tokens } of bodies) {
+          const prompt = messages.reduce((sum, { content }) => sum + countThirds(content), 0)
+          expect(prompt + Number(max_tokens)).toBeLessThanOrEqual(windowTokens)
+        }
+      }),
+      { numRuns: 50 },
+    )
   })
 
   // A server with a window of 8,192 was asked for 9,216 tokens of output, which it called an overflow of the window.
