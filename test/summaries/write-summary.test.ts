@@ -1,10 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { finish } from '../../src/conversation/source.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
 import { warmInstruction } from '../../src/summaries/prompt.ts'
+import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { writeSummary, type Ask, type Order, type Written } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
@@ -17,8 +19,9 @@ import {
   type ReceivedRequest,
   type Script,
 } from '../support/fake-upstream.ts'
+import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
-import { countThirds } from '../support/subject.ts'
+import { countThirds, subjectOf } from '../support/subject.ts'
 import { askByFetch } from './ask-by-fetch.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -449,6 +452,40 @@ describe('a history larger than the window of the model', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  // At most 1.5 times the tokens that expire may ever be sent; instructions and the running summary come with each call.
+  test('costs at most 1.5 times what it replaces, in a small window and in small steps too', async () => {
+    const summary = `## Facts\n${Array.from({ length: 60 }, (_, index) => `- value ${index} of src/part${index}.ts`).join('\n')}`
+    const messages = longRun(120, 3)
+    const subject = subjectOf(messages)
+    const indexes = [...messages.keys()].slice(2)
+    const sizeOf = (some: readonly number[]): number =>
+      some.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0)
+    await using upstream = await fakeUpstream(message({ content: summary }))
+    for (const [windowTokens, messagesPerOrder] of [
+      [8192, indexes.length],
+      [16_384, indexes.length],
+      [16_384, 12],
+      [null, indexes.length],
+    ] as const) {
+      let sentTokens = 0
+      for (let at = 0; at < indexes.length; at += messagesPerOrder) {
+        const part = indexes.slice(at, at + messagesPerOrder)
+        const entries = finish(transcriptOf(subject, part))
+        const order = orderOf({ previous: at === 0 ? null : summary, entries, windowTokens })
+        const memory = createParameterMemory()
+        const outcome = await writeSummary(
+          order,
+          askByFetch(upstream.url),
+          memory,
+          AbortSignal.timeout(10_000),
+        )
+        expect(outcome.kind).toBe('written')
+        sentTokens += outcome.promptTokens
+      }
+      expect(sentTokens / sizeOf(indexes)).toBeLessThan(1.5)
+    }
   })
 
   // A server with a window of 8,192 was asked for 9,216 tokens of output, which it called an overflow of the window.
