@@ -75,6 +75,8 @@ test.each([
   [{ window: { tokens: 8192, size: 1 } }],
   [{ overflow: { clamp_output: true } }],
   [{ render: null }],
+  [{ summary: { parameters: { stream: true } } }],
+  [{ summary: { parameters: { messages: [] } } }],
   [{ name: 'x' }],
 ])('refuses %j', (profile) => {
   expect(profileSchema.safeParse(profile).success).toBe(false)
