@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Fields of a summary call that are not the operator's: with another value it is no summary any more, or cannot be read. */
-export const ownParameters: ReadonlySet<string> = new Set([
+const ownParameters: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'stream',

@@ -7,7 +7,8 @@ import { profileSchema } from '../../src/profiles/schema.ts'
 import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
 import { warmInstruction } from '../../src/summaries/prompt.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
-import { writeSummary, type Ask, type Order, type Written } from '../../src/summaries/write-summary.ts'
+import type { Ask, Order } from '../../src/summaries/order.ts'
+import { writeSummary, type Written } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
   completion,
