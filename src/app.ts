@@ -16,14 +16,23 @@ import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { listen } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
+import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
+import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
 import { createScopes } from './proxy/request/scope.ts'
 import { createServer } from './proxy/wire/server.ts'
+import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
+import { createRateLimits } from './proxy/summaries/rate-limits.ts'
+import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
+import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
+import { createDesk } from './summaries/desk.ts'
+import { createParameterMemory } from './summaries/parameter-memory.ts'
+import { tellSummary } from './summaries/tell-summary.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { parseTarget } from './upstream/target.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
@@ -58,7 +67,7 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const memory = createUpstreamMemory()
+  const memory = createUpstreamMemory(nowMs)
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
@@ -68,7 +77,9 @@ export function createApp(options: AppOptions): App {
   const failures = createFailures((part, error) =>
     log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
   )
-  const records = createRecords(store, failures)
+  const guarded = createStoreGuard(failures)
+  const records = createRecords(store, guarded)
+  const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
@@ -81,11 +92,33 @@ export function createApp(options: AppOptions): App {
     conversationsMax: CALIBRATIONS_MAX,
     lifetimeMs: SUSPICION_LIFETIME_MS,
   })
+  const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
+  const rateLimits = createRateLimits(nowMs)
+  const desk = createDesk({
+    store,
+    guarded,
+    onWritten: ({ group }, written) => tellSummary(log, group, written),
+    onDefect: (error) => failures.note('summary', error),
+  })
+  const summarizer = createSummarizer({
+    upstreams,
+    desk,
+    memory,
+    rateLimits,
+    parameters: createParameterMemory(),
+    profiles: options.profiles,
+    ahead: createAheadRecords(store, guarded),
+    spent: createSpentTokens(store, guarded),
+    cache,
+    failures,
+    nowMs,
+  })
   const handle = createHandle({
     upstreams,
     relay,
     records,
     memory,
+    learnt,
     failures,
     nowMs,
     usageInStreams: settings.usage.in_streams,
@@ -103,7 +136,9 @@ export function createApp(options: AppOptions): App {
     onCut: warnings.cut,
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
     onFailure: tellFailure,
-    rewriter: createRewriter({ cache: createMadeCache({ charsMax: MADE_CHARS_MAX }), records }),
+    rewriter: createRewriter({ cache, records }),
+    summarizer,
+    rateLimits,
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
     bodyLimits: {
@@ -144,6 +179,8 @@ export function createApp(options: AppOptions): App {
         delayMs: settings.drain.delay_s * 1000,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
+      await desk.close()
+      await learnt.close()
       await serverWindows.close()
       await upstreams.destroy()
       await store.close()
@@ -152,6 +189,8 @@ export function createApp(options: AppOptions): App {
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
+      await desk.close()
+      await learnt.close()
       await serverWindows.close()
       await upstreams.destroy()
       await store.close()

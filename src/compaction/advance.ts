@@ -6,7 +6,7 @@ import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
-import { planStride, type PlanOptions } from './plan.ts'
+import { planStride, type PlanOptions, type PreparedFold } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride, StrideReason } from './stride.ts'
 import { isSaidByUser, type Subject } from './subject.ts'
@@ -23,7 +23,12 @@ export type AdvanceOptions = {
   readonly strict: boolean
   /** A stride now, whatever the pressure. */
   readonly forced: boolean
+  /** A fold whose summaries are there, for a stride that is due now; else null. */
+  readonly prepared: PreparedFold | null
 }
+
+/** The stride that a conversation stands in, and the one that it was made from; null where there was none. */
+export type Advanced = { readonly stride: Stride | null; readonly previous: Stride | null }
 
 /**
  * The stride that a conversation stands in: from the newest on record the past request points are walked
@@ -35,9 +40,10 @@ export function* advance(
   ledger: Ledger,
   policy: Policy,
   options: AdvanceOptions,
-): Steps<Stride | null> {
+): Steps<Advanced> {
   const end = subject.messages.length
   const scale = createScale(subject, ledger, options.newest)
+  let previous: Stride | null = null
   for (const point of subject.structure.requestPoints) {
     const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
@@ -48,15 +54,18 @@ export function* advance(
       excess: noExcess,
       strict: options.strict,
       forced: false,
+      prepared: point === end ? options.prepared : null,
     }
     const next = yield* strideAt(subject, ledger, policy, at, yield* scale.weigh(point))
-    if (next !== null) scale.change(next)
+    if (next === null) continue
+    previous = stride
+    scale.change(next)
   }
   const stride = scale.stride()
   const excess = stride === options.newest ? options.excess : noExcess
   const last = { ...options, point: end, stride, room: options.actual, excess }
   const next = yield* strideAt(subject, ledger, policy, last, yield* scale.weigh(end))
-  return next ?? scale.stride()
+  return next === null ? { stride, previous } : { stride: next, previous: stride }
 }
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a stride due. */
@@ -64,6 +73,15 @@ export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixe
   return Math.min(
     ...thresholdsOf(policy).map((setting) => thresholdTokens(setting, budgetTokens, fixedTokens)),
   )
+}
+
+/**
+ * The room that a stride is planned with, where the provider counts so much beyond our count of the view: it may stand in
+ * the parts that stay. What we counted too much may lie in those that go, and most of a large excess does.
+ */
+export function lastingRoom(room: Room, differenceTokens: number): Room {
+  const most = Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)
+  return { ...room, aroundTokens: room.aroundTokens + Math.max(0, Math.min(differenceTokens, most)) }
 }
 
 // --- internal ---
@@ -107,6 +125,7 @@ type At = {
   readonly excess: Excess
   readonly strict: boolean
   readonly forced: boolean
+  readonly prepared: PreparedFold | null
 }
 
 function* strideAt(
@@ -127,21 +146,15 @@ function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: n
   return {
     point: at.point,
     previous: at.stride,
-    room: { ...at.room, aroundTokens: at.room.aroundTokens + lastingExcess(at) },
+    room: lastingRoom(at.room, at.excess.differenceTokens),
     reason,
     isBeyondBudget: isBeyondBudget(at, viewTokens),
     keepRecent: policy.keep.recent_messages,
     smallest: false,
     strict: at.strict,
+    prepared: at.prepared,
+    plannedTokensMax: null,
   }
-}
-
-/**
- * What of the excess a stride is planned with: it may stand in the parts that stay. What we counted too much may
- * lie in those that go, and most of a large excess does.
- */
-function lastingExcess({ room, excess }: At): number {
-  return Math.max(0, Math.min(excess.differenceTokens, Math.floor(room.budgetTokens * LASTING_EXCESS_SHARE)))
 }
 
 const LASTING_EXCESS_SHARE = 0.25

@@ -1,9 +1,9 @@
 import type { Steps } from '../conversation/source.ts'
 import type { Excess } from '../pressure/calibration/expected.ts'
-import { advance } from './advance.ts'
+import { advance, type Advanced } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import { planStride } from './plan.ts'
+import { planStride, type PreparedFold } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -22,19 +22,21 @@ export type CompactOptions = {
   readonly strict: boolean
   /** A stride now, whatever the pressure. */
   readonly forced: boolean
+  /** A fold whose summaries are there, for a stride that is due now; else null. */
+  readonly prepared: PreparedFold | null
 }
 
 /** A conversation as it is sent, and the stride that it stands in; `stride` null where nothing was done yet. */
-export type Compacted = { readonly stride: Stride | null; readonly view: View }
+export type Compacted = Advanced & { readonly view: View }
 
 /** The compaction of a conversation for one request: the sentence of this folder. */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
   const { policy } = options
   const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
-  const stride = yield* advance(subject, ledger, policy, options)
+  const { stride, previous } = yield* advance(subject, ledger, policy, options)
   const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
-  return { stride, view }
+  return { stride, previous, view }
 }
 
 export type TightenOptions = {
@@ -65,8 +67,10 @@ export function* tighten(
     keepRecent: options.keepRecent,
     smallest: options.smallest,
     strict: options.strict,
+    prepared: null,
+    plannedTokensMax: null,
   })
   if (stride === null) return null
   const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
-  return { stride, view }
+  return { stride, previous: options.previous, view }
 }

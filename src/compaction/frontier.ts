@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import { clipsByIndex, layoutOf, recapTokens } from './layout.ts'
+import { clipsByIndex, layoutOf, partTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import type { Pins } from './pins.ts'
 import type { Fold, Reach, Stride } from './stride.ts'
@@ -43,7 +43,7 @@ export function* chooseFrontier(
     const pinned =
       (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
       (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
-    const tokens = pinned + recapTokens(layout.before) + recapTokens(layout.after) + tailTokens
+    const tokens = pinned + partTokens(layout.before) + partTokens(layout.after) + tailTokens
     last[fit] = index
     if (tokens > choice.targetTokens) continue
     if (fit === 'well') return index

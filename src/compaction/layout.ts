@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { textTokens } from '../pressure/message-tokens.ts'
 import type { Ledger } from './ledger.ts'
-import type { Clip, Reach, Stride } from './stride.ts'
+import type { Clip, Fold, Reach, StandingSummary, Stride, SummaryRange } from './stride.ts'
 
 /**
  * A run of folded messages: those from `start` up to `end` but for the pinned ones among them. Its recap
@@ -15,18 +15,25 @@ export type FoldedRun = {
   readonly systemTokensMax: number
 }
 
+/** What stands for a run of folded messages: summaries for their ranges, a recap for the rest. */
+export type FoldedPart = {
+  readonly summaries: readonly StandingSummary[]
+  /** The recap's run: it has as many tokens as the summaries leave; null where they cover everything. */
+  readonly rest: FoldedRun | null
+}
+
 /**
  * Where everything stands in the view of a stride: the leading system block, the task, what is kept of old
- * turns, the recap of what lies before the latest user message, that message, the recap of what follows it,
+ * turns, what stands for that before the latest user message, that message, what stands for that behind it,
  * the tail.
  */
 export type Layout = {
   readonly task: number | null
   /** Requests and replies of old turns, in their order. */
   readonly kept: readonly number[]
-  readonly before: FoldedRun | null
+  readonly before: FoldedPart | null
   readonly latestUser: number | null
-  readonly after: FoldedRun | null
+  readonly after: FoldedPart | null
   /** Index of the first message of the tail. */
   readonly tail: number
 }
@@ -46,19 +53,21 @@ export function layoutOf(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, s
   return {
     task,
     kept,
-    before: run(systemCount, latestUser ?? frontier, except, fold.beforeTokensMax, fold.systemTokensMax),
+    before: partOf(fold, systemCount, latestUser ?? frontier, except, fold.beforeTokensMax),
     latestUser,
-    after:
-      latestUser === null
-        ? null
-        : run(latestUser + 1, frontier, except, fold.afterTokensMax, fold.systemTokensMax),
+    after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, except, fold.afterTokensMax),
     tail: frontier,
   }
 }
 
-/** What a recap weighs in a plan: its cap and the framing of the message it stands in. */
-export function recapTokens(folded: FoldedRun | null): number {
-  return folded === null ? 0 : folded.tokensMax + RECAP_FRAME_TOKENS
+/** What stands for folded messages weighs this in a plan: recaps their caps, and each the framing of its message. */
+export function partTokens(part: FoldedPart | null): number {
+  if (part === null) return 0
+  const { summaries, rest } = part
+  return (
+    summaries.reduce((sum, { tokens }) => sum + tokens + RECAP_FRAME_TOKENS, 0) +
+    (rest === null ? 0 : rest.tokensMax + RECAP_FRAME_TOKENS)
+  )
 }
 
 /**
@@ -73,11 +82,16 @@ export function* plannedTokens(
 ): Steps<number> {
   const layout = layoutOf(stride, systemCount)
   const clips = clipsByIndex(stride.clips)
-  let tokens = recapTokens(layout.before) + recapTokens(layout.after)
+  let tokens = partTokens(layout.before) + partTokens(layout.after)
   for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
     if (index !== null) tokens += yield* ledger.treatedTokens(index, index + 1, stride.reach, clips)
   }
   return tokens + (yield* ledger.treatedTokens(layout.tail, end, stride.reach, clips))
+}
+
+/** Whether a summary stands for message `index`. */
+export function covers({ start, end, except }: SummaryRange, index: number): boolean {
+  return index >= start && index < end && !except.includes(index)
 }
 
 /** The clips of a stride, for looking up. */
@@ -108,13 +122,43 @@ export const UNTOUCHED = {
 
 // --- internal ---
 
-function run(
+function partOf(
+  fold: Fold,
   start: number,
   end: number,
   except: readonly number[],
   tokensMax: number,
-  systemTokensMax: number,
-): FoldedRun | null {
+): FoldedPart | null {
   const inside = except.filter((index) => index >= start && index < end)
-  return end - start - inside.length > 0 ? { start, end, except: inside, tokensMax, systemTokensMax } : null
+  if (end - start - inside.length <= 0) return null
+  const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
+  const left = tokensMax - summaries.reduce((sum, { tokens }) => sum + tokens, 0)
+  const rest = runBeside(summaries, {
+    start,
+    end,
+    except: inside,
+    tokensMax,
+    systemTokensMax: fold.systemTokensMax,
+  })
+  return { summaries, rest: rest === null ? null : { ...rest, tokensMax: Math.max(0, left) } }
+}
+
+/** What of a run no summary covers; null where nothing is left. */
+function runBeside(summaries: readonly StandingSummary[], run: FoldedRun): FoldedRun | null {
+  if (summaries.length === 0) return run
+  let { start } = run
+  for (let at = -1; at !== start && start < run.end;) {
+    at = start
+    if (run.except.includes(start)) start += 1
+    const standing = summaries.find((summary) => covers(summary, start))
+    if (standing !== undefined) start = standing.except.find((index) => index > start) ?? standing.end
+  }
+  if (start >= run.end) return null
+  const except = run.except.filter((index) => index > start)
+  for (const summary of summaries) {
+    for (let index = Math.max(start, summary.start); index < summary.end; index += 1) {
+      if (covers(summary, index) && !except.includes(index)) except.push(index)
+    }
+  }
+  return { ...run, start, except: except.sort((one, other) => one - other) }
 }

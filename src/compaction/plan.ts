@@ -1,16 +1,17 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { targetOf, triggerOf } from '../profiles/thresholds.ts'
+import { folding } from './folding.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier } from './frontier.ts'
-import { plannedTokens, UNTOUCHED } from './layout.ts'
+import { layoutOf, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
 import { planClips } from './plan-clips.ts'
 import type { Policy, Room } from './policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
-import { folding, recapCaps } from './recap-caps.ts'
+import { recapCaps } from './recap-caps.ts'
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import { FOLD_VERSION, type Fold, type Reach, type Stride, type StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -28,7 +29,17 @@ export type PlanOptions = {
   readonly smallest: boolean
   /** Whether frontiers before an assistant message are preferred. */
   readonly strict: boolean
+  /** A fold whose summaries are there: it is taken, and only what they do not reach goes into a recap. */
+  readonly prepared: PreparedFold | null
+  /**
+   * Only planned, for when the trigger will be reached: what a summary may take at most then, in tokens. Null: a stride
+   * that is made now.
+   */
+  readonly plannedTokensMax: number | null
 }
+
+/** A fold that was planned ahead, with the summaries that were written for it. */
+export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
 
 /**
  * The next stride at a request point: the passes, cheapest first, until the view is at or below the
@@ -48,6 +59,13 @@ export function* planStride(
   const before = previous ?? UNTOUCHED
   const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
   const targetTokens = goalOf(policy, options, beforeTokens, fixedTokens)
+  const triggerTokens = Math.max(
+    targetTokens,
+    thresholdTokens(triggerOf(policy), room.budgetTokens, fixedTokens),
+  )
+  const { plannedTokensMax, prepared } = options
+  // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
+  const aheadTokens = plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)
   const roomTokens = roomUnderTarget(options, targetTokens, fixedTokens)
   const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens + room.slackTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
@@ -71,17 +89,19 @@ export function* planStride(
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
   // What is too long and not too large needs no pass but the fold.
   const runs = (at: number | null): boolean =>
-    demanded || isAskedFor(reason) || (!isByLength && beforeTokens >= thresholdOf(at))
+    demanded || isAskedFor(reason) || (!isByLength && beforeTokens + aheadTokens >= thresholdOf(at))
 
   const tailTokens = ledger.originalTokens(protectedFrom, point)
   const caps = recapCaps(policy, { roomTokens, tailTokens, targetTokens, smallest: options.smallest })
   // Asked for or not, nothing is folded without a trace while there is room.
   if ((isAskedFor(reason) || isByLength) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
-  const foldAt = folding(subject, ledger, { pins, caps, previous })
+  const summaries = options.smallest ? [] : ((prepared ?? before.fold)?.summaries ?? [])
+  const foldAt = folding(subject, ledger, { pins, caps, previous, summaries, plannedTokensMax })
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
+  const standing = furthest(before.fold, prepared)
   let fold: Fold | null =
-    before.fold === null ? null : foldAt(before.fold.frontier, options.smallest ? [] : before.fold.kept)
+    standing === null ? null : foldAt(standing.frontier, options.smallest ? [] : standing.kept)
   // What was clipped in the tail stays clipped; what is pinned is clipped again only if that is still needed.
   const carried = before.clips.filter((clip) => clip.index !== pins.task && clip.index !== pins.latestUser)
   const weigh = function* weigh(): Steps<number> {
@@ -91,13 +111,16 @@ export function* planStride(
     )
   }
   let tokens = yield* weigh()
+  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough.
+  const isPrepared = prepared !== null && tokens <= (targetTokens + triggerTokens) / 2
+  const aimTokens = isPrepared ? tokens : targetTokens - aheadTokens
 
   for (const pass of treatingPasses) {
     const settings = policy[pass]
     if (('enabled' in settings && !settings.enabled) || !runs(settings.at)) continue
     // A pass that begins below the target has nothing to aim at but its whole reach.
     const isAhead = settings.at !== null && thresholdOf(settings.at) <= targetTokens
-    const goalTokens = isAhead ? 0 : targetTokens
+    const goalTokens = isAhead ? 0 : aimTokens
     if (tokens <= goalTokens) continue
     const keepResults = pass === 'clear' && !options.smallest ? policy.clear.keep_results : 0
     const end = passEnd(subject, point, protectedFrom, keepResults)
@@ -112,12 +135,12 @@ export function* planStride(
     tokens = yield* weigh()
   }
   if (hasLimit(policy) && !options.smallest) {
-    const isTooLarge = runs(policy.fold.at) && tokens > targetTokens
+    const isTooLarge = runs(policy.fold.at) && tokens > aimTokens
     const isSmallEnough = function* isSmallEnough({ frontier, kept }: TurnsFold): Steps<boolean> {
       if (!isTooLarge) return true
       const folded = { ...pins, fold: foldAt(frontier, kept), clips: carried, reach }
       const foldedTokens = yield* plannedTokens(ledger, folded, systemCount, point)
-      return room.aroundTokens + foldedTokens <= targetTokens
+      return room.aroundTokens + foldedTokens <= aimTokens
     }
     const isDue = isTooLarge || isOverLimit(policy, lengthOf(structure, { ...pins, fold }, point))
     const turnsFold =
@@ -129,13 +152,13 @@ export function* planStride(
   }
   // A recap can weigh as much as what it replaces, and its frame on top: nothing is cut for that.
   if (isByLength && !demanded && tokens > room.budgetTokens + room.slackTokens) return null
-  if (runs(policy.fold.at) && tokens > targetTokens) {
+  if (runs(policy.fold.at) && tokens > aimTokens) {
     const frontier = yield* chooseFrontier(subject, ledger, {
       pins,
       reach,
       clips: carried,
       foldAt,
-      targetTokens: targetTokens - room.aroundTokens,
+      targetTokens: aimTokens - room.aroundTokens,
       point,
       protectedFrom,
       openFrom: structure.lastUnitStart(point),
@@ -148,6 +171,13 @@ export function* planStride(
     }
   }
 
+  if (plannedTokensMax !== null) {
+    const isFurther = fold !== null && fold.frontier > (before.fold?.frontier ?? systemCount)
+    // Where a recap stands, a summary in its place may be all that it takes.
+    return isFurther || hasRecap(before, systemCount)
+      ? { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips: carried }
+      : null
+  }
   let clips: Stride['clips'] = carried.filter(
     ({ index }) => fold === null || index >= fold.frontier || fold.kept.includes(index),
   )
@@ -174,6 +204,17 @@ export function* planStride(
 }
 
 // --- internal ---
+
+function hasRecap(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, systemCount: number): boolean {
+  const { before, after } = layoutOf(stride, systemCount)
+  return (before?.rest ?? after?.rest ?? null) !== null
+}
+
+/** The fold that reaches further; null where there is none. */
+function furthest(standing: Fold | null, prepared: PreparedFold | null): PreparedFold | null {
+  if (standing === null || prepared === null) return standing ?? prepared
+  return prepared.frontier > standing.frontier ? prepared : standing
+}
 
 /** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
 function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {

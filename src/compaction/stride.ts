@@ -10,17 +10,37 @@ export type StrideReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'
 /** How far each of the passes that treat single messages reaches: indexes below it are treated. */
 export type Reach = { readonly render: number; readonly preview: number; readonly clear: number }
 
-/** What lies between the pinned head and `frontier` is replaced by recaps of at most these sizes. */
+/** What lies between the pinned head and `frontier` is replaced by summaries and recaps, together of at most these sizes. */
 export type Fold = {
   readonly frontier: number
   /** Messages before the frontier that stay all the same, ascending: requests and replies of old turns. */
   readonly kept: readonly number[]
-  /** Cap of the recap of what lies before the latest user message, in tokens; 0 where nothing does. */
+  /** Cap of what stands for that before the latest user message, in tokens; 0 where nothing does. */
   readonly beforeTokensMax: number
-  /** Cap of the recap of what follows it, in tokens; 0 where the frontier has not passed it. */
+  /** Cap of what stands for that behind it, in tokens; 0 where the frontier has not passed it. */
   readonly afterTokensMax: number
   /** How much of either recap quoted system messages may take, in tokens. */
   readonly systemTokensMax: number
+  /** What models have written: each stands for its range, recaps for the rest. In the order of their ranges. */
+  readonly summaries: readonly StandingSummary[]
+}
+
+/** The messages that a summary stands for: those from `start` up to `end` but for `except`, which were pinned. */
+export type SummaryRange = {
+  readonly start: number
+  readonly end: number
+  /** Ascending. */
+  readonly except: readonly number[]
+}
+
+/** A summary by a model that stands in a view for the messages of its range. */
+export type StandingSummary = SummaryRange & {
+  /** The system messages among them, word for word; empty where there are none. */
+  readonly quoted: string
+  /** What the model wrote. */
+  readonly text: string
+  /** What it weighs, quotes and the words around it included. */
+  readonly tokens: number
 }
 
 /**
@@ -60,6 +80,16 @@ export function writeStride(stride: Stride, systemCount: number): string {
   return JSON.stringify(shifted(stride, -systemCount))
 }
 
+/** A range of messages, counted from another one: see `writeStride`. */
+export function shiftedRange<Range extends SummaryRange>(range: Range, by: number): Range {
+  return {
+    ...range,
+    start: range.start + by,
+    end: range.end + by,
+    except: range.except.map((index) => index + by),
+  }
+}
+
 /** The stride that `writeStride` wrote; null where the text is none, so that a damaged record costs a cache miss. */
 export function readStride(text: string, systemCount: number): Stride | null {
   let value: unknown
@@ -68,7 +98,7 @@ export function readStride(text: string, systemCount: number): Stride | null {
   } catch {
     return null
   }
-  return isStride(value) ? shifted(withKept(value), systemCount) : null
+  return isStride(value) ? shifted(completed(value), systemCount) : null
 }
 
 // --- internal ---
@@ -99,17 +129,22 @@ function shifted(stride: Stride, by: number): Stride {
 }
 
 function shiftedFold(fold: Fold, by: number): Fold {
-  return { ...fold, frontier: fold.frontier + by, kept: fold.kept.map((index) => index + by) }
+  return {
+    ...fold,
+    frontier: fold.frontier + by,
+    kept: fold.kept.map((index) => index + by),
+    summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
+  }
 }
 
-/** A stride as it may have been written before folds kept anything. */
+/** A stride as it may have been written before folds kept anything or held summaries. */
 type WrittenStride = Omit<Stride, 'fold'> & {
-  readonly fold: (Omit<Fold, 'kept'> & { readonly kept?: readonly number[] }) | null
+  readonly fold: (Omit<Fold, 'kept' | 'summaries'> & Partial<Pick<Fold, 'kept' | 'summaries'>>) | null
 }
 
-function withKept(stride: WrittenStride): Stride {
+function completed(stride: WrittenStride): Stride {
   const { fold } = stride
-  return { ...stride, fold: fold === null ? null : { ...fold, kept: fold.kept ?? [] } }
+  return { ...stride, fold: fold === null ? null : { kept: [], summaries: [], ...fold } }
 }
 
 /**
@@ -135,10 +170,23 @@ function isStride(value: unknown): value is WrittenStride {
 
 function isFold(fold: unknown): boolean {
   if (!isRecord(fold)) return false
-  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax } = fold
+  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax, summaries } = fold
   return (
     areIntegers([frontier, beforeTokensMax, afterTokensMax, systemTokensMax]) &&
-    (kept === undefined || (Array.isArray(kept) && areIntegers(kept)))
+    (kept === undefined || (Array.isArray(kept) && areIntegers(kept))) &&
+    (summaries === undefined || (Array.isArray(summaries) && summaries.every(isSummary)))
+  )
+}
+
+function isSummary(summary: unknown): boolean {
+  if (!isRecord(summary)) return false
+  const { start, end, except, quoted, text, tokens } = summary
+  return (
+    areIntegers([start, end, tokens]) &&
+    Array.isArray(except) &&
+    areIntegers(except) &&
+    typeof quoted === 'string' &&
+    typeof text === 'string'
   )
 }
 

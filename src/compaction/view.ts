@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
-import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedRun } from './layout.ts'
+import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedPart } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { joinUsers } from './placement.ts'
@@ -8,6 +8,7 @@ import type { PassName } from './policy.ts'
 import { BARE_MARK, recapOf, type Beside } from './recap/recap.ts'
 import type { Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
+import { summaryText } from './summary-message.ts'
 import type { Treatments } from './treatments.ts'
 
 /** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
@@ -25,8 +26,8 @@ export type View = {
   readonly tokens: number
   /** The passes whose outcome stands in it. */
   readonly passes: readonly PassName[]
-  /** Whether a recap stands in it: there may have been no room for one. */
-  readonly hasRecap: boolean
+  /** What stands in it for folded messages: there may have been no room for anything. */
+  readonly standIns: { readonly summaries: number; readonly recaps: number }
 }
 
 export type ViewOptions = {
@@ -49,7 +50,7 @@ export function* buildView(
   const clips = clipsByIndex(stride.clips)
   const messages: ViewMessage[] = []
   const passes = new Set<PassName>()
-  let hasRecap = false
+  const standIns = { summaries: 0, recaps: 0 }
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
   if (layout.task !== null) messages.push(yield* treated(layout.task))
@@ -67,21 +68,21 @@ export function* buildView(
   }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further strides of the same turn move the tail.
-  yield* addRecap(layout.before, layout.latestUser === null ? beside : { visible: pinned, shortened: [] })
+  yield* addStandIns(layout.before, layout.latestUser === null ? beside : { visible: pinned, shortened: [] })
   if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
-  yield* addRecap(layout.after, beside)
+  yield* addStandIns(layout.after, beside)
   for (let index = layout.tail; index < subject.messages.length; index += 1)
     messages.push(yield* treated(index))
 
   // Where everything was folded and no recap fits, something still has to be asked.
   const isBare = messages.length === systemCount && subject.messages.length > systemCount
-  if (isBare) messages.push(recapMessage(BARE_MARK, subject.count(BARE_MARK)))
+  if (isBare) messages.push(standInMessage(BARE_MARK, subject.count(BARE_MARK)))
   const placed = options.strict ? joinUsers(subject, messages) : messages
   return {
     messages: placed,
     tokens: placed.reduce((sum, message) => sum + message.tokens, 0),
     passes: passOrder.filter((pass) => passes.has(pass)),
-    hasRecap,
+    standIns,
   }
 
   function* treated(index: number): Steps<ViewMessage> {
@@ -94,19 +95,24 @@ export function* buildView(
     return { item: { kind: 'made', json: made.text }, tokens: made.tokens, index, role }
   }
 
-  function* addRecap(run: FoldedRun | null, around: Beside): Steps<void> {
-    if (run === null) return
+  function* addStandIns(part: FoldedPart | null, around: Beside): Steps<void> {
+    if (part === null) return
     passes.add('fold')
-    const recap = yield* recapOf(subject, run, around, cache)
+    for (const summary of part.summaries) {
+      standIns.summaries += 1
+      messages.push(standInMessage(summaryText(summary), summary.tokens))
+    }
+    if (part.rest === null) return
+    const recap = yield* recapOf(subject, part.rest, around, cache)
     if (recap.text === null) return
-    hasRecap = true
-    messages.push(recapMessage(recap.text, recap.tokens))
+    standIns.recaps += 1
+    messages.push(standInMessage(recap.text, recap.tokens))
   }
 }
 
 // --- internal ---
 
-function recapMessage(text: string, textTokens: number): ViewMessage {
+function standInMessage(text: string, textTokens: number): ViewMessage {
   const json = JSON.stringify({ role: 'user', content: text })
   return { item: { kind: 'made', json }, tokens: textTokens + RECAP_FRAME_TOKENS, index: null, role: 'user' }
 }

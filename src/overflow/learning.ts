@@ -1,5 +1,17 @@
 import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
-import type { Classification, StatedWindow, WindowKind } from './classification.ts'
+import type { Classification, StatedWindow } from './classification.ts'
+import {
+  dropExpired,
+  isEmpty,
+  joinedLessons,
+  noLessons,
+  readLessons,
+  unstatedMax,
+  writeLessons,
+  type Lesson,
+  type Lessons,
+  type LessonsSnapshot,
+} from './lessons.ts'
 
 export type WindowLearnerOptions = {
   /** Keys remembered; the one unused for longest goes first. */
@@ -39,25 +51,22 @@ export type WindowLearner = {
   /** The tightest limit that holds for this conversation now; null if none was learnt. */
   readonly lookup: (key: ModelKey, conversation: string, nowMs: number) => StatedWindow | null
   readonly forget: (key: ModelKey) => void
+  /** What is known of a key as plain JSON, for another process or a later one; null where nothing is. */
+  readonly snapshot: (key: ModelKey, nowMs: number) => LessonsSnapshot | null
+  /**
+   * Takes a snapshot over, `instead` of what is known or `beside` it: then the newer lesson stands. One that is
+   * damaged changes nothing.
+   */
+  readonly restore: (key: ModelKey, snapshot: unknown, how: 'instead' | 'beside', nowMs: number) => void
 }
 
-/** Refusals without numbers remembered for a key; two are enough to confirm each other. */
-const unstatedMax = 64
-
-type Lesson = { readonly tokens: number; readonly untilMs: number }
-type Lessons = {
-  stated: (Lesson & { readonly kind: WindowKind; readonly by: 'refusal' | 'cut' }) | null
-  /** By conversation, the size of its smallest prompt that was refused. */
-  readonly unstated: Map<string, Lesson>
-}
-
-/** Remembers windows that upstreams revealed by refusing. In memory only; a restart asks again. */
+/** Remembers windows that upstreams revealed by refusing. */
 export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOptions): WindowLearner {
   const entries = new Map<string, Lessons>()
 
   function lessonsFor(key: ModelKey): Lessons {
     const name = nameOfModel(key)
-    const lessons = entries.get(name) ?? { stated: null, unstated: new Map<string, Lesson>() }
+    const lessons = entries.get(name) ?? noLessons()
     moveToEnd(entries, name, lessons, entriesMax)
     return lessons
   }
@@ -130,6 +139,22 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     forget(key) {
       entries.delete(nameOfModel(key))
     },
+    snapshot(key, nowMs) {
+      const lessons = entries.get(nameOfModel(key))
+      if (lessons === undefined) return null
+      dropExpired(lessons, nowMs)
+      return isEmpty(lessons) ? null : writeLessons(lessons)
+    },
+    restore(key, snapshot, how, nowMs) {
+      const name = nameOfModel(key)
+      const given = snapshot === null ? noLessons() : readLessons(snapshot, nowMs + lifetimeMs)
+      if (given === null) return
+      const known = how === 'beside' ? entries.get(name) : undefined
+      const lessons = known === undefined ? given : joinedLessons(known, given)
+      dropExpired(lessons, nowMs)
+      if (isEmpty(lessons)) entries.delete(name)
+      else moveToEnd(entries, name, lessons, entriesMax)
+    },
   }
   return learner
 }
@@ -143,13 +168,6 @@ function confirmedFor(conversation: string, unstated: ReadonlyMap<string, Lesson
   const shared = sizes[1] ?? null
   if (own === null || shared === null) return own ?? shared
   return Math.min(own, shared)
-}
-
-function dropExpired(lessons: Lessons, nowMs: number): void {
-  if (lessons.stated !== null && lessons.stated.untilMs <= nowMs) lessons.stated = null
-  for (const [conversation, { untilMs }] of lessons.unstated) {
-    if (untilMs <= nowMs) lessons.unstated.delete(conversation)
-  }
 }
 
 function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, sizeMax: number): void {

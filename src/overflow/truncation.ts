@@ -1,4 +1,4 @@
-import type { Habits } from '../pressure/calibration/calibration.ts'
+import type { Habits } from '../pressure/calibration/evidence.ts'
 import type { StatedWindow } from './classification.ts'
 
 /** What an answer with output reported of its prompt, and what we know of that prompt. All counts are the provider's tokens. */

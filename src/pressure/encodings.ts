@@ -1,7 +1,9 @@
 import { createTokenCounter, type TokenCounter } from './bpe-counter.ts'
 import type { RankFile } from './rank-table.ts'
 
-export type EncodingName = 'o200k_base' | 'cl100k_base'
+export const encodingNames = ['o200k_base', 'cl100k_base'] as const
+
+export type EncodingName = (typeof encodingNames)[number]
 
 /**
  * The encoding a model's text is counted in. Everything but OpenAI's older models is counted in o200k_base: where a model has

@@ -1,5 +1,6 @@
 import type { Measure } from './measure/measure.ts'
 import { isAnswered, type Outcome } from './send/send.ts'
+import type { SummaryOutlook } from './summaries/summarizer.ts'
 
 export type HeaderFacts = {
   readonly conversation: string
@@ -10,6 +11,7 @@ export type HeaderFacts = {
   readonly failedOpen: string | null
   /** Why nothing was rewritten, where it helps. */
   readonly relayedReason: string | null
+  readonly outlook: Pick<SummaryOutlook, 'state' | 'reason'>
 }
 
 /** The headers by which Foldgate tells what it did with a request. */
@@ -37,12 +39,21 @@ export function answerHeaders(facts: HeaderFacts): Record<string, string> {
   }
   const passes = prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : []
   if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
-  headers['x-foldgate-summary'] =
-    passes.length > 0 && prepared.compacted?.view.hasRecap === true ? 'recap' : 'none'
+  headers['x-foldgate-summary'] = summaryState(facts)
+  if (facts.outlook.reason !== null) headers['x-foldgate-summary-reason'] = facts.outlook.reason
   return headers
 }
 
 // --- internal ---
+
+/** What stands for folded messages, or, where nothing does yet, whether the summary for them is there. */
+function summaryState({ outcome, outlook }: HeaderFacts): string {
+  const { isRewritten, compacted } = outcome.prepared
+  const standIns = isRewritten ? compacted?.view.standIns : undefined
+  if ((standIns?.summaries ?? 0) > 0) return 'ready'
+  if ((standIns?.recaps ?? 0) > 0) return 'recap'
+  return outlook.state
+}
 
 /** Two digits; a bound is rounded up, or it would be none. */
 function shownPressure(measure: Measure): string {

@@ -8,6 +8,7 @@ export type FailingPart =
   | 'measure'
   | 'compaction'
   | 'recovery'
+  | 'summary'
   | 'observation'
 
 /** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
@@ -18,20 +19,26 @@ export type Failures = {
     instead: Result,
     work: () => Promise<Result>,
   ) => Promise<Result>
+  /** Counts and records a failure outside of any request. */
+  readonly note: (part: FailingPart, error: unknown) => void
   /** How often each part failed. */
   readonly counts: () => Readonly<Partial<Record<FailingPart, number>>>
 }
 
 export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
   const counts: Partial<Record<FailingPart, number>> = {}
+  function note(part: FailingPart, error: unknown): void {
+    counts[part] = (counts[part] ?? 0) + 1
+    onFailure(part, error)
+  }
   return {
+    note,
     around: async (part, instead, work) => {
       try {
         return await work()
       } catch (error) {
         if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
-        counts[part] = (counts[part] ?? 0) + 1
-        onFailure(part, error)
+        note(part, error)
         return instead
       }
     },

@@ -1,7 +1,8 @@
+import { retryAfterMs } from '../summaries/retry-after.ts'
+import { headerValue } from '../upstream/credential.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { ChatRequest } from './request/chat-request.ts'
-import type { Failures } from './failures.ts'
 import { deliver, type Delivery } from './wire/deliver.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
@@ -9,7 +10,9 @@ import { learnFromAnswer, type LearnParts } from './learn.ts'
 import { lessonOf, type Lesson } from './lesson.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
-import type { Outcome } from './send/send.ts'
+import { isAnswered, type Outcome } from './send/send.ts'
+import type { RateLimits } from './summaries/rate-limits.ts'
+import { noOutlook } from './summaries/summarizer.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -33,11 +36,27 @@ export async function settle(
   ready: Ready,
   outcome: Outcome,
   release: () => void,
-  failures: Failures,
+  {
+    failures,
+    memory,
+    rateLimits,
+    nowMs,
+  }: Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & { readonly rateLimits: RateLimits },
 ): Promise<Settled> {
   const { measure } = ready
   // The answer is there: nothing that only learns from it may stand in its way.
-  const lesson = await failures.around('observation', null, async () => lessonOf(request, ready, outcome))
+  const isAccepted = isAnswered(outcome)
+  // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
+  const outlook = isAccepted && outcome.remedy === 'none' ? ready.outlook : noOutlook
+  outlook.begin?.()
+  const lesson = await failures.around('observation', null, async () => {
+    if (isAccepted) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
+    if (outcome.answer.status === 429) {
+      const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
+      rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
+    }
+    return lessonOf(request, ready, outcome)
+  })
   return {
     answer: outcome.answer,
     held: outcome.held,
@@ -48,6 +67,7 @@ export async function settle(
       outcome,
       failedOpen: ready.failedOpen,
       relayedReason: ready.relayedReason,
+      outlook,
     }),
     lesson,
     hidesUsage: outcome.asksUsage,

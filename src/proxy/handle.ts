@@ -16,6 +16,7 @@ import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
 import { sendOnce } from './send/send.ts'
 import { sendingOf } from './send/sending.ts'
+import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 
@@ -28,6 +29,7 @@ export type HandleParts = Preparation &
     readonly relay: Relay
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
+    readonly rateLimits: RateLimits
     readonly bodyLimits: ReadBodyOptions
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
     readonly usageInStreams: UsageOptions['when']
@@ -87,7 +89,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
       )
-      const outcome = await send(ready.prepared)
+      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         conversation: ready.remembered.conversation,
@@ -97,7 +99,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then.
       if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
-      return await settle(request, ready, outcome, body.release, parts.failures)
+      return await settle(request, ready, outcome, body.release, parts)
     } catch (error) {
       body.release()
       throw error

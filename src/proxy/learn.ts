@@ -8,10 +8,12 @@ import type { ServerWindows, WindowQuestion } from '../upstream/windows/server-w
 import type { Failures } from './failures.ts'
 import type { Lesson } from './lesson.ts'
 import { describeReport } from './measure/reported-prompt.ts'
+import type { Learnt } from './memory/learnt.ts'
 import type { UpstreamMemory } from './memory/upstream-memory.ts'
 
 export type LearnParts = {
   readonly memory: UpstreamMemory
+  readonly learnt: Pick<Learnt, 'note'>
   readonly calibration: Calibration
   readonly suspicions: Suspicions
   readonly serverWindows: ServerWindows
@@ -39,6 +41,7 @@ export function learnFromAnswer(
 ): void {
   const { modelKey, conversation } = lesson
   const { memory } = parts
+  parts.learnt.note(modelKey)
   if (lesson.isUsageUnasked && report.usage !== null) memory.usage.stated(modelKey)
   if (report.overflow !== null) {
     const refused = { classification: report.overflow, conversation, sentTokens: lesson.expectedTokens }
@@ -140,11 +143,13 @@ function countAfterAll(
 async function askWhatIsLoaded(
   { modelKey, question }: Lesson,
   { promptTokens }: Pick<CutPrompt, 'promptTokens' | 'expectedTokens'>,
-  { serverWindows, memory }: LearnParts,
+  { serverWindows, memory, learnt }: LearnParts,
 ): Promise<void> {
   serverWindows.refresh(question)
   await serverWindows.settled(question, LOADED_WAIT_MS)
-  if (isLoaded(serverWindows, question, promptTokens)) memory.windows.forgetCut(modelKey)
+  if (!isLoaded(serverWindows, question, promptTokens)) return
+  memory.windows.forgetCut(modelKey)
+  learnt.note(modelKey)
 }
 
 /** Whether the server says that it has loaded the model with so many tokens or more. */

@@ -3,9 +3,11 @@ import { azureDeployment } from '../upstream/target.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
 import type { Measure, MeasureRequest } from './measure/measure.ts'
+import type { Learnt } from './memory/learnt.ts'
 import type { Records, Remembered } from './memory/records.ts'
 import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
 import type { UpstreamMemory } from './memory/upstream-memory.ts'
+import { noOutlook, type Summarizer, type SummaryOutlook } from './summaries/summarizer.ts'
 import type { FoundWindows } from './measure/window-finder.ts'
 
 /** A request that is ready to be sent, with what is known of it. */
@@ -18,26 +20,33 @@ export type Ready = {
   readonly failedOpen: string | null
   /** Why nothing was meant to be rewritten; null where it was. */
   readonly relayedReason: string | null
+  /** How things stand with the summary that the conversation will need next. */
+  readonly outlook: SummaryOutlook
 }
 
 export type Preparation = {
   readonly records: Records
   readonly memory: UpstreamMemory
+  readonly learnt: Learnt
   readonly findWindows: (request: ChatRequest, conversation: string) => Promise<FoundWindows>
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
+  readonly summarizer: Summarizer
   readonly failures: Failures
   readonly nowMs: () => number
 }
 
 /**
- * Looks up what is on record of a conversation, measures it, and rewrites it if a stride stands or is due.
+ * Looks up what is on record of a conversation and its model, measures it, and rewrites it if a stride stands or is due.
  * Whatever fails here costs the compaction, never the request: the original bytes are ready at any time.
  */
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
   const { chat, received, place } = request
   const { failures } = parts
-  const remembered = await parts.records.find(chat, place)
+  const [remembered] = await Promise.all([
+    parts.records.find(chat, place),
+    parts.learnt.load(request.modelKey),
+  ])
   const forced = request.wishes.compact === 'force'
   const untouched = asItCame(chat, chat.bytes.length)
 
@@ -49,22 +58,27 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
       forced || remembered.stride !== null || hasToPlace(request, parts),
     ),
   )
-  if (measure === null) {
-    return { prepared: untouched, remembered, measure, failedOpen: 'measure', relayedReason: null }
-  }
+  const unwritten = { remembered, measure, outlook: noOutlook, failedOpen: null, relayedReason: null }
+  if (measure === null) return { ...unwritten, prepared: untouched, failedOpen: 'measure' }
   const relayedReason = whyUntouched(request, parts.memory)
   const original = asItCame(relayedReason === null ? chat : received, measure.incomingTokens)
-  if (relayedReason !== null || measure.counted === null) {
-    return { prepared: original, remembered, measure, failedOpen: null, relayedReason }
-  }
+  if (relayedReason !== null || measure.counted === null)
+    return { ...unwritten, prepared: original, relayedReason }
   const { counted } = measure
   const rewriting = rewriteRequest(request, parts, remembered)
+  const { conversation, strict } = rewriting
+  const wanted = { request, measure, counted, conversation, strict }
   const prepared = await failures.around('compaction', null, () =>
-    parts.rewriter.prepare(rewriting, counted, forced),
+    parts.rewriter.prepare(rewriting, counted, {
+      forced,
+      foldFor: (due) => failures.around('summary', null, () => parts.summarizer.foldFor(wanted, due)),
+    }),
   )
-  if (prepared === null)
-    return { prepared: original, remembered, measure, failedOpen: 'compaction', relayedReason: null }
-  return { prepared, remembered, measure, failedOpen: null, relayedReason: null }
+  if (prepared === null) return { ...unwritten, prepared: original, failedOpen: 'compaction' }
+  const outlook = await failures.around('summary', noOutlook, () =>
+    parts.summarizer.outlook(wanted, prepared.compacted?.stride ?? null),
+  )
+  return { ...unwritten, prepared, outlook }
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
@@ -95,6 +109,7 @@ export function rewriteRequest(
 ): RewriteRequest {
   return {
     chat: request.chat,
+    conversation: remembered.conversation,
     profile: request.profile,
     place: request.place,
     newest: remembered.stride,

@@ -1,5 +1,6 @@
 import { compact, tighten, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
+import type { PreparedFold } from '../compaction/plan.ts'
 import type { Stride } from '../compaction/stride.ts'
 import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'
@@ -31,7 +32,7 @@ export type Prepared = {
 
 export type Rewriter = {
   /** The request under the stride that it stands in, one more if one is due. */
-  readonly prepare: (request: RewriteRequest, counted: Counted, forced: boolean) => Promise<Prepared>
+  readonly prepare: (request: RewriteRequest, counted: Counted, how: Preparing) => Promise<Prepared>
   /** The same stride's view under another placement. */
   readonly placeAnew: (
     request: RewriteRequest,
@@ -43,8 +44,17 @@ export type Rewriter = {
   readonly tighten: (request: RewriteRequest, counted: Counted, how: Tightening) => Promise<Prepared | null>
 }
 
+export type Preparing = {
+  /** A stride now, whatever the pressure. */
+  readonly forced: boolean
+  /** The fold for a stride that is due, with its summaries; null where a recap is to stand for what is folded. */
+  readonly foldFor: (due: Compacted) => Promise<PreparedFold | null>
+}
+
 export type RewriteRequest = {
   readonly chat: Chat
+  /** The conversation's id. */
+  readonly conversation: string
   readonly profile: Profile
   readonly place: RecordPlace
   /** The newest stride on record. */
@@ -68,8 +78,8 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     request: RewriteRequest,
     counted: Counted,
     newest: Stride | null,
-    forced: boolean,
     strict: boolean,
+    now: { readonly forced: boolean; readonly prepared: PreparedFold | null } = NOTHING_NEW,
   ): Promise<Compacted> {
     const { subject, nominal, actual } = counted
     // The provider's count is known of the view of this very stride, and of no other.
@@ -82,32 +92,36 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
         actual,
         excess,
         strict,
-        forced,
+        ...now,
       }),
     )
   }
 
   return {
-    prepare: async (request, counted, forced) => {
-      const made = await view(request, counted, request.newest, forced, request.strict)
-      if (made.stride === null || made.stride === request.newest)
-        return prepared(request, counted, made, request.strict)
-      if (made.stride.point === request.newest?.point) {
-        await records.replace(request.chat, request.place, made.stride)
-        return prepared(request, counted, made, request.strict)
+    prepare: async (request, counted, { forced, foldFor }) => {
+      const { newest, strict } = request
+      const due = await view(request, counted, newest, strict, { forced, prepared: null })
+      if (due.stride === null || due.stride === newest) return prepared(request, counted, due, strict)
+      const fold = await foldFor(due)
+      const made =
+        fold === null ? due : await view(request, counted, newest, strict, { forced, prepared: fold })
+      if (made.stride === null || made.stride === newest) return prepared(request, counted, made, strict)
+      if (made.stride.point === newest?.point) {
+        await records.replace(request, made.stride)
+        return prepared(request, counted, made, strict)
       }
-      const standing = await records.keep(request.chat, request.place, made.stride)
+      const standing = await records.keep(request, made.stride)
       const isOurs = JSON.stringify(standing) === JSON.stringify(made.stride)
       // Another replica was first: its stride is followed, so that both send the same bytes.
-      const followed = isOurs ? made : await view(request, counted, standing, false, request.strict)
+      const followed = isOurs ? made : await view(request, counted, standing, strict)
       if (!isOurs && followed.stride !== null && followed.stride !== standing) {
-        await records.replace(request.chat, request.place, followed.stride)
+        await records.replace(request, followed.stride)
       }
-      return prepared(request, counted, followed, request.strict)
+      return prepared(request, counted, followed, strict)
     },
 
     placeAnew: async (request, counted, strict, stride) =>
-      prepared(request, counted, await view(request, counted, stride, false, strict), strict),
+      prepared(request, counted, await view(request, counted, stride, strict), strict),
 
     tighten: async (request, counted, how) => {
       const { aroundTokens } = counted.actual
@@ -115,7 +129,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       const made = await drive(tighten(counted.subject, cache, { ...how, policy: request.profile, room }))
       if (made === null || made.stride === null) return null
       const result = prepared(request, counted, made, how.strict)
-      await records.replace(request.chat, request.place, made.stride)
+      await records.replace(request, made.stride)
       return result
     },
   }
@@ -135,6 +149,8 @@ export function asItCame(chat: Chat, sentTokens: number): Prepared {
 }
 
 // --- internal ---
+
+const NOTHING_NEW = { forced: false, prepared: null } as const
 
 function prepared(
   request: RewriteRequest,

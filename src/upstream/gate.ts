@@ -2,14 +2,32 @@
 export type Gate = {
   /** Resolves with the function that gives the place back. Rejects with the signal's reason when it aborts. */
   readonly enter: (signal: AbortSignal | null) => Promise<() => void>
+  /**
+   * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
+   * for the place.
+   */
+  readonly enterIdle: () => IdlePlace | null
   /** How many are inside or waiting. */
   readonly busy: () => number
 }
+
+/** Work that gives way had to. */
+export class GaveWayError extends Error {
+  override readonly name = 'GaveWayError'
+
+  constructor() {
+    super("A client's request wants the place.")
+  }
+}
+
+/** A place that is given back as soon as somebody else wants it. */
+export type IdlePlace = { readonly leave: () => void; readonly wanted: AbortSignal }
 
 /** `placesMax` null means without a limit. */
 export function createGate(placesMax: number | null): Gate {
   const places = placesMax ?? Number.POSITIVE_INFINITY
   const waiting = new Set<() => void>()
+  const idlers = new Set<AbortController>()
   let inside = 0
 
   function leaveOnce(): () => void {
@@ -27,6 +45,20 @@ export function createGate(placesMax: number | null): Gate {
 
   return {
     busy: () => inside + waiting.size,
+    enterIdle: function enterIdle() {
+      if (inside >= places) return null
+      inside += 1
+      const idler = new AbortController()
+      const leave = leaveOnce()
+      idlers.add(idler)
+      return {
+        wanted: idler.signal,
+        leave: () => {
+          idlers.delete(idler)
+          leave()
+        },
+      }
+    },
     enter: async function enter(signal) {
       signal?.throwIfAborted()
       if (inside < places) {
@@ -45,6 +77,10 @@ export function createGate(placesMax: number | null): Gate {
         }
         signal?.addEventListener('abort', giveUp, { once: true })
         waiting.add(admit)
+        const [idler] = idlers
+        if (idler === undefined) return
+        idlers.delete(idler)
+        idler.abort(new GaveWayError())
       })
     },
   }

@@ -10,3 +10,8 @@ export type ModelKey = {
 export function nameOfModel({ upstream, credential, model }: ModelKey): string {
   return JSON.stringify([upstream, credential, model])
 }
+
+/** The same for what is counted in one encoding. */
+export function nameOfCounts({ upstream, credential, model }: ModelKey, encoding: string): string {
+  return JSON.stringify([upstream, credential, model, encoding])
+}

@@ -99,6 +99,11 @@ export type Upstreams = {
   readonly send: (request: UpstreamRequest) => Promise<Answer>
   /** As `send`, but past the queue: what Foldgate asks is small and must not wait behind long answers. */
   readonly ask: (request: OwnRequest) => Promise<Answer>
+  /**
+   * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
+   * place later gets it: then this one breaks off.
+   */
+  readonly sendIdle: (request: UpstreamRequest) => Promise<Answer | null>
   /** Whether the upstream would get to see any of these credentials. Throws `unknown_upstream`. */
   readonly seesCredentialOf: (request: CredentialBearer) => boolean
   readonly has: (name: string) => boolean
@@ -134,22 +139,25 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
+    const dispatch = prepareSending(upstream, request)
+    return inPlace(await upstream.gate.enter(request.signal), dispatch)
+  }
+
+  async function sendIdle(request: UpstreamRequest): Promise<Answer | null> {
+    const upstream = upstreamNamed(request.upstream)
+    const place = upstream.gate.enterIdle()
+    if (place === null) return null
+    const signal = request.signal === null ? place.wanted : AbortSignal.any([request.signal, place.wanted])
+    return inPlace(place.leave, async () => prepareSending(upstream, { ...request, signal })())
+  }
+
+  function prepareSending(upstream: Upstream, request: UpstreamRequest): () => Promise<Answer> {
     const { target } = request
-    const dispatch = prepare(upstream, request, {
+    return prepare(upstream, request, {
       keyPlace: clientCredential(request.rawHeaders, target.query)?.place ?? null,
       query: target.query,
       pathWith: (query) => pathAtUpstream(upstream.address, { ...target, query }),
     })
-    const leave = await upstream.gate.enter(request.signal)
-    try {
-      const answer = await dispatch()
-      answer.body.on('error', leave)
-      answer.body.once('close', leave)
-      return answer
-    } catch (error) {
-      leave()
-      throw error
-    }
   }
 
   async function ask(request: OwnRequest): Promise<Answer> {
@@ -221,6 +229,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   return {
     send,
+    sendIdle,
     ask,
     seesCredentialOf: (request) => {
       const upstream = upstreamNamed(request.upstream)
@@ -240,6 +249,19 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 }
 
 // --- internal ---
+
+/** Sends from a place in the queue, which is left once the answer has ended. */
+async function inPlace(leave: () => void, dispatch: () => Promise<Answer>): Promise<Answer> {
+  try {
+    const answer = await dispatch()
+    answer.body.on('error', leave)
+    answer.body.once('close', leave)
+    return answer
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
 
 type Upstream = {
   readonly name: string

@@ -55,6 +55,7 @@ export function send(conversation: readonly object[] | Subject, options: SendOpt
       strict: options.strict ?? false,
       excess: noExcess,
       forced: options.forced ?? false,
+      prepared: null,
     }),
   )
   const texts = viewTexts(subject, view)

@@ -90,7 +90,14 @@ describe('a stride on record', () => {
     task: 2,
     latestUser: 17,
     reach: { render: 30, preview: 30, clear: 24 },
-    fold: { frontier: 20, kept: [3, 5], beforeTokensMax: 600, afterTokensMax: 424, systemTokensMax: 200 },
+    fold: {
+      frontier: 20,
+      kept: [3, 5],
+      beforeTokensMax: 600,
+      afterTokensMax: 424,
+      systemTokensMax: 200,
+      summaries: [],
+    },
     clips: [
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
       { kind: 'media', index: 17, mediaKept: 2 },

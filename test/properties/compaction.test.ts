@@ -34,6 +34,7 @@ function send(
       strict,
       excess: noExcess,
       forced: false,
+      prepared: null,
     }),
   )
   return { texts: viewTexts(subject, compacted.view), compacted, around: 3 }
@@ -195,6 +196,7 @@ describe('tightening after an overflow', () => {
               strict: false,
               excess: noExcess,
               forced: false,
+              prepared: null,
             }),
           )
           const tightened = finish(

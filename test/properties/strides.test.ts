@@ -36,6 +36,7 @@ function send(
       strict: false,
       excess,
       forced: false,
+      prepared: null,
     }),
   )
   return { stride, texts: viewTexts(subject, view) }

@@ -25,11 +25,18 @@ export function waterLevel(sizes: readonly number[], allowed: number, floor: num
 
 /**
  * A text shortened to at most `tokensMax` tokens, head and tail kept around a mark that states the
- * original size; the text itself where it fits. Below a few tokens a fixed word remains.
+ * original size; the text itself where it fits. Below a few tokens a fixed word remains. `wholeTokens` is the
+ * original's size where the text itself is only a part of it.
  */
-export function clipText(text: string, sizeTokens: number, tokensMax: number, count: CountTokens): string {
+export function clipText(
+  text: string,
+  sizeTokens: number,
+  tokensMax: number,
+  count: CountTokens,
+  wholeTokens = sizeTokens,
+): string {
   if (sizeTokens <= tokensMax) return text
-  const mark = ` [clipped: ${sizeTokens} tokens in all] `
+  const mark = ` [clipped: ${wholeTokens} tokens in all] `
   const room = tokensMax - count(mark)
   let chars = Math.floor((text.length * room) / sizeTokens)
   while (chars > 0) {

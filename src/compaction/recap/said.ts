@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 export function writeSystem(
   subject: Subject,
   indexes: readonly number[],
-  folded: FoldedRun,
+  folded: Pick<FoldedRun, 'systemTokensMax'>,
   writer: Writer,
 ): void {
   const seen = new Set<string>()

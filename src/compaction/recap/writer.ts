@@ -1,4 +1,5 @@
 import type { CountTokens } from '../subject.ts'
+import { harmless } from './harmless.ts'
 
 /** Writes a recap line by line within its cap. */
 export type Writer = {
@@ -43,17 +44,4 @@ export function createWriter(count: CountTokens, tokensMax: number): Writer {
       }
     },
   }
-}
-
-// --- internal ---
-
-/** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
-const halfCharacter = /\p{Surrogate}/gu
-
-/**
- * Text of a conversation as it may stand in a recap: it holds no half of a character, and then can neither end
- * the tag that it stands in nor open another.
- */
-function harmless(text: string): string {
-  return text.replace(halfCharacter, '').replace(/<(?=\/?conversation-)/gi, '<\\')
 }

@@ -1,7 +1,17 @@
 import { LRUCache } from 'lru-cache'
+import {
+  isNothing,
+  joinedEvidence,
+  newEvidence,
+  noHabits,
+  readEvidence,
+  writeEvidence,
+  type Evidence,
+  type EvidenceSnapshot,
+  type Habits,
+} from './evidence.ts'
 import type { Rate } from './expected.ts'
-import { grownBy, noGrowth, ratioFrom, type Growth } from './growth.ts'
-import { createOverheads, type Overheads } from './overheads.ts'
+import { grownBy, noGrowth, ratioFrom } from './growth.ts'
 import type { Anchor, AnsweredPrompt } from './prompt.ts'
 
 /** What answers of an upstream, model and credential taught of its count; the caller makes one name of the three. */
@@ -22,6 +32,13 @@ export type Calibration = {
   readonly pass: (name: string, prompt: string, answered: AnsweredPrompt) => void
   /** It reported only what it had not cached. */
   readonly notePartial: (name: string) => void
+  /** What a name's answers taught beyond single prompts, as plain JSON; null where they have not. */
+  readonly snapshot: (name: string) => EvidenceSnapshot | null
+  /**
+   * Takes a snapshot over, `instead` of what is known or `beside` it: then what rests on more prompts stands. One that
+   * is damaged changes nothing.
+   */
+  readonly restore: (name: string, snapshot: unknown, how: 'instead' | 'beside') => void
 }
 
 /** A beginning of a prompt, as it was sent at a request point. */
@@ -34,15 +51,6 @@ export type Beginning = {
 /** A beginning that was answered; `index` is that of its name. */
 export type AnsweredBeginning = { readonly index: number; readonly answered: AnsweredPrompt }
 
-export type Habits = {
-  /** Whether it has counted a prompt that was counted here as well, or what was counted before. */
-  readonly hasCounted: boolean
-  /** How often it has counted what it must have had in its cache, since it last left that out. */
-  readonly cachedCounts: number
-  /** A number that it reported of a text that cannot have so many tokens; null where it has not. */
-  readonly constantTokens: number | null
-}
-
 export type CountedAnswer = AnsweredPrompt & {
   readonly promptTokens: number
   /** What it grew from, counted by the same model; null where that is not known. */
@@ -51,7 +59,7 @@ export type CountedAnswer = AnsweredPrompt & {
   readonly hasCountedCached: boolean
 }
 
-/** What is learnt lives in memory: a restart begins with the families' ratios and is right again after one answer. */
+/** Prompts live in memory: after a restart one answer of a conversation makes its next prompt exact again. */
 export function createCalibration(options: {
   readonly namesMax: number
   readonly promptsMax: number
@@ -110,11 +118,12 @@ export function createCalibration(options: {
       if (anchor !== null) {
         evidence.growth = grownBy(evidence.growth, anchor, since)
         evidence.overheads.take(anchor)
+        evidence.prompts += 1
       }
       evidence.habits = {
         ...evidence.habits,
         hasCounted: evidence.habits.hasCounted || anchor !== null || hasCountedCached,
-        cachedCounts: evidence.habits.cachedCounts + (hasCountedCached ? 1 : 0),
+        cachedCounts: Math.min(cachedCountsMax, evidence.habits.cachedCounts + (hasCountedCached ? 1 : 0)),
       }
       prompts.set(promptKey(name, prompt), answered)
       return true
@@ -123,6 +132,20 @@ export function createCalibration(options: {
     notePartial: (name) => {
       const evidence = evidenceOf(name)
       evidence.habits = { ...evidence.habits, cachedCounts: 0 }
+    },
+    snapshot: (name) => {
+      const evidence = names.peek(name)
+      return evidence === undefined || isNothing(evidence) ? null : writeEvidence(evidence)
+    },
+    restore: (name, snapshot, how) => {
+      if (snapshot === null) {
+        if (how === 'instead') names.delete(name)
+        return
+      }
+      const given = readEvidence(snapshot)
+      if (given === null) return
+      const known = how === 'beside' ? names.peek(name) : undefined
+      names.set(name, known === undefined ? given : joinedEvidence(known, given))
     },
   }
 }
@@ -135,20 +158,11 @@ const countShareMin = 0.5
 /** Below this, hidden parts may well exceed the visible ones many times. */
 const smallPromptTokens = 1000
 
+/** Nobody asks for more: a habit is one after a few times. */
+const cachedCountsMax = 8
+
 /** No text has more tokens than bytes; what is beyond that is hidden, or no count. */
 const hiddenTokensMax = 512
-
-type Evidence = {
-  growth: Growth
-  habits: Habits
-  readonly overheads: Overheads
-}
-
-const noHabits: Habits = { hasCounted: false, cachedCounts: 0, constantTokens: null }
-
-function newEvidence(): Evidence {
-  return { growth: noGrowth, habits: noHabits, overheads: createOverheads() }
-}
 
 function anchorOf(prompt: AnsweredPrompt | undefined): Anchor | null {
   if (prompt === undefined || prompt.counted === null || prompt.promptTokens === null) return null

@@ -19,7 +19,7 @@ import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
-import type { ModelKey } from '../../upstream/model-key.ts'
+import { nameOfCounts, type ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
 import { createScales, type Weighed } from './weigh.ts'
 
@@ -87,7 +87,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const window = request.windows.actual
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
-    const calibrationName = JSON.stringify([modelKey.upstream, modelKey.credential, modelKey.model, encoding])
+    const calibrationName = nameOfCounts(modelKey, encoding)
     const familyRatio = profile.window.ratio ?? startingRatio(model)
     const reserve = reserveOf(request)
     const guess = calibration.rateOf(calibrationName, familyRatio, 0)

@@ -1,8 +1,8 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import type { Store } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
-import type { Failures } from '../failures.ts'
 import type { Chat } from '../request/read-chat.ts'
+import type { StoreGuard } from './store-guard.ts'
 
 /** What is on record of a conversation. */
 export type Remembered = {
@@ -21,11 +21,18 @@ export type Remembered = {
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
   /** Records a stride; returns the one that stands, which is another's where that came first. */
-  readonly keep: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<Stride>
+  readonly keep: (of: RecordedConversation, stride: Stride) => Promise<Stride>
   /** Records a stride in the place of one at the same point: a view that was refused is not followed again. */
-  readonly replace: (chat: Chat, place: RecordPlace, stride: Stride) => Promise<void>
+  readonly replace: (of: RecordedConversation, stride: Stride) => Promise<void>
   /** Records that this request was seen, in this stride. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
+}
+
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = {
+  readonly chat: Chat
+  readonly place: RecordPlace
+  readonly conversation: string
 }
 
 export type RecordPlace = {
@@ -35,46 +42,21 @@ export type RecordPlace = {
   readonly model: string
 }
 
-/** Whatever fails in the store is kept away from requests: they go on as if nothing were on record (P2). */
-export function createRecords(store: Store, failures: Failures): Records {
+/** Whatever fails in the store is as if nothing were on record. */
+export function createRecords(store: Store, guarded: StoreGuard): Records {
   const records = recordsIn(store)
-  let absentUntilMs = 0
-  const guarded = async <Result>(instead: Result, work: () => Promise<Result>): Promise<Result> => {
-    if (performance.now() < absentUntilMs) return instead
-    return failures.around('store', instead, () =>
-      withDeadline(work(), () => {
-        absentUntilMs = performance.now() + STORE_ABSENCE_MS
-      }),
-    )
-  }
   return {
     find: (chat, place) => {
       const unknown = { conversation: conversationId(chat, place), stride: null }
       return guarded(unknown, () => records.find(chat, place))
     },
-    keep: (chat, place, stride) => guarded(stride, () => records.keep(chat, place, stride)),
-    replace: (chat, place, stride) => guarded(undefined, () => records.replace(chat, place, stride)),
+    keep: (of, stride) => guarded(stride, () => records.keep(of, stride)),
+    replace: (of, stride) => guarded(undefined, () => records.replace(of, stride)),
     see: (chat, place, remembered) => guarded(undefined, () => records.see(chat, place, remembered)),
   }
 }
 
 // --- internal ---
-
-/** A store that takes longer is as good as absent, in milliseconds. */
-const STORE_DEADLINE_MS = 1_000
-
-/** How long a store that did not answer is left alone, in milliseconds: else every request would wait for it. */
-const STORE_ABSENCE_MS = 10_000
-
-function withDeadline<Result>(work: Promise<Result>, onMissed: () => void): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      onMissed()
-      reject(new Error('the store did not answer in time'))
-    }, STORE_DEADLINE_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
 
 function recordsIn(store: Store): Records {
   return {
@@ -111,24 +93,29 @@ function recordsIn(store: Store): Records {
       return { conversation, stride: null }
     },
 
-    keep: async (chat, place, stride) => {
+    keep: async ({ chat, place, conversation }, stride) => {
       const { systemCount } = chat.structure
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount))
+      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount), conversation)
       return valid(readStride(standing, systemCount), chat) ?? stride
     },
 
-    replace: async (chat, place, stride) => {
+    replace: async ({ chat, place, conversation }, stride) => {
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      await store.put(key, writeStride(stride, chat.structure.systemCount))
+      await store.put(key, writeStride(stride, chat.structure.systemCount), conversation)
     },
 
     see: async (chat, place, remembered) => {
       const { stride, conversation } = remembered
       const strideKey = stride === null ? null : (chat.keys[stride.point] ?? null)
       const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
-      await store.put(key, JSON.stringify({ conversation, stride: strideKey } satisfies Sight))
-      await store.putIfAbsent(nameKey(place, chat.keys[chat.messages.length] ?? ''), conversation)
+      const sight: Sight = { conversation, stride: strideKey }
+      await store.put(key, JSON.stringify(sight), conversation)
+      await store.putIfAbsent(
+        nameKey(place, chat.keys[chat.messages.length] ?? ''),
+        conversation,
+        conversation,
+      )
     },
   }
 }
@@ -193,7 +180,10 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
         index > (kept[position - 1] ?? -1) &&
         mayStandAlone(index),
     ) &&
-    stride.clips.every(({ index }) => isInside(index) && index < stride.point)
+    stride.clips.every(({ index }) => isInside(index) && index < stride.point) &&
+    (stride.fold?.summaries ?? []).every(
+      ({ start, end }) => start >= systemCount && start < end && end <= frontier,
+    )
   return isSound ? stride : null
 }
 

@@ -1,7 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { createWindowLearner, type WindowLearner } from '../../overflow/learning.ts'
 import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
+import { createLasting } from './lasting.ts'
+import { partOf, type LearntPart } from './learnt-part.ts'
 import { createUsageMemory, type UsageMemory } from './usage-memory.ts'
 
 /** What answers taught about an upstream's model: its window, its true name, and how it wants messages placed. */
@@ -9,6 +10,8 @@ export type UpstreamMemory = {
   readonly windows: WindowLearner
   /** Where usage of streamed answers need not or must not be asked for. */
   readonly usage: UsageMemory
+  /** Which credentials an upstream has accepted of late. */
+  readonly accepted: AcceptedCredentials
   /** How rewritten requests have to be placed for this model; null where nothing was refused. */
   readonly placementOf: (key: ModelKey) => Placement | null
   readonly rememberPlacement: (key: ModelKey, placement: Placement) => void
@@ -17,34 +20,82 @@ export type UpstreamMemory = {
   /** The model that answers to this name; null while no answer has said. */
   readonly answeredBy: (key: ModelKey) => string | null
   readonly rememberAnswer: (key: ModelKey, answeredBy: string) => void
+  /** All of it, as it is kept in the store. */
+  readonly parts: Readonly<Record<string, LearntPart>>
 }
 
 /** `strict`: user messages joined; `original`: no rewriting at all. */
 export type Placement = 'strict' | 'original'
 
-export function createUpstreamMemory(): UpstreamMemory {
-  const placements = new LRUCache<string, Placement>({ max: ENTRIES_MAX, ttl: STRICT_LIFETIME_MS })
-  const answerers = new LRUCache<string, string>({ max: ENTRIES_MAX, ttl: ALIAS_LIFETIME_MS })
+/** By the upstream's name and the credential's digest, as a `ModelKey` has them. */
+export type AcceptedCredentials = {
+  readonly has: (upstream: string, credential: string) => boolean
+  readonly note: (upstream: string, credential: string) => void
+}
+
+export function createUpstreamMemory(nowMs: () => number): UpstreamMemory {
+  const windows = createWindowLearner({ entriesMax: ENTRIES_MAX, lifetimeMs: WINDOW_LIFETIME_MS })
+  const usage = createUsageMemory(nowMs)
+  const placements = createLasting<Placement>({
+    entriesMax: ENTRIES_MAX,
+    lifetimeMs: (placement) => (placement === 'strict' ? STRICT_LIFETIME_MS : ORIGINAL_LIFETIME_MS),
+    isValue: isPlacement,
+    nowMs,
+  })
+  const answerers = createLasting<string>({
+    entriesMax: ENTRIES_MAX,
+    lifetimeMs: () => ALIAS_LIFETIME_MS,
+    isValue: isModelName,
+    nowMs,
+  })
+  const accepted = createLasting<true>({
+    entriesMax: ENTRIES_MAX,
+    lifetimeMs: () => ACCEPTED_LIFETIME_MS,
+    isValue: (value) => value === true,
+    nowMs,
+  })
   return {
-    windows: createWindowLearner({ entriesMax: ENTRIES_MAX, lifetimeMs: WINDOW_LIFETIME_MS }),
-    usage: createUsageMemory(),
-    placementOf: (key) => placements.get(nameOfModel(key)) ?? null,
-    rememberPlacement: (key, placement) => {
-      placements.set(nameOfModel(key), placement, {
-        ttl: placement === 'strict' ? STRICT_LIFETIME_MS : ORIGINAL_LIFETIME_MS,
-      })
+    windows,
+    usage,
+    accepted: {
+      has: (upstream, credential) => accepted.get(nameOfCredential({ upstream, credential })) !== null,
+      note: (upstream, credential) => accepted.set(nameOfCredential({ upstream, credential }), true),
     },
+    placementOf: (key) => placements.get(nameOfModel(key)),
+    rememberPlacement: (key, placement) => placements.set(nameOfModel(key), placement),
     forgetOriginal: (key) => {
-      if (placements.get(nameOfModel(key)) === 'original') placements.delete(nameOfModel(key))
+      if (placements.get(nameOfModel(key)) === 'original') placements.forget(nameOfModel(key))
     },
-    answeredBy: (key) => answerers.get(nameOfModel(key)) ?? null,
-    rememberAnswer: (key, answeredBy) => {
-      answerers.set(nameOfModel(key), answeredBy.slice(0, MODEL_NAME_CHARS_MAX))
+    answeredBy: (key) => answerers.get(nameOfModel(key)),
+    rememberAnswer: (key, answeredBy) =>
+      answerers.set(nameOfModel(key), answeredBy.slice(0, MODEL_NAME_CHARS_MAX)),
+    parts: {
+      windows: {
+        snapshot: (key) => windows.snapshot(key, nowMs()),
+        restore: (key, snapshot, how) => windows.restore(key, snapshot, how, nowMs()),
+      },
+      placement: partOf(placements, nameOfModel),
+      answeredBy: partOf(answerers, nameOfModel),
+      usage: usage.part,
+      // Kept with each model that it was used for, so that one look-up finds all that a request needs.
+      accepted: partOf(accepted, nameOfCredential),
     },
   }
 }
 
 // --- internal ---
+
+function nameOfCredential({ upstream, credential }: Pick<ModelKey, 'upstream' | 'credential'>): string {
+  return JSON.stringify([upstream, credential])
+}
+
+function isPlacement(value: unknown): value is Placement {
+  return value === 'strict' || value === 'original'
+}
+
+function isModelName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MODEL_NAME_CHARS_MAX
+}
 
 const ENTRIES_MAX = 4096
 
@@ -59,3 +110,6 @@ const ALIAS_LIFETIME_MS = 3_600_000
 
 /** One odd refusal must not end compaction for long. */
 const ORIGINAL_LIFETIME_MS = 600_000
+
+/** How long one answer speaks for a credential, in milliseconds; one that was revoked since is refused once more. */
+const ACCEPTED_LIFETIME_MS = 86_400_000

@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
+import { createLasting } from './lasting.ts'
+import { partOf, type LearntPart } from './learnt-part.ts'
 
 /** Where an upstream's model need not, or must not, be asked for the usage of a streamed answer. */
 export type UsageMemory = {
@@ -8,20 +9,32 @@ export type UsageMemory = {
   readonly stated: (key: ModelKey) => void
   /** A request was refused for asking. `guessed`: it was one of two things that may have been why. */
   readonly refused: (key: ModelKey, how: 'named' | 'guessed') => void
+  readonly part: LearntPart
 }
 
-export function createUsageMemory(): UsageMemory {
-  const unasked = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
+export function createUsageMemory(nowMs: () => number): UsageMemory {
+  const unasked = createLasting<Reason>({
+    entriesMax: ENTRIES_MAX,
+    lifetimeMs: (reason) => (reason === 'guessed' ? GUESS_LIFETIME_MS : LIFETIME_MS),
+    isValue: isReason,
+    nowMs,
+  })
   return {
-    mayAsk: (key) => !unasked.has(nameOfModel(key)),
-    stated: (key) => void unasked.set(nameOfModel(key), true),
-    refused: (key, how) => {
-      unasked.set(nameOfModel(key), true, { ttl: how === 'named' ? LIFETIME_MS : GUESS_LIFETIME_MS })
-    },
+    mayAsk: (key) => unasked.get(nameOfModel(key)) === null,
+    stated: (key) => unasked.set(nameOfModel(key), 'stated'),
+    refused: (key, how) => unasked.set(nameOfModel(key), how),
+    part: partOf(unasked, nameOfModel),
   }
 }
 
 // --- internal ---
+
+/** Why it is not asked for. */
+type Reason = 'stated' | 'named' | 'guessed'
+
+function isReason(value: unknown): value is Reason {
+  return value === 'stated' || value === 'named' || value === 'guessed'
+}
 
 const ENTRIES_MAX = 4096
 

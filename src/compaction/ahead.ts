@@ -1,0 +1,137 @@
+import type { Steps } from '../conversation/source.ts'
+import { thresholdTokens } from '../pressure/pressure.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { targetOf } from '../profiles/thresholds.ts'
+import { clipsByIndex, layoutOf, partTokens, plannedTokens, UNTOUCHED, type FoldedPart } from './layout.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import type { MadeCache } from './made-cache.ts'
+import { pinnedTokens, pinsAt } from './pins.ts'
+import { planStride } from './plan.ts'
+import type { Policy, Room } from './policy.ts'
+import { quotedSystemTokensMax } from './recap-caps.ts'
+import type { Fold, Stride, StrideReason, SummaryRange } from './stride.ts'
+import type { Subject } from './subject.ts'
+import { createTreatments } from './treatments.ts'
+
+/** A fold that summaries are wanted for, at the frontier that a stride will take. */
+export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {
+  /** One for each run: what lies before the latest user message, and what follows it where that is folded too. */
+  readonly ranges: readonly WorthyRange[]
+  /** How much of a summary quoted system messages may take, in tokens. */
+  readonly systemTokensMax: number
+}
+
+/** What a summary is wanted of, and what that is worth, in tokens. */
+export type WorthyRange = SummaryRange & {
+  /** What it makes room for: what stands in the view for these messages; where a recap does, what the client sent. */
+  readonly replacedTokens: number
+  /** What the client sent. */
+  readonly expiredTokens: number
+}
+
+export type AheadOptions = {
+  readonly policy: Policy & Pick<Profile, 'summary'>
+  /** The stride that the conversation stands in; where one is due, the one before that. */
+  readonly stride: Stride | null
+  readonly room: Room
+  readonly strict: boolean
+  /** Why a stride is due now; null: none is, and the next one is planned if the view has come near enough to it. */
+  readonly due: StrideReason | null
+}
+
+/**
+ * The fold that the next stride will have if its summaries are there: planned from `summary.at` on, with their caps
+ * for what they weigh. Below that a recap that stands is a reason for one: what it stands for was never
+ * summarised. Null where nothing is to be summarised.
+ */
+export function* foldAhead(
+  subject: Subject,
+  cache: MadeCache,
+  options: AheadOptions,
+): Steps<FoldAhead | null> {
+  const { policy, stride, room, due } = options
+  const { systemCount } = subject.structure
+  const point = subject.messages.length
+  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
+  const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
+  const viewTokens =
+    room.aroundTokens + (yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, point))
+  const isNear = viewTokens >= thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokens)
+  const planned =
+    due !== null || isNear
+      ? yield* planStride(subject, ledger, policy, {
+          point,
+          previous: stride,
+          room,
+          reason: due ?? 'trigger',
+          isBeyondBudget: due !== null,
+          keepRecent: policy.keep.recent_messages,
+          smallest: false,
+          strict: options.strict,
+          prepared: null,
+          plannedTokensMax: policy.summary.max_tokens,
+        })
+      : null
+  const chosen = planned ?? (stride !== null && hasRecap(stride, systemCount) ? stride : null)
+  if (chosen === null || chosen.fold === null) return null
+  const ranges: WorthyRange[] = []
+  for (const range of rangesOf(chosen, systemCount))
+    ranges.push(yield* worthOf(subject, ledger, stride, range))
+  const { frontier, kept } = chosen.fold
+  const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokens)
+  return { frontier, kept, ranges, systemTokensMax: quotedSystemTokensMax(targetTokens) }
+}
+
+// --- internal ---
+
+function hasRecap(stride: Stride, systemCount: number): boolean {
+  return partsOf(stride, systemCount).some(({ rest }) => rest !== null)
+}
+
+function partsOf(stride: Stride, systemCount: number): readonly FoldedPart[] {
+  const { before, after } = layoutOf(stride, systemCount)
+  return [before, after].filter((part) => part !== null)
+}
+
+/** The runs that a stride folds, whatever stands for them. */
+function rangesOf(stride: Stride, systemCount: number): readonly SummaryRange[] {
+  const bare = stride.fold === null ? null : { ...stride.fold, summaries: [] }
+  return partsOf({ ...stride, fold: bare }, systemCount).flatMap(({ rest }) =>
+    rest === null ? [] : [{ start: rest.start, end: rest.end, except: rest.except }],
+  )
+}
+
+function* worthOf(
+  subject: Subject,
+  ledger: Ledger,
+  stride: Stride | null,
+  range: SummaryRange,
+): Steps<WorthyRange> {
+  const { start, end, except } = range
+  const standing = stride ?? UNTOUCHED
+  const layout = layoutOf(standing, subject.structure.systemCount)
+  const clips = clipsByIndex(standing.clips)
+  const weigh = (from: number, to: number): Steps<number> =>
+    ledger.treatedTokens(from, to, standing.reach, clips)
+  const isIn = (index: number): boolean => index >= start && index < end && !except.includes(index)
+  const sizeOf = (index: number): number => subject.sizes[index] ?? 0
+
+  let replacedTokens = yield* weigh(Math.max(start, layout.tail), end)
+  for (const index of except) if (index >= layout.tail) replacedTokens -= yield* weigh(index, index + 1)
+  for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
+    if (index !== null && isIn(index)) replacedTokens += yield* weigh(index, index + 1)
+  }
+  for (const part of [layout.before, layout.after]) {
+    if (part === null) continue
+    const { summaries, rest } = part
+    replacedTokens += partTokens({
+      summaries: summaries.filter((summary) => isIn(summary.start)),
+      rest: null,
+    })
+    if (rest === null || rest.start < start || rest.end > end) continue
+    replacedTokens += ledger.originalTokens(rest.start, rest.end)
+    for (const index of rest.except) replacedTokens -= sizeOf(index)
+  }
+  const exceptTokens = except.reduce((sum, index) => sum + sizeOf(index), 0)
+  return { ...range, replacedTokens, expiredTokens: ledger.originalTokens(start, end) - exceptTokens }
+}

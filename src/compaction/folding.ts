@@ -1,0 +1,131 @@
+import type { Ledger } from './ledger.ts'
+import type { Pins } from './pins.ts'
+import { recapTokensMax, type RecapCaps } from './recap-caps.ts'
+import type { Fold, StandingSummary, Stride } from './stride.ts'
+import type { Subject } from './subject.ts'
+
+export type FoldingOptions = {
+  readonly pins: Pins
+  readonly caps: RecapCaps
+  /** The stride before. While a turn goes on, the recap of what lies before it does not grow. */
+  readonly previous: Stride | null
+  /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
+  readonly summaries: readonly StandingSummary[]
+  /** Where a summary is only planned: what one may take at most, in tokens; it stands for all of its run. Else null. */
+  readonly plannedTokensMax: number | null
+}
+
+/** The fold at a frontier, with what it keeps of old turns before it. */
+export type FoldAt = (frontier: number, kept?: readonly number[]) => Fold
+
+/**
+ * The fold at any frontier: summaries and a recap for what lies before the latest user message, the same for what
+ * follows it where the frontier has passed it, and quoted system messages on top. Nothing has more room than what
+ * it replaces, which is everything but the task and what is kept of old turns.
+ */
+export function folding(subject: Subject, ledger: Ledger, options: FoldingOptions): FoldAt {
+  const { pins, previous, plannedTokensMax } = options
+  const { tokensMax, systemTokensMax } = options.caps
+  const { systemCount } = subject.structure
+  const passed = pins.latestUser !== -1 && pins.latestUser !== pins.task ? pins.latestUser : null
+  const fitting = sum(options.summaries, ({ tokens }) => tokens) <= tokensMax ? options.summaries : []
+  const coveredSizes = new Map(fitting.map((summary) => [summary, coveredTokens(subject, ledger, summary)]))
+  const quotedBefore = quotedTokens(subject, systemCount, systemTokensMax)
+  const quotedAfter = quotedTokens(subject, (passed ?? systemCount) + 1, systemTokensMax)
+  const standing = passed === null ? null : standingBefore(previous, pins)
+
+  return function foldAt(frontier, kept = []) {
+    const staying = new Set([pins.task, ...kept])
+    const partAt = (start: number, end: number) => {
+      const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
+      let foldedTokens = ledger.originalTokens(start, end)
+      for (const index of staying)
+        if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
+      const left = foldedTokens - sum(summaries, (summary) => coveredSizes.get(summary) ?? 0)
+      return {
+        summaries,
+        foldedTokens,
+        leftTokens: Math.max(0, left),
+        writtenTokens: sum(summaries, ({ tokens }) => tokens),
+      }
+    }
+    const latest = passed !== null && passed < frontier - 1 ? passed : null
+    const before = partAt(systemCount, latest ?? frontier)
+    const after = latest === null ? null : partAt(latest + 1, frontier)
+    const quotes = {
+      before: quotedBefore(latest ?? frontier),
+      after: after === null ? 0 : quotedAfter(frontier),
+    }
+    const fold = { frontier, kept, systemTokensMax }
+    if (plannedTokensMax !== null) {
+      return {
+        ...fold,
+        beforeTokensMax: Math.min(before.foldedTokens, plannedTokensMax) + quotes.before,
+        afterTokensMax: after === null ? 0 : Math.min(after.foldedTokens, plannedTokensMax) + quotes.after,
+        summaries: [],
+      }
+    }
+    const roomTokens = tokensMax - before.writtenTokens - (after?.writtenTokens ?? 0)
+    const afterRecap = Math.min(recapTokensMax(after?.leftTokens ?? 0), Math.floor(roomTokens * AFTER_SHARE))
+    const beforeRecap =
+      Math.min(
+        recapTokensMax(before.leftTokens),
+        Math.max(roomTokens - doubled(afterRecap), Math.floor(roomTokens * (1 - AFTER_SHARE))),
+      ) + quotes.before
+    const isRecapOnly = before.summaries.length === 0 && latest !== null
+    return {
+      ...fold,
+      beforeTokensMax:
+        before.writtenTokens + (isRecapOnly ? Math.min(beforeRecap, standing ?? Infinity) : beforeRecap),
+      afterTokensMax: after === null ? 0 : after.writtenTokens + afterRecap + quotes.after,
+      summaries: [...before.summaries, ...(after?.summaries ?? [])],
+    }
+  }
+}
+
+// --- internal ---
+
+/** Of two recaps the one of the latest turn takes at most this share of the room. */
+const AFTER_SHARE = 0.5
+
+/** The words around a quoted system message. */
+const QUOTE_TOKENS = 4
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((total, item) => total + of(item), 0)
+}
+
+/** What the client sent of what a summary stands for. */
+function coveredTokens(subject: Subject, ledger: Ledger, { start, end, except }: StandingSummary): number {
+  return ledger.originalTokens(start, end) - sum(except, (index) => subject.sizes[index] ?? 0)
+}
+/**
+ * What the recap of the latest turn takes of the room of both, in doublings: so the recap before it keeps its
+ * size, and its place in the provider's cache, while a turn goes on.
+ */
+function doubled(afterTokens: number): number {
+  return afterTokens === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterTokens))
+}
+
+/** The cap of the recap before the latest user message, where the stride before had one before the same message. */
+function standingBefore(previous: Stride | null, pins: Pins): number | null {
+  const isSameTurn =
+    previous !== null && previous.latestUser === pins.latestUser && previous.task === pins.task
+  const fold = isSameTurn ? previous.fold : null
+  const isRecapOnly = fold !== null && !fold.summaries.some(({ end }) => end <= pins.latestUser)
+  return isRecapOnly && pins.latestUser < fold.frontier - 1 ? fold.beforeTokensMax : null
+}
+
+/** What the distinct system messages from `start` up to an end take when they are quoted. */
+function quotedTokens(subject: Subject, start: number, tokensMax: number): (end: number) => number {
+  const seen = new Set<string>()
+  const sums = [0]
+  for (let index = start; index < subject.messages.length; index += 1) {
+    const facts = subject.messages[index]?.facts
+    const isSystem = facts?.role === 'system' || facts?.role === 'developer'
+    const isNew = isSystem && !seen.has(facts.meaning)
+    if (isNew) seen.add(facts.meaning)
+    sums.push((sums.at(-1) ?? 0) + (isNew ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
+  }
+  return (end) => Math.min(tokensMax, sums[Math.max(0, end - start)] ?? 0)
+}

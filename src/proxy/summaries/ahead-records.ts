@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { shiftedRange } from '../../compaction/stride.ts'
+import type { FoldAhead } from '../../compaction/ahead.ts'
+import type { Store } from '../../stores/store.ts'
+import type { RecordPlace } from '../memory/records.ts'
+import type { StoreGuard } from '../memory/store-guard.ts'
+import type { Chat } from '../request/read-chat.ts'
+
+/**
+ * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
+ * asks for the same, once, and the stride that is due takes the frontier that they were asked for.
+ */
+export type AheadRecords = {
+  /** The newest that was made at or after the request point `since`; null where there is none. */
+  readonly find: (chat: Chat, place: RecordPlace, since: number) => Promise<FoldAhead | null>
+  /** Records one for the end of the conversation; returns the one that stands. */
+  readonly keep: (chat: Chat, place: RecordPlace, fold: FoldAhead, conversation: string) => Promise<FoldAhead>
+}
+
+export function createAheadRecords(store: Store, guarded: StoreGuard): AheadRecords {
+  return {
+    find: async (chat, place, since) => {
+      const points = chat.structure.recordPoints.filter((point) => point >= since).toReversed()
+      const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, place, point))
+      const found = await guarded(null, () => store.getFirst(keys))
+      return found === null ? null : readFold(found.value, chat)
+    },
+    keep: async (chat, place, fold, conversation) => {
+      const key = recordKey(chat, place, chat.messages.length)
+      const text = writeFold(fold, chat)
+      const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
+      return readFold(standing, chat) ?? fold
+    },
+  }
+}
+
+// --- internal ---
+
+/** Requests between two strides are far fewer. */
+const POINTS_MAX = 256
+
+function recordKey(chat: Chat, { scope, profile, model }: RecordPlace, point: number): string {
+  return `ahead:${scope}:${profile}:${model}:${chat.keys[point] ?? ''}`
+}
+
+const index = z.int().min(0)
+
+const foldSchema = z.object({
+  frontier: index,
+  kept: z.array(index),
+  systemTokensMax: index,
+  ranges: z.array(
+    z.object({
+      start: index,
+      end: index,
+      except: z.array(index),
+      replacedTokens: z.int(),
+      expiredTokens: z.int(),
+    }),
+  ),
+})
+
+function writeFold(fold: FoldAhead, chat: Chat): string {
+  return JSON.stringify(shifted(fold, -chat.structure.systemCount))
+}
+
+/** Null where the text is none or does not fit the conversation: a damaged record costs a call. */
+function readFold(text: string, chat: Chat): FoldAhead | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const read = foldSchema.safeParse(value).data
+  if (read === undefined) return null
+  const fold = shifted(read, chat.structure.systemCount)
+  const isInside = ({ start, end }: { readonly start: number; readonly end: number }): boolean =>
+    start < end && end <= fold.frontier
+  const isSound =
+    fold.frontier <= chat.messages.length &&
+    chat.structure.isFrontier(fold.frontier) &&
+    fold.ranges.every(isInside)
+  return isSound ? fold : null
+}
+
+function shifted(fold: FoldAhead, by: number): FoldAhead {
+  return {
+    ...fold,
+    frontier: fold.frontier + by,
+    kept: fold.kept.map((kept) => kept + by),
+    ranges: fold.ranges.map((range) => shiftedRange(range, by)),
+  }
+}

@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache'
+import type { ModelKey } from '../../upstream/model-key.ts'
+
+/** Which upstreams take no more of a credential for now. */
+export type RateLimits = {
+  /** `retryAfterMs` null where the upstream did not say. */
+  readonly note: (key: Pick<ModelKey, 'upstream' | 'credential'>, retryAfterMs: number | null) => void
+  readonly isLimited: (key: Pick<ModelKey, 'upstream' | 'credential'>) => boolean
+}
+
+export function createRateLimits(nowMs: () => number): RateLimits {
+  const untilMs = new LRUCache<string, number>({ max: ENTRIES_MAX })
+  const nameOf = ({ upstream, credential }: Pick<ModelKey, 'upstream' | 'credential'>): string =>
+    JSON.stringify([upstream, credential])
+  return {
+    note: (key, retryAfterMs) => {
+      untilMs.set(nameOf(key), nowMs() + Math.min(retryAfterMs ?? USUAL_MS, LONGEST_MS))
+    },
+    isLimited: (key) => (untilMs.get(nameOf(key)) ?? 0) > nowMs(),
+  }
+}
+
+// --- internal ---
+
+const ENTRIES_MAX = 4096
+
+/** Most limits are by the minute. */
+const USUAL_MS = 30_000
+
+/** Whatever is said: quotas by the day are refused again, and cost nothing. */
+const LONGEST_MS = 600_000

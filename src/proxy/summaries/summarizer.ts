@@ -1,0 +1,222 @@
+import { foldAhead, type FoldAhead, type WorthyRange } from '../../compaction/ahead.ts'
+import { lastingRoom } from '../../compaction/advance.ts'
+import type { Compacted } from '../../compaction/compact.ts'
+import type { MadeCache } from '../../compaction/made-cache.ts'
+import type { PreparedFold } from '../../compaction/plan.ts'
+import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
+import { standingSummary } from '../../compaction/summary-message.ts'
+import type { Desk } from '../../summaries/desk.ts'
+import type { FailureReason } from '../../summaries/failure.ts'
+import type { SummaryRecord } from '../../summaries/summary-record.ts'
+import { drive } from '../drive.ts'
+import type { Failures } from '../failures.ts'
+import type { Counted, Measure } from '../measure/measure.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import type { AheadRecords } from './ahead-records.ts'
+import type { SpentTokens } from './spent-tokens.ts'
+import { summarizingOf, type Summarizing } from './summarizing.ts'
+import { summaryKey } from './summary-keys.ts'
+import { orderSummary, summaryModelKey, type SummaryOrderParts } from './summary-orders.ts'
+
+/** A request whose conversation was counted, with what is known of it. */
+export type SummaryRequest = {
+  readonly request: ChatRequest
+  readonly measure: Measure
+  readonly counted: Counted
+  /** The conversation's id. */
+  readonly conversation: string
+  readonly strict: boolean
+}
+
+/** How things stand with the summary that a conversation will need next. */
+export type SummaryOutlook = {
+  readonly state: 'none' | 'pending' | 'ready'
+  /** Why one that was wanted is not there. */
+  readonly reason: FailureReason | null
+  /** Asks for what is missing, once the upstream has accepted the request; null where nothing is. Never throws. */
+  readonly begin: (() => void) | null
+}
+
+/** The summaries of requests: whether one is there for a stride that is due, and which will be needed next. */
+export type Summarizer = {
+  /**
+   * The fold with its summaries for a stride that is due: those that were asked for ahead of need, waited for within
+   * `summary.wait_ms`. Null where there is none, and a recap takes its place. Rejects where the client leaves.
+   */
+  readonly foldFor: (wanted: SummaryRequest, due: Compacted) => Promise<PreparedFold | null>
+  /** What is to be asked for ahead of need, by the stride that the request is sent in. */
+  readonly outlook: (wanted: SummaryRequest, stride: Stride | null) => Promise<SummaryOutlook>
+}
+
+export type SummarizerParts = SummaryOrderParts & {
+  readonly desk: Desk
+  readonly ahead: AheadRecords
+  readonly spent: SpentTokens
+  readonly cache: MadeCache
+  readonly failures: Failures
+}
+
+export const noOutlook: SummaryOutlook = { state: 'none', reason: null, begin: null }
+
+export function createSummarizer(parts: SummarizerParts): Summarizer {
+  const { desk, ahead, cache, memory } = parts
+
+  function mayAsk({ request }: SummaryRequest): boolean {
+    const { upstream, credential } = request.modelKey
+    return memory.accepted.has(upstream, credential) && !parts.rateLimits.isLimited(summaryModelKey(request))
+  }
+
+  function planned(
+    { request, counted, strict }: SummaryRequest,
+    stride: Stride | null,
+    due: StrideReason | null,
+  ): Promise<FoldAhead | null> {
+    const room = lastingRoom(counted.actual, counted.stride === stride ? counted.excess.differenceTokens : 0)
+    return drive(foldAhead(counted.subject, cache, { policy: request.profile, stride, room, strict, due }))
+  }
+
+  function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {
+    return summaryKey(chat, place.scope, profile.summary, range)
+  }
+
+  /** What is on record of the ranges of a fold; null for those of which nothing is. */
+  async function recordsOf(request: ChatRequest, ranges: readonly WorthyRange[]): Promise<Found[]> {
+    const found: Found[] = []
+    for (const range of ranges) {
+      const key = keyOf(request, range)
+      found.push({ range, key, record: (await desk.find([key]))?.record ?? null })
+    }
+    return found
+  }
+
+  /** Has every range written that is not, one after the other: what they may cost is one account. */
+  async function obtainAll(wanted: SummaryRequest, stride: Stride | null, fold: FoldAhead): Promise<void> {
+    const { request, conversation } = wanted
+    const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
+    for (const range of fold.ranges) {
+      if (!isWorthwhile(request, range)) continue
+      await desk.obtain({
+        key: keyOf(request, range),
+        group: conversation,
+        scope: request.place.scope,
+        concurrent: request.profile.summary.concurrent,
+        mayBegin: () => !parts.rateLimits.isLimited(summaryModelKey(request)),
+        write: async (signal) => {
+          const spendableTokens = await parts.spent.left(request.place.scope, conversation, expiredTokens)
+          const written = await orderSummary({ ...wanted, stride, range, spendableTokens }, parts, signal)
+          await parts.spent.add(request.place.scope, conversation, written.promptTokens)
+          return written
+        },
+      })
+    }
+  }
+
+  return {
+    foldFor: async (wanted, due) => {
+      const how = summarizingOf(wanted.request)
+      if (how === null || due.stride === null) return null
+      const { request, counted } = wanted
+      const { previous } = due
+      const fold = await foldAsked(wanted, due, how)
+      if (fold === null) return null
+      const found = await recordsOf(request, fold.ranges)
+      if (how !== 'fitted' && found.some(({ record }) => record === null)) {
+        const obtained = obtainAll(wanted, previous, fold)
+        await waitedFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
+      }
+      const summaries: StandingSummary[] = []
+      for (const { range, record } of await recordsOf(request, fold.ranges)) {
+        if (record?.kind !== 'written') continue
+        summaries.push(standingSummary(counted.subject, range, record.text, fold.systemTokensMax))
+      }
+      return summaries.length === 0 ? null : { frontier: fold.frontier, kept: fold.kept, summaries }
+    },
+
+    outlook: async (wanted, stride) => {
+      const { request, conversation } = wanted
+      const how = summarizingOf(request)
+      if (how === null) return noOutlook
+      const { chat, place } = request
+      const { systemCount } = chat.structure
+      const asked = await ahead.find(chat, place, stride?.point ?? systemCount)
+      const isFurther = asked !== null && asked.frontier > (stride?.fold?.frontier ?? systemCount)
+      const fold = isFurther ? asked : ((await planned(wanted, stride, null)) ?? asked)
+      if (fold === null) return noOutlook
+      const found = (await recordsOf(request, fold.ranges)).filter(({ range }) =>
+        isWorthwhile(request, range),
+      )
+      const missing = found.filter(({ record }) => record === null)
+      const reason = found.map(({ record }) => failureOf(record)).find((failed) => failed !== null) ?? null
+      if (found.length === 0) return noOutlook
+      if (missing.length === 0) return { state: reason === null ? 'ready' : 'none', reason, begin: null }
+      const isAsked = missing.some(({ key }) => desk.isPending(key))
+      const begin = (): void => {
+        if (parts.rateLimits.isLimited(summaryModelKey(request))) return
+        void parts.failures.around('summary', undefined, async () => {
+          const standing = fold === asked ? fold : await ahead.keep(chat, place, fold, conversation)
+          await obtainAll(wanted, stride, standing)
+        })
+      }
+      const mayBegin = how === 'background' && !isAsked
+      return {
+        state: asked === fold || mayBegin ? 'pending' : 'none',
+        reason,
+        begin: mayBegin ? begin : null,
+      }
+    },
+  }
+
+  /** The fold that summaries were asked for, or, where a request may wait for them, are asked for now. */
+  async function foldAsked(
+    wanted: SummaryRequest,
+    { previous, stride }: Compacted,
+    how: Exclude<Summarizing, null>,
+  ): Promise<FoldAhead | null> {
+    const { request, conversation } = wanted
+    const { chat, place } = request
+    const { systemCount } = chat.structure
+    const asked = await ahead.find(chat, place, previous?.point ?? systemCount)
+    const isFurther = asked !== null && asked.frontier > (previous?.fold?.frontier ?? systemCount)
+    if (isFurther || how !== 'blocking' || stride === null || !mayAsk(wanted)) return asked
+    const fold = await planned(wanted, previous, stride.reason)
+    return fold === null ? asked : ahead.keep(chat, place, fold, conversation)
+  }
+}
+
+// --- internal ---
+
+type Found = {
+  readonly range: WorthyRange
+  readonly key: string
+  readonly record: SummaryRecord | null
+}
+
+/** A summary that would save less than this is not asked for, in tokens. */
+const SAVED_TOKENS_MIN = 1024
+
+/** Whether a summary saves enough, with its cap as its size. */
+function isWorthwhile({ profile }: ChatRequest, { replacedTokens }: WorthyRange): boolean {
+  const { max_tokens, min_savings_ratio } = profile.summary
+  const savedTokens = replacedTokens - max_tokens
+  return savedTokens >= SAVED_TOKENS_MIN && savedTokens >= replacedTokens * min_savings_ratio
+}
+
+function failureOf(record: SummaryRecord | null): FailureReason | null {
+  return record?.kind === 'failed' ? record.reason : null
+}
+
+/** Resolves as soon as the work is done, at the latest after `waitMs`. Rejects where the client leaves; the work goes on. */
+function waitedFor(work: Promise<unknown>, waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (outcome: () => void): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+      outcome()
+    }
+    const leave = (): void => settle(() => reject(signal.reason as Error))
+    const timer = setTimeout(() => settle(resolve), waitMs)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    void work.finally(() => settle(resolve))
+  })
+}

@@ -1,0 +1,39 @@
+import type { SummaryRange } from '../../compaction/stride.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { SUMMARY_VERSION } from '../../summaries/prompt.ts'
+import { digest } from '../request/body-source.ts'
+import type { Chat } from '../request/read-chat.ts'
+
+/**
+ * What a summary is found under: whose it is, how it is made, and the conversation up to its end by what it means. The
+ * request's own model is no part of it, so that one that is changed in the middle finds what was summarised before.
+ */
+export function summaryKey(
+  chat: Chat,
+  scope: string,
+  settings: Profile['summary'],
+  range: SummaryRange,
+): string {
+  const { systemCount } = chat.structure
+  const { start, end, except } = range
+  const place = [start - systemCount, ...except.map((index) => index - systemCount)]
+  return `summary:${scope}:${settingsDigest(settings)}:${digest(JSON.stringify([chat.keys[end] ?? '', place]))}`
+}
+
+// --- internal ---
+
+const digests = new WeakMap<Profile['summary'], string>()
+
+/** Of the settings that decide what a summary says. */
+function settingsDigest(settings: Profile['summary']): string {
+  const known = digests.get(settings)
+  if (known !== undefined) return known
+  const { upstream, model, max_tokens, parameters, system_prompt, user_prompt } = settings
+  const made = digest(
+    JSON.stringify([SUMMARY_VERSION, upstream, model, max_tokens, parameters, system_prompt, user_prompt]),
+  ).slice(0, DIGEST_CHARS)
+  digests.set(settings, made)
+  return made
+}
+
+const DIGEST_CHARS = 16

@@ -1,0 +1,166 @@
+import { covers } from '../../compaction/layout.ts'
+import type { WorthyRange } from '../../compaction/ahead.ts'
+import type { StandingSummary, Stride, SummaryRange } from '../../compaction/stride.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { matchProfile } from '../../profiles/match.ts'
+import { resolveWindow } from '../../pressure/window.ts'
+import { createAsk } from '../../summaries/summary-call.ts'
+import type { Desk } from '../../summaries/desk.ts'
+import type { ParameterMemory } from '../../summaries/parameter-memory.ts'
+import { transcriptOf } from '../../summaries/transcript.ts'
+import { writeSummary, type Order, type Written } from '../../summaries/write-summary.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import { drive } from '../drive.ts'
+import { knownWindow, type Counted, type Measure } from '../measure/measure.ts'
+import type { UpstreamMemory } from '../memory/upstream-memory.ts'
+import { digest } from '../request/body-source.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import type { RateLimits } from './rate-limits.ts'
+import { summaryKey } from './summary-keys.ts'
+import { summaryPlace } from './summary-place.ts'
+
+/** A summary that is to be written: of which messages, for whom, and what it may cost. */
+export type SummaryWish = {
+  readonly request: ChatRequest
+  readonly measure: Measure
+  readonly counted: Counted
+  /** The stride that the conversation stands in. */
+  readonly stride: Stride | null
+  readonly range: WorthyRange
+  /** Prompt tokens that may be sent for it. */
+  readonly spendableTokens: number
+}
+
+export type SummaryOrderParts = {
+  readonly upstreams: Upstreams
+  readonly desk: Pick<Desk, 'find'>
+  readonly memory: UpstreamMemory
+  readonly parameters: ParameterMemory
+  readonly rateLimits: RateLimits
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  readonly nowMs: () => number
+}
+
+/** The model that writes summaries for a request, as what is learnt of it is kept. */
+export function summaryModelKey({ profile, modelKey, model }: ChatRequest): ModelKey {
+  const { summary } = profile
+  return {
+    upstream: summary.upstream ?? modelKey.upstream,
+    credential: modelKey.credential,
+    model: summary.model ?? model,
+  }
+}
+
+/**
+ * Has a summary written: continued from what was summarised before, with the messages that this does not cover. Nothing
+ * of the conversation is read before it is this one's turn.
+ */
+export async function orderSummary(
+  wish: SummaryWish,
+  parts: SummaryOrderParts,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { request, counted } = wish
+  const { subject } = counted
+  const { profile, chat } = request
+  const modelKey = summaryModelKey(request)
+  const { previous, indexes } = await materialOf(wish, parts.desk)
+  const entries = await drive(transcriptOf(subject, indexes))
+  const order: Order = {
+    previous,
+    entries,
+    replacedTokens: wish.range.replacedTokens,
+    settings: profile.summary,
+    model: profile.summary.model ?? chat.completion.model,
+    limitName: chat.completion.outputLimit?.name ?? 'max_tokens',
+    windowTokens: windowOf(wish, parts),
+    spendableTokens: wish.spendableTokens,
+    warm: null,
+    parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
+    count: subject.count,
+    digest,
+    nowMs: parts.nowMs,
+  }
+  const ask = createAsk(summaryPlace(request), {
+    upstreams: parts.upstreams,
+    nowMs: parts.nowMs,
+    onRateLimited: (retryAfterMs) => parts.rateLimits.note(modelKey, retryAfterMs),
+  })
+  const written = await writeSummary(order, ask, parts.parameters, signal)
+  if (written.learntWindowTokens !== null) {
+    const window = { tokens: written.learntWindowTokens, kind: 'total' as const }
+    parts.memory.windows.learn(modelKey, window, parts.nowMs())
+  }
+  return written
+}
+
+// --- internal ---
+
+/** What is summarised already, and the messages that are not, ascending. */
+type Material = { readonly previous: string | null; readonly indexes: readonly number[] }
+
+async function materialOf(
+  { request, stride, range }: SummaryWish,
+  desk: Pick<Desk, 'find'>,
+): Promise<Material> {
+  const standing = (stride?.fold?.summaries ?? []).filter(
+    ({ start, end }) => start >= range.start && end <= range.end,
+  )
+  const earlier = await earlierSummary(request, range, standing, desk)
+  const known: readonly (SummaryRange & { readonly text: string })[] = earlier === null ? standing : [earlier]
+  const indexes: number[] = []
+  for (let index = range.start; index < range.end; index += 1) {
+    if (covers(range, index) && !known.some((summary) => covers(summary, index))) indexes.push(index)
+  }
+  return { previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'), indexes }
+}
+
+/**
+ * A summary of the beginning of the range that is on record and reaches further than what stands: one that came too
+ * late for its stride, or was made for another model or a branch of the conversation.
+ */
+async function earlierSummary(
+  { chat, place, profile }: ChatRequest,
+  range: SummaryRange,
+  standing: readonly StandingSummary[],
+  desk: Pick<Desk, 'find'>,
+): Promise<(SummaryRange & { readonly text: string }) | null> {
+  const from = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
+  const ranges: SummaryRange[] = []
+  for (let end = range.end - 1; end > from && ranges.length < LOOKED_BACK_MAX; end -= 1) {
+    if (!chat.structure.isFrontier(end)) continue
+    ranges.push({ start: range.start, end, except: range.except.filter((index) => index < end) })
+  }
+  const keys = ranges.map((earlier) => summaryKey(chat, place.scope, profile.summary, earlier))
+  for (let at = 0; at < keys.length; at += KEYS_PER_LOOKUP) {
+    const found = await desk.find(keys.slice(at, at + KEYS_PER_LOOKUP))
+    const earlier = found === null ? undefined : ranges[at + found.index]
+    if (found === null || earlier === undefined) continue
+    return found.record.kind === 'written' ? { ...earlier, text: found.record.text } : null
+  }
+  return null
+}
+
+/** Frontiers at which an earlier summary is looked for. */
+const LOOKED_BACK_MAX = 512
+const KEYS_PER_LOOKUP = 256
+
+/** The window of the summary model, in its own tokens; null where it is a guess. */
+function windowOf({ request, measure }: SummaryWish, parts: SummaryOrderParts): number | null {
+  const { summary } = request.profile
+  if (summary.upstream === null && summary.model === null) return knownWindow(measure)?.tokens ?? null
+  const modelKey = summaryModelKey(request)
+  const match = matchProfile(parts.profiles(), { model: modelKey.model, headers: {}, requested: null })
+  const { tokens, max } =
+    match.kind === 'unknown' ? { tokens: 'auto' as const, max: null } : match.profile.window
+  const { source, tokens: found } = resolveWindow({
+    configuredTokens: tokens === 'auto' ? null : tokens,
+    maxTokens: max,
+    learnt: parts.memory.windows.lookup(modelKey, '', parts.nowMs()),
+    server: null,
+    names: [modelKey.model],
+    host: new URL(parts.upstreams.addressOf(summary.upstream ?? request.upstreamName).origin).hostname,
+  })
+  return source === 'default' ? null : found
+}

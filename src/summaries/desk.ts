@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { Store } from '../stores/store.ts'
+import { createGate, type Gate } from '../upstream/gate.ts'
+import type { Written } from './write-summary.ts'
+import { readSummaryRecord, type SummaryRecord } from './summary-record.ts'
+
+/** A summary that is wanted. */
+export type SummaryJob = {
+  /** What it is found under: whose it is, how it is made, and of what. */
+  readonly key: string
+  /** The conversation's id. */
+  readonly group: string
+  readonly scope: string
+  /** How many may be written at a time for this scope. */
+  readonly concurrent: number
+  /** Whether one may be asked for now: not while the upstream is rate-limited. */
+  readonly mayBegin: () => boolean
+  /** Asks for it. Called by one process at a time. Must not throw but for the signal's reason. */
+  readonly write: (signal: AbortSignal) => Promise<Written>
+}
+
+/** Where summaries are written: one writer for each key, in this process and among all that share the store. */
+export type Desk = {
+  /** What is on record under the first of these keys that has something; a failure is on record too. */
+  readonly find: (
+    keys: readonly string[],
+  ) => Promise<{ readonly index: number; readonly record: SummaryRecord } | null>
+  /** What becomes of a job, whoever does it; null where nothing does for now. Never rejects. */
+  readonly obtain: (job: SummaryJob) => Promise<SummaryRecord | null>
+  /** Whether this process writes it, or waits for another that does. */
+  readonly isPending: (key: string) => boolean
+  /** Breaks off what is being written, and takes no more. */
+  readonly close: () => Promise<void>
+}
+
+export type DeskOptions = {
+  readonly store: Store
+  /** Does something with the store; `instead` where that fails. */
+  readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
+  /** What was written or failed, by this process. Must not throw. */
+  readonly onWritten: (job: Pick<SummaryJob, 'group'>, written: Written) => void
+  /** Something broke that is a defect. Must not throw. */
+  readonly onDefect: (error: unknown) => void
+  /** How long another process is taken to be writing after it last said so, in milliseconds. Default 15,000. */
+  readonly leaseMs?: number
+}
+
+export function createDesk(options: DeskOptions): Desk {
+  const { store, guarded } = options
+  const leaseMs = options.leaseMs ?? LEASE_MS
+  const running = new Map<string, Promise<SummaryRecord | null>>()
+  // Without its store a process still uses what it has paid for.
+  const recent = new LRUCache<string, SummaryRecord>({ max: RECENT_MAX })
+  const gates = new LRUCache<string, Gate>({ max: SCOPES_MAX })
+  const closing = new AbortController()
+
+  async function find(keys: readonly string[]) {
+    const found = await guarded(null, () => store.getFirst(keys))
+    const record = found === null ? null : readSummaryRecord(found.value)
+    if (found !== null && record !== null) return { index: found.index, record }
+    for (const [index, key] of keys.entries()) {
+      const known = recent.get(key)
+      if (known !== undefined) return { index, record: known }
+    }
+    return null
+  }
+
+  async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
+    const known = running.get(job.key)
+    if (known !== undefined) return known
+    if (closing.signal.aborted || running.size >= JOBS_MAX) return null
+    const run = obtainOnce(job)
+      .catch((error: unknown) => {
+        if (!closing.signal.aborted) options.onDefect(error)
+        return null
+      })
+      .finally(() => running.delete(job.key))
+    running.set(job.key, run)
+    return run
+  }
+
+  async function obtainOnce(job: SummaryJob): Promise<SummaryRecord | null> {
+    const { signal } = closing
+    const holder = randomUUID()
+    const gate = gates.get(job.scope) ?? createGate(job.concurrent)
+    gates.set(job.scope, gate)
+    const leave = await gate.enter(signal)
+    try {
+      for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
+        const found = await find([job.key])
+        if (found !== null) return found.record
+        if (!job.mayBegin()) return null
+        const slot = await freeSlot(job, holder)
+        const lease = `lease:${job.key}`
+        if (slot !== null && (await take(lease, holder))) {
+          return await keeping([lease, slot], holder, () => writeUnlessThere(job, signal))
+        }
+        if (slot !== null) await giveBack(slot, holder)
+        await sleep(POLL_MS, undefined, { signal })
+      }
+      return null
+    } finally {
+      leave()
+    }
+  }
+
+  /** A place among those that may write for a scope at a time, whichever process they are in; null where all are taken. */
+  async function freeSlot({ scope, concurrent }: SummaryJob, holder: string): Promise<string | null> {
+    for (let slot = 0; slot < concurrent; slot += 1) {
+      const key = `slot:${scope}:${slot}`
+      if (await take(key, holder)) return key
+    }
+    return null
+  }
+
+  async function take(key: string, holder: string): Promise<boolean> {
+    return guarded(true, () => store.lease(key, holder, leaseMs))
+  }
+
+  async function giveBack(key: string, holder: string): Promise<void> {
+    await guarded(undefined, () => store.release(key, holder))
+  }
+
+  /** Works while the leases are held and renewed. */
+  async function keeping<Result>(
+    leases: readonly string[],
+    holder: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const timer = setInterval(() => {
+      for (const key of leases) void take(key, holder)
+    }, leaseMs / RENEWALS)
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+      await Promise.all(leases.map((key) => giveBack(key, holder)))
+    }
+  }
+
+  async function writeUnlessThere(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
+    // It may have been written between the look and the lease.
+    const found = await find([job.key])
+    if (found !== null) return found.record
+    const written = await job.write(signal)
+    options.onWritten(job, written)
+    if (written.kind === 'failed' && passing.has(written.reason)) return null
+    const record: SummaryRecord =
+      written.kind === 'written'
+        ? { kind: 'written', text: written.text, tokens: written.tokens }
+        : { kind: 'failed', reason: written.reason }
+    const text = JSON.stringify(record)
+    const standing = await guarded(text, () => store.putIfAbsent(job.key, text, job.group))
+    const kept = readSummaryRecord(standing) ?? record
+    recent.set(job.key, kept)
+    return kept
+  }
+
+  return {
+    find,
+    obtain,
+    isPending: (key) => running.has(key),
+    close: async () => {
+      closing.abort(new Error('Foldgate shuts down.'))
+      await Promise.all(running.values())
+    },
+  }
+}
+
+// --- internal ---
+
+/** A writer that died is given up after this, in milliseconds. */
+const LEASE_MS = 15_000
+
+/** How often a lease is renewed before its time is up. */
+const RENEWALS = 3
+
+/** How often it is looked whether another process has finished, in milliseconds. */
+const POLL_MS = 200
+
+/** How long a job waits for its turn and for others at most, in milliseconds. */
+const PATIENCE_MS = 900_000
+
+/** Each holds a conversation until it is done; what is beyond is left to the next request. */
+const JOBS_MAX = 64
+
+/** A few kilobytes each. */
+const RECENT_MAX = 500
+
+const SCOPES_MAX = 10_000
+
+/** What says nothing of the summary itself: it is asked for again when the next request wants it. */
+const passing: ReadonlySet<string> = new Set(['cancelled', 'gave-way'])

@@ -1,0 +1,7 @@
+/** The `retry-after` header in milliseconds, in seconds or as a date (RFC 9110, 10.2.3); null where it says neither. */
+export function retryAfterMs(header: string | null, nowMs: number): number | null {
+  if (header === null) return null
+  const text = header.trim()
+  const waitMs = /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs
+  return Number.isFinite(waitMs) ? Math.max(0, Math.round(waitMs)) : null
+}
