@@ -173,7 +173,12 @@ export const profileKeys = group({
     max_tokens: count('tokens', 1)
       .default(8192)
       .describe(
-        'Longest recap, in tokens, summaries beside it included; it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
+        'Longest recap, in tokens; with the summaries beside it, it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
+      ),
+    beside_summaries: onOff
+      .default(true)
+      .describe(
+        'Whether a recap stands beside a summary too, for what the summary does not name; false: only for messages that no summary covers.',
       ),
   })
     .prefault({})

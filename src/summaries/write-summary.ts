@@ -7,7 +7,6 @@ import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces
 import { fenceKeyOf, instructionSentences, promptOf, warmInstruction, type Prompt } from './prompt.ts'
 import { wantedTokens } from './request.ts'
 
-
 export type Written =
   | ({ readonly kind: 'written'; readonly text: string; readonly tokens: number } & Spent)
   | (Failure & Spent)
