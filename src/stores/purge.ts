@@ -34,7 +34,10 @@ export async function purgeStore(options: PurgeOptions): Promise<string> {
 
 async function purgeOpened(store: Store, conversation: string | null): Promise<string> {
   if (conversation === null) {
-    return `Deleted ${counted(await store.purge())} from ${store.name}: everything that Foldgate had stored there.`
+    const all = await store.purge()
+    return all === 0
+      ? `Nothing to delete: ${store.name} holds nothing of Foldgate's.`
+      : `Deleted ${counted(all)} from ${store.name}: everything that Foldgate had stored there.`
   }
   const deleted = await store.deleteGroup(conversation)
   return deleted === 0

@@ -39,7 +39,10 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 
   /** Gives freed pages back to the file system. */
   async function shrink(): Promise<void> {
-    while (count(statements.freePages, 'freelist_count') > 0) {
+    for (let before = Infinity; ;) {
+      const left = count(statements.freePages, 'freelist_count')
+      if (left === 0 || left >= before) return
+      before = left
       statements.shrink.all()
       await setImmediate()
     }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,7 +7,7 @@ import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { chatOf, postChat } from '../proxy/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
-import { redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
+import { freePort, redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
 import { output, serve, type Program } from './program.ts'
 
 const user = (content: string) => ({ role: 'user' as const, content })
@@ -128,6 +129,38 @@ describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible serve
   })
 })
 
+/** A certificate for localhost that signs itself; null where this machine cannot make one. */
+function certificateIn(folder: string): { readonly key: string; readonly certificate: string } | null {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
+  const made = spawnSync('openssl', [
+    ...[...request, '-addext', 'subjectAltName=DNS:localhost'],
+    ...['-keyout', key, '-out', certificate],
+  ])
+  return made.status === 0 ? { key, certificate } : null
+}
+
+describe.skipIf(redisProgram === undefined)(`a server behind TLS${withoutRedis}`, () => {
+  test('is reached by rediss://, and only if its certificate is good', async ({ skip }) => {
+    const cwd = await temporaryFolder({})
+    const made = certificateIn(cwd)
+    if (made === null) return skip('openssl is not installed')
+    const port = await freePort()
+    const files = ['--tls-cert-file', made.certificate, '--tls-key-file', made.key]
+    const settingsOfTls = ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no']
+    const server = await redisServer(...settingsOfTls).catch(() => null)
+    if (server === null) return skip('this server is built without TLS')
+    await using running = server
+    await running.ask('SET {foldgate}:value:key value')
+    const args = ['purge', '--store', `rediss://localhost:${port}`]
+    const refused = await output(args, { cwd })
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toMatch(/rediss:\/\/localhost:\d+ cannot be used \(\w*SELF_SIGNED\w*\)/)
+    const trusted = await output(args, { cwd, env: { NODE_EXTRA_CA_CERTS: made.certificate } })
+    expect([trusted.code, trusted.stdout]).toEqual([0, expect.stringContaining('Deleted 1 record')])
+  })
+})
+
 describe('foldgate purge', () => {
   test('deletes everything, or one conversation, and says what that was', async () => {
     const cwd = await temporaryFolder({})
@@ -152,6 +185,8 @@ describe('foldgate purge', () => {
     expect([all.code, all.stderr]).toEqual([0, ''])
     expect(all.stdout).toContain(`Deleted 1 record from sqlite:${path}`)
     expect(await store.getFirst(['c'])).toBeNull()
+    const again = await output(args, { cwd })
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('holds nothing of Foldgate')])
     await store.close()
   })
 

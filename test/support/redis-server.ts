@@ -60,6 +60,15 @@ export async function redisServer(...settings: readonly string[]): Promise<Redis
   }
 }
 
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return address === null || typeof address === 'string' ? 0 : address.port
+}
+
 // --- internal ---
 
 async function start(folder: string, port: number, settings: readonly string[]): Promise<ChildProcess> {
@@ -85,12 +94,4 @@ async function ask(port: number, commands: readonly string[]): Promise<string> {
   socket.end(commands.map((command) => `${command}\r\n`).join(''))
   await once(socket, 'close')
   return answer
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return address === null || typeof address === 'string' ? 0 : address.port
 }
