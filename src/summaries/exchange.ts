@@ -38,14 +38,13 @@ export function openExchanges(
   memory: ParameterMemory,
   signal: AbortSignal,
 ): Exchanges {
-  const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
-  let sentTokens = 0
+  const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
 
   async function send(body: string, promptTokens: number): Promise<Exchange> {
-    if (sentTokens + promptTokens > order.spendableTokens) return failure('too-dear')
+    if (spent.sentTokens + promptTokens > order.spendableTokens) return failure('too-dear')
     if (signal.aborted) return failure(reasonOf(signal.reason, signal))
     spent.calls += 1
-    sentTokens += promptTokens
+    spent.sentTokens += promptTokens
     let answer: AskAnswer
     try {
       answer = await ask({ body }, signal)

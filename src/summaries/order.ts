@@ -51,6 +51,8 @@ export type Spent = {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly cachedTokens: number
+  /** Prompt tokens by our count, of every request: errors state none, and were sent all the same. */
+  readonly sentTokens: number
   /** A window that an overflow answer stated, in the model's tokens, for the orders to come. */
   readonly learntWindowTokens: number | null
 }

@@ -112,7 +112,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
             parts,
             signal,
           )
-          await parts.spent.add(request.place.scope, conversation, written.promptTokens)
+          const sentTokens = Math.max(written.promptTokens, written.sentTokens)
+          await parts.spent.add(request.place.scope, conversation, sentTokens)
           return written
         },
       })

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { startsWith } from '../../support/starts-with.ts'
+import { summaryStand } from './summary-stand.ts'
+import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+
+const long = { roundTokens: 1000 }
+
+describe('a summary is there before it is needed', () => {
+  test('no request waits for one: the upstream has answered the agent before the summary is written', async () => {
+    let write = () => {}
+    const isToBeWritten = new Promise<void>((resolve) => {
+      write = resolve
+    })
+    await using stand = await summaryStand({
+      model: { quality: () => isToBeWritten.then(() => 'good' as const) },
+      profile: { summary: { at: 0.5 } },
+    })
+    const agent = stand.agent()
+    const asking = (await turnsUntil(agent, isPending)).at(-1)
+    // It is being written as long as the test likes, and the agent goes on.
+    const meanwhile = await agent.turn()
+    expect(asking).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
+    expect(meanwhile).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
+    expect(stand.model.calls).toMatchObject([{ status: null }])
+    write()
+    await stand.model.quiet()
+    const stride = (await turnsUntil(agent, isCompacted)).at(-1)
+    expect(stand.model.calls).toMatchObject([{ status: 200 }])
+    expect(summariesIn(stride ?? { received: [] })).toEqual([
+      expect.stringContaining(stand.model.calls[0]?.answer ?? 'no answer'),
+    ])
+    expect(stride).toMatchObject({ summary: 'ready', attempts: 1 })
+    expect(stride?.header('x-foldgate-passes')).toBe('fold')
+  })
+
+  test('it waits for its stride, and until then the view simply grows', async () => {
+    await using stand = await summaryStand()
+    const turns = await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })
+    const states = turns.map(({ summary }) => summary)
+    expect([...new Set(states)]).toEqual(['none', 'pending', 'ready'])
+    for (const [index, turn] of turns.slice(0, -1).entries()) {
+      expect(turn.action).toBe('relayed')
+      expect(startsWith(turns[index + 1]?.received ?? [], turn.received)).toBe(index + 2 < turns.length)
+    }
+  })
+
+  test('between two strides views only grow at their end, whatever is being summarised (P5)', async () => {
+    await using stand = await summaryStand()
+    const turns = await stand.agent(long).turns(24, { pause: stand.model.quiet })
+    let strides = 0
+    for (const [index, { received }] of turns.entries()) {
+      const before = turns[index - 1]?.received ?? []
+      if (!startsWith(received, before)) strides += 1
+    }
+    expect(strides).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
+    expect(turns.flatMap(recapsIn)).toEqual([])
+    expect(strides).toBeGreaterThan(4)
+  })
+
+  test('where a stride is due before it is there, the request waits for it, and sends it', async () => {
+    await using stand = await summaryStand({ model: { delayMs: 150 } })
+    const turns = await turnsUntil(stand.agent(long), isCompacted)
+    expect(stand.model.calls).toMatchObject([{ status: 200 }])
+    expect(turns.at(-1)).toMatchObject({ summary: 'ready' })
+    expect(turns.flatMap(recapsIn)).toEqual([])
+  })
+
+  test('where it does not come in time, a recap stands in its place, and what comes later is used for the next stride', async () => {
+    let write = () => {}
+    const isToBeWritten = new Promise<void>((resolve) => {
+      write = resolve
+    })
+    await using stand = await summaryStand({
+      model: { quality: (_, index) => (index === 0 ? isToBeWritten.then(() => 'good' as const) : 'good') },
+      profile: { summary: { wait_ms: 20, concurrent: 1 } },
+    })
+    const agent = stand.agent(long)
+    const first = (await turnsUntil(agent, isCompacted)).at(-1)
+    expect(first).toMatchObject({ status: 200, summary: 'recap' })
+    expect(recapsIn(first ?? { received: [] })).toHaveLength(1)
+    expect(summariesIn(first ?? { received: [] })).toEqual([])
+    write()
+    await stand.model.quiet()
+    const late = stand.model.calls[0]?.answer ?? 'no answer'
+    const next = (
+      await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.model.quiet })
+    ).at(-1)
+    expect(recapsIn(next ?? { received: [] })).toEqual([])
+    expect(summariesIn(next ?? { received: [] })).toHaveLength(1)
+    // It was not made anew: the next one continues it.
+    expect(stand.model.calls[1]?.text).toContain(late)
+  })
+
+  test('a summary that stands stays where the next one does not come, and a recap stands for the rest', async () => {
+    await using stand = await summaryStand({ model: { quality: (_, index) => (index === 0 ? 'good' : 500) } })
+    const agent = stand.agent(long)
+    const options = { pause: stand.model.quiet }
+    const first = (await turnsUntil(agent, isCompacted, options)).at(-1)
+    const standing = summariesIn(first ?? { received: [] })
+    expect(standing).toHaveLength(1)
+    const next = (await turnsUntil(agent, (turn) => recapsIn(turn).length > 0, options)).at(-1)
+    expect(summariesIn(next ?? { received: [] })).toEqual(standing)
+    expect(next).toMatchObject({ status: 200, summary: 'ready' })
+  })
+})

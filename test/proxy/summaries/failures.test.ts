@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import type { SummaryModelOptions, SummaryQuality } from '../../support/summary-model.ts'
+import type { Turn } from './growing-agent.ts'
+import { summaryStand } from './summary-stand.ts'
+import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+
+const long = { roundTokens: 1000 }
+
+const noTurn: Pick<Turn, 'received'> = { received: [] }
+
+type Case = {
+  readonly failure: string
+  readonly model: SummaryModelOptions
+  readonly reason: string
+}
+
+const failing = (failure: SummaryQuality, reason: string): Case => ({
+  failure: String(failure),
+  model: { quality: failure },
+  reason,
+})
+
+const cases: readonly Case[] = [
+  failing('disconnect', 'broken-off'),
+  failing(401, 'unauthorized'),
+  failing(500, 'upstream-error'),
+  failing('empty', 'empty'),
+  failing('tool-call', 'tool-call'),
+  failing('only-reasoning', 'only-reasoning'),
+  failing('gibberish', 'too-long'),
+  failing('overflow', 'overflow'),
+  failing('echo', 'instructions-repeated'),
+  failing(429, 'rate-limited'),
+]
+
+describe('whatever a summary model does, the agent has a good answer', () => {
+  test.each(cases)(
+    '$failure: a recap takes its place, and the headers and the log say why',
+    async ({ model, reason }) => {
+      await using stand = await summaryStand({ model })
+      const agent = stand.agent(long)
+      const asking = await turnsUntil(agent, isPending)
+      await stand.model.quiet()
+      const calls = stand.model.calls.length
+      expect(calls).toBeGreaterThan(0)
+
+      // It is not tried again for the same frontier, however often the request comes.
+      for (const turn of [await agent.again(), await agent.again()]) {
+        expect(turn).toMatchObject({ status: 200, action: 'relayed', summary: 'none' })
+        expect(turn.header('x-foldgate-summary-reason')).toBe(reason)
+      }
+      await stand.model.quiet()
+      expect(stand.model.calls).toHaveLength(calls)
+
+      const due = (await turnsUntil(agent, isCompacted)).at(-1)
+      expect(due).toMatchObject({ status: 200, summary: 'recap', attempts: 1 })
+      expect(recapsIn(due ?? noTurn)).toHaveLength(1)
+      expect(summariesIn(due ?? noTurn)).toEqual([])
+      expect(asking.every(({ status }) => status === 200)).toBe(true)
+
+      const told = stand.foldgate.log.filter((line) => line.includes('a summary failed'))
+      expect(told.length).toBeGreaterThan(0)
+      expect(JSON.parse(told[0] ?? '{}')).toMatchObject({ level: 'warn', reason })
+      for (const line of stand.foldgate.log) {
+        expect(line).not.toMatch(/BLD-|src\/f\d|key-of-a-test|sk-cheap|nightly/)
+      }
+    },
+  )
+
+  test('a refused connection: the same, and the log says it', async () => {
+    await using stand = await summaryStand()
+    const agent = stand.agent(long)
+    await agent.turn()
+    await stand.model.close()
+    const asking = (await turnsUntil(agent, isPending)).at(-1)
+    expect(asking).toMatchObject({ status: 200, action: 'relayed' })
+    const reason = async () => (await agent.again()).header('x-foldgate-summary-reason')
+    await expect.poll(reason).toBe('unreachable')
+    const due = (await turnsUntil(agent, isCompacted)).at(-1)
+    expect(due).toMatchObject({ status: 200, summary: 'recap', attempts: 1 })
+    const [told] = stand.foldgate.log.filter((line) => line.includes('a summary failed'))
+    expect(JSON.parse(told ?? '{}')).toMatchObject({ reason: 'unreachable' })
+  })
+
+  test('a truncated one is used up to its last whole section', async () => {
+    await using stand = await summaryStand({ model: { quality: 'truncated' } })
+    const due = (await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })).at(-1)
+    expect(due).toMatchObject({ status: 200, summary: 'ready' })
+    const [text = ''] = summariesIn(due ?? noTurn)
+    const written = stand.model.calls[0]?.answer ?? ''
+    expect(text).not.toContain(written)
+    expect(written).toContain('## Facts')
+    expect(text).toContain('## Facts')
+  })
+
+  test('one that never answers: the request waits as long as it is allowed to, then a recap stands there', async () => {
+    await using stand = await summaryStand({
+      model: { quality: 'hang' },
+      profile: { summary: { wait_ms: 20 } },
+    })
+    const agent = stand.agent(long)
+    const due = (await turnsUntil(agent, isCompacted)).at(-1)
+    expect(due).toMatchObject({ status: 200, summary: 'recap', attempts: 1 })
+    expect(recapsIn(due ?? noTurn)).toHaveLength(1)
+    expect(stand.model.calls[0]).toMatchObject({ status: null })
+    // At most `summary.concurrent` hang at a time.
+    await agent.turns(8)
+    expect(stand.model.inFlightMost()).toBeLessThanOrEqual(2)
+  })
+
+  test('and the call that never ends is cut off in the end', async () => {
+    await using stand = await summaryStand({
+      model: { quality: 'hang' },
+      settings: { limits: { first_byte_s: 1 } },
+    })
+    const agent = stand.agent(long)
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => stand.model.calls[0]?.left, { timeout: 10_000 }).toBe(true)
+    await stand.model.quiet()
+    const next = await agent.again()
+    expect(next.header('x-foldgate-summary-reason')).toBe('timeout')
+    expect(stand.model.calls).toHaveLength(1)
+  })
+
+  test('while its upstream is rate-limited no further call is made, not even for the next strides', async () => {
+    let nowMs = 1_000_000
+    await using stand = await summaryStand({
+      model: { quality: (_, index) => (index === 0 ? 429 : 'good'), retryAfterS: 20 },
+      nowMs: () => nowMs,
+    })
+    const agent = stand.agent(long)
+    const limited = await agent.turns(14, { pause: stand.model.quiet })
+    expect(stand.model.calls).toHaveLength(1)
+    expect(limited.every(({ status }) => status === 200)).toBe(true)
+    expect(new Set(limited.slice(-6).map(({ summary }) => summary))).toEqual(new Set(['recap']))
+    nowMs += 21_000
+    await agent.turns(4, { pause: stand.model.quiet })
+    expect(stand.model.calls.length).toBeGreaterThan(1)
+    expect(summariesIn((await agent.turn()) ?? noTurn)).toHaveLength(1)
+  })
+
+  test('its own window is too small: it is asked again in pieces, each of which continues the one before', async () => {
+    await using stand = await summaryStand({ windowTokens: 24_000, model: { windowTokens: 2400 } })
+    const agent = stand.agent({ roundTokens: 2000 })
+    const due = (await turnsUntil(agent, isCompacted, { pause: stand.model.quiet })).at(-1)
+    expect(due).toMatchObject({ status: 200, summary: 'ready' })
+    const [refused, ...pieces] = stand.model.calls
+    expect(refused).toMatchObject({ status: 400 })
+    expect(pieces.length).toBeGreaterThan(1)
+    expect(pieces.every(({ status, promptTokens }) => status === 200 && promptTokens <= 2400)).toBe(true)
+    for (const [index, { answer }] of pieces.slice(0, -1).entries())
+      expect(pieces[index + 1]?.text).toContain(answer)
+    expect(summariesIn(due ?? noTurn)).toEqual([expect.stringContaining(pieces.at(-1)?.answer ?? 'none')])
+  })
+})

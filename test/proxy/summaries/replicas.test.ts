@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import { keptOpen, summaryStand } from './summary-stand.ts'
+import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+
+const long = { roundTokens: 1000 }
+const TURNS = 14
+
+const openStore = () => keptOpen(openMemoryStore({ charsMax: 32_000_000, lifetimeMs: 0 }))
+
+/** What an agent's upstream receives where nothing is ever restarted. */
+async function undisturbed() {
+  await using stand = await summaryStand()
+  const turns = await stand.agent(long).turns(TURNS, { pause: stand.model.quiet })
+  return { views: turns.map(({ received }) => received), calls: stand.model.calls.map(({ text }) => text) }
+}
+
+describe('restarts', async () => {
+  const usual = await undisturbed()
+
+  test('after each request change no byte and cause no call', async () => {
+    await using stand = await summaryStand({ store: openStore() })
+    const agent = stand.agent(long)
+    let foldgate = stand.foldgate
+    const views: (readonly string[])[] = []
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const { received } = await agent.turn({ url: foldgate.url })
+      views.push(received)
+      await stand.model.quiet()
+      await foldgate.close()
+      foldgate = await stand.replica()
+    }
+    expect(views).toEqual(usual.views)
+    expect(stand.model.calls.map(({ text }) => text)).toEqual(usual.calls)
+  })
+
+  test('between asking and the stride: a summary that was broken off is asked for again, and its stride stands on it', async () => {
+    await using stand = await summaryStand({
+      store: openStore(),
+      model: { quality: (_, index) => (index === 0 ? 'hang' : 'good') },
+    })
+    const agent = stand.agent(long)
+    const before = await turnsUntil(agent, isPending)
+    await expect.poll(() => stand.model.inFlight()).toBe(1)
+    await stand.foldgate.close()
+    await stand.model.quiet()
+    expect(stand.model.calls).toMatchObject([{ left: true }])
+    const { url, log } = await stand.replica()
+    const after = await agent.turns(TURNS - before.length, { url, pause: stand.model.quiet })
+    expect([...before, ...after].map(({ received }) => received)).toEqual(usual.views)
+    expect(stand.model.calls.slice(1).map(({ text }) => text)).toEqual(usual.calls)
+    // A call that was broken off has not failed.
+    for (const line of [...stand.foldgate.log, ...log]) expect(line).not.toContain('a summary failed')
+  })
+})
+
+describe('shutting down', () => {
+  test('cancels what runs and what waits, and records nothing as failed', async () => {
+    const store = openStore()
+    await using stand = await summaryStand({
+      store,
+      model: { quality: 'hang' },
+      profile: { summary: { concurrent: 1, wait_ms: 20 } },
+    })
+    const agents = ['one', 'other'].map((task) => stand.agent({ ...long, task }))
+    for (const agent of agents) await turnsUntil(agent, isPending)
+    await expect.poll(() => stand.model.inFlight()).toBe(1)
+    await stand.foldgate.close()
+    await stand.model.quiet()
+    expect(stand.model.calls).toMatchObject([{ left: true }])
+    expect(stand.foldgate.log.filter((line) => line.includes('"level":"warn"'))).toEqual([])
+    const { url } = await stand.replica()
+    for (const agent of agents) {
+      const again = await agent.again({ url })
+      expect(again.summary).toBe('pending')
+      expect(again.header('x-foldgate-summary-reason')).toBeNull()
+    }
+  })
+})
+
+describe('replicas on one store', () => {
+  test.each(['background', 'blocking'])(
+    'send the same bytes and have one summary written, whoever is asked (%s)',
+    async (mode) => {
+      await using stand = await summaryStand({
+        store: openStore(),
+        model: { delayMs: 40 },
+        profile: { summary: { mode } },
+      })
+      const other = await stand.replica()
+      const urls = [stand.url, other.url]
+      const agent = stand.agent(long)
+      const turns = await turnsUntil(
+        agent,
+        isCompacted,
+        mode === 'blocking' ? {} : { pause: stand.model.quiet },
+      )
+      // Blocking, the first on the other replica is not known there to be accepted.
+      const many = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => agent.again({ url: urls[index % 2] ?? '' })),
+      )
+      expect(new Set(many.map(({ received }) => JSON.stringify(received)))).toEqual(
+        new Set([JSON.stringify(turns.at(-1)?.received)]),
+      )
+      expect(many.every(({ summary }) => summary === 'ready')).toBe(true)
+      expect(stand.model.calls).toHaveLength(1)
+    },
+  )
+
+  test('fifty at once ask for one ahead of need', async () => {
+    await using stand = await summaryStand({ store: openStore(), model: { delayMs: 40 } })
+    const other = await stand.replica()
+    const agent = stand.agent(long)
+    await agent.turns(5)
+    await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
+    const asking = await fifty(agent, [stand.url, other.url])
+    expect(asking.every(({ summary }) => summary === 'pending' || summary === 'ready')).toBe(true)
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(1)
+    // And when the stride is due, all of them stand on it.
+    await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
+    const due = await fifty(agent, [stand.url, other.url])
+    expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
+    expect(due.map(({ summary }) => summary)).toEqual(due.map(() => 'ready'))
+    expect(due.flatMap(recapsIn)).toEqual([])
+  })
+
+  test('fifty at once wait for one where the stride is due', async () => {
+    await using stand = await summaryStand({
+      store: openStore(),
+      model: { delayMs: 40 },
+      profile: { summary: { mode: 'blocking' } },
+    })
+    const other = await stand.replica()
+    const agent = stand.agent(long)
+    const urls = [stand.url, other.url]
+    await agent.turns(6)
+    // Both replicas have seen that this client is accepted.
+    await agent.again({ url: other.url })
+    await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
+    const due = await fifty(agent, urls)
+    expect(due.map(({ status }) => status)).toEqual(due.map(() => 200))
+    expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
+    expect(due.flatMap(summariesIn)).toHaveLength(50)
+    expect(stand.model.calls).toHaveLength(1)
+  })
+})
+
+// --- internal ---
+
+type Agent = ReturnType<Awaited<ReturnType<typeof summaryStand>>['agent']>
+
+function fifty(agent: Agent, urls: readonly string[]) {
+  return Promise.all(
+    Array.from({ length: 50 }, (_, index) => agent.again({ url: urls[index % urls.length] ?? '' })),
+  )
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import type { AgentOptions } from './growing-agent.ts'
+import { keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
+import { summariesIn } from './turns-until.ts'
+
+const TURNS = 14
+const long = { roundTokens: 1000 }
+
+/** What reached the summary model, and the agent's upstream, of an agent's run. */
+async function run(agent: AgentOptions, options: SummaryStandOptions = {}) {
+  await using stand = await summaryStand(options)
+  const turns = await stand.agent({ ...long, ...agent }).turns(TURNS, { pause: stand.model.quiet })
+  return {
+    turns,
+    calls: stand.model.calls.map(({ text }) => text),
+    statuses: turns.map(({ status }) => status),
+  }
+}
+
+/** A view without what the client itself changes from request to request. */
+function bare(received: readonly string[]): readonly string[] {
+  return received.map((raw) => {
+    const { role, content, tool_calls: calls, tool_call_id: id }: Partial<TestMessage> = JSON.parse(raw)
+    return JSON.stringify({ role, content: role === 'system' ? 'system' : content, calls, id })
+  })
+}
+
+const first = <Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] =>
+  items.map((item, index) => (index === 0 ? change(item) : item))
+
+const changes: readonly (readonly [string, AgentOptions])[] = [
+  [
+    'a clock in the system prompt',
+    {
+      asSent: (messages, turn) =>
+        first(messages, (system) => ({ ...system, content: `It is ${turn} o’clock. You repair programs.` })),
+    },
+  ],
+  [
+    'a cache mark that moves to the newest message',
+    {
+      asSent: (messages) =>
+        messages.map((message, index) =>
+          index === messages.length - 1 ? { ...message, cache_control: { type: 'ephemeral' } } : message,
+        ),
+    },
+  ],
+  [
+    'fields that nobody knows and that change with each request',
+    {
+      asSent: (messages, turn) =>
+        messages.map((message, index) => ({ ...message, x_seen: turn * 1000 + index, x_trace: { turn } })),
+    },
+  ],
+  [
+    'a system message more in front, from one request to the next',
+    {
+      asSent: (messages, turn) =>
+        turn % 2 === 0 ? messages : [{ role: 'system', content: 'Mind the time.' }, ...messages],
+    },
+  ],
+  ['other parameters in every body', { more: { temperature: 0.3, user: 'somebody', metadata: { a: '1' } } }],
+]
+
+describe('what means the same is summarised once', async () => {
+  const plain = await run({})
+
+  test('the plain run is summarised', () => {
+    expect(plain.calls.length).toBeGreaterThan(2)
+    expect(plain.turns.flatMap(summariesIn).length).toBeGreaterThan(5)
+  })
+
+  test.each(changes)(
+    '%s costs no further summary call, and changes no byte of a view but its own',
+    async (_, agent) => {
+      const changed = await run(agent)
+      expect(changed.calls).toEqual(plain.calls)
+      const withoutSystem = (received: readonly string[]) =>
+        bare(received).filter((message) => !message.includes('"role":"system"'))
+      expect(changed.turns.map(({ received }) => withoutSystem(received))).toEqual(
+        plain.turns.map(({ received }) => withoutSystem(received)),
+      )
+    },
+  )
+
+  test('neither does an id of calls that is another at each request', async () => {
+    const renamed = (messages: readonly TestMessage[], turn: number): readonly TestMessage[] =>
+      JSON.parse(JSON.stringify(messages).replaceAll(/call_(\d+)/g, `call_${turn}x$1`))
+    const changed = await run({ asSent: renamed })
+    expect(changed.calls).toEqual(plain.calls)
+    expect(changed.turns.map(summariesIn)).toEqual(plain.turns.map(summariesIn))
+  })
+
+  test('a token that rotates costs none either, where the operator trusts a header that says whose it is', async () => {
+    await using stand = await summaryStand({ settings: { scope: { header: 'x-team' } } })
+    const agent = stand.agent({ ...long, headers: { 'x-team': 'repairers' } })
+    const views: (readonly string[])[] = []
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const { received, status } = await agent.turn({ headers: { authorization: `Bearer token-${turn}` } })
+      expect(status).toBe(200)
+      views.push(received)
+      await stand.model.quiet()
+    }
+    expect(stand.model.calls.map(({ text }) => text)).toEqual(plain.calls)
+    expect(views).toEqual(plain.turns.map(({ received }) => received))
+  })
+
+  test('without such a header another token is somebody else, who finds nothing', async () => {
+    await using stand = await summaryStand()
+    const agent = stand.agent(long)
+    await agent.turns(6, { pause: stand.model.quiet })
+    const calls = stand.model.calls.length
+    const stranger = await agent.again({ headers: { authorization: 'Bearer somebody-else' } })
+    expect(calls).toBe(1)
+    expect(stranger.summary).toBe('pending')
+  })
+})
+
+describe('two keys never share a summary', () => {
+  test('the same conversation under two keys is summarised twice, and the text of one never reaches the other', async () => {
+    let isOther = false
+    // Of the other's calls none succeeds: whatever summary it saw would be the one's.
+    await using stand = await summaryStand({ model: { quality: () => (isOther ? 500 : 'good') } })
+    const [one, other] = ['one', 'other'].map((key) =>
+      stand.agent({ ...long, authorization: `Bearer ${key}` }),
+    )
+    const options = { pause: stand.model.quiet }
+    const ones = (await one?.turns(8, options)) ?? []
+    const callsOfOne = stand.model.calls.map(({ text }) => text)
+    isOther = true
+    const others = (await other?.turns(8, options)) ?? []
+    expect(ones.flatMap(summariesIn).length).toBeGreaterThan(0)
+    expect(others.flatMap(summariesIn)).toEqual([])
+    expect(stand.model.calls[callsOfOne.length]?.text).toBe(callsOfOne[0])
+  })
+
+  test('a client key of Foldgate’s own may be renewed: its name says whose summaries they are', async () => {
+    const store = keptOpen(openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 }))
+    const settings = {
+      client_keys: [
+        { name: 'ada', key_env: 'ADA' },
+        { name: 'ben', key_env: 'BEN' },
+      ],
+    }
+    await using stand = await summaryStand({ store, settings, env: { ADA: 'old', BEN: 'ben' } })
+    const agent = stand.agent({ ...long, authorization: 'Bearer old' })
+    const turns = await agent.turns(7, { pause: stand.model.quiet })
+    const renewed = await stand.replica({ store, settings, env: { ADA: 'new', BEN: 'ben' } })
+    const again = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer new' } })
+    expect(summariesIn(again)).toHaveLength(1)
+    expect(again.received).toEqual(turns.at(-1)?.received)
+    expect(stand.model.calls).toHaveLength(1)
+    const stranger = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer ben' } })
+    expect(stranger).toMatchObject({ status: 200, summary: 'recap' })
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import type { TestMessage } from '../../support/conversations.ts'
+import { completion, json } from '../../support/fake-upstream.ts'
+import { chatOf, postChat } from '../post-chat.ts'
+import { summaryStand } from './summary-stand.ts'
+import { isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+
+const long = { roundTokens: 1000 }
+const TURNS = 12
+
+const refused = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
+
+// Whoever reaches Foldgate could have had the operator pay for summaries of whatever they sent.
+describe('a stranger spends nobody’s money', () => {
+  test.each(['background', 'blocking'])(
+    'with a key that the upstream refuses, no summary is asked for (%s)',
+    async (mode) => {
+      await using stand = await summaryStand({
+        script: refused,
+        profile: { summary: { mode, wait_ms: 200 } },
+      })
+      const agent = stand.agent({ ...long, authorization: 'Bearer bad' })
+      const turns = await agent.turns(TURNS)
+      await stand.model.quiet()
+      expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([401]))
+      expect(stand.model.calls).toHaveLength(0)
+      // Not even where a summary is wished for.
+      await agent.again({ headers: { 'x-foldgate-compact': 'summarize' } })
+      await stand.model.quiet()
+      expect(stand.model.calls).toHaveLength(0)
+    },
+  )
+
+  test.each(['background', 'blocking'])(
+    'also where others are accepted, with the same conversation (%s)',
+    async (mode) => {
+      await using stand = await summaryStand({
+        script: (request, outgoing, incoming) =>
+          request.headers.authorization === 'Bearer bad'
+            ? refused(request, outgoing, incoming)
+            : completion('fine')(request, outgoing, incoming),
+        profile: { summary: { mode } },
+      })
+      const [good, bad] = ['good', 'bad'].map((key) =>
+        stand.agent({ ...long, authorization: `Bearer ${key}` }),
+      )
+      await good?.turns(TURNS, { pause: stand.model.quiet })
+      const calls = stand.model.calls.length
+      expect(calls).toBeGreaterThan(0)
+      const turns = (await bad?.turns(TURNS)) ?? []
+      await stand.model.quiet()
+      expect(stand.model.calls).toHaveLength(calls)
+      expect(turns.flatMap(summariesIn)).toEqual([])
+    },
+  )
+})
+
+describe('who wants none gets none', () => {
+  test.each([
+    ['bypassed', { 'x-foldgate-bypass': '1' }, {}],
+    ['told to leave it', { 'x-foldgate-compact': 'off' }, {}],
+    ['told to truncate', { 'x-foldgate-compact': 'truncate' }, {}],
+    ['only observed', {}, { observe: true }],
+    ['under a profile without summaries', {}, { summary: { mode: 'off' } }],
+    ['under a profile that truncates', {}, { strategy: 'truncate' }],
+  ] as const)('requests that are %s ask for no summary', async (_, headers, profile) => {
+    await using stand = await summaryStand({ profile, script: completion('fine') })
+    const turns = await stand.agent({ ...long, headers }).turns(TURNS)
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(0)
+    expect(turns.every(({ status }) => status === 200)).toBe(true)
+    expect(turns.flatMap(summariesIn)).toEqual([])
+    expect(turns.at(-1)?.summary ?? 'none').toBe(
+      turns.some((turn) => recapsIn(turn).length > 0) ? 'recap' : 'none',
+    )
+  })
+
+  test('a client’s own request for a summary of what stands above asks for none, and uses what is there', async () => {
+    await using stand = await summaryStand({ script: completion('fine') })
+    const agent = stand.agent(long)
+    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    expect(stand.model.calls).toHaveLength(1)
+    const asked: readonly TestMessage[] = [
+      ...agent.messages(),
+      { role: 'assistant', content: 'Done.' },
+      { role: 'user', content: 'Summarise the above.' },
+    ]
+    const again = await postChat(stand.url, chatOf(asked))
+    await stand.model.quiet()
+    expect(again).toMatchObject({ status: 200, action: 'relayed' })
+    // A conversation that nothing is known of, far too long, with such a request at its end.
+    const unknown = stand.agent({ ...long, task: 'Something else.' })
+    for (let round = 0; round < 3; round += 1) await unknown.turn()
+    const many = Array.from({ length: 4 }, () => unknown.messages().slice(2)).flat()
+    const fitted = await postChat(
+      stand.url,
+      chatOf([
+        ...unknown.messages(),
+        ...many,
+        { role: 'user', content: 'Summarize the conversation above.' },
+      ]),
+    )
+    await stand.model.quiet()
+    expect(fitted).toMatchObject({ status: 200, action: 'compacted' })
+    expect(fitted.header('x-foldgate-summary')).toBe('recap')
+    expect(stand.model.calls).toHaveLength(1)
+  })
+})
