@@ -7,13 +7,17 @@ import { loadConfiguration, profileFilesOptions } from './config/configuration.t
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
+import { whoPaysForSummaries } from './config/who-pays.ts'
 import { withoutEffect } from './config/without-effect.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
-import { profileSchema } from './profiles/schema.ts'
+import { profileSchema, type Profile } from './profiles/schema.ts'
 import { ListenError } from './proxy/wire/listen.ts'
 import { openMemoryStore } from './stores/memory-store.ts'
+import { openStore, type OpenedStore } from './stores/open-store.ts'
+import { purgeStore } from './stores/purge.ts'
+import { StoreError } from './stores/store-error.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
@@ -29,6 +33,8 @@ export async function run(): Promise<number> {
       return check(parsed.flags)
     case 'health':
       return health(parsed.flags)
+    case 'purge':
+      return purge(parsed.flags)
     case 'demo':
       return demo(parsed.flags)
   }
@@ -72,11 +78,6 @@ async function serve(flagValues: FlagValues): Promise<number> {
   const configuration = await loadConfiguration(where)
   if (!configuration.ok) return complain(configuration.problems.map(formatProblem))
   const { settings } = configuration
-  if (settings.store.required && settings.store.url !== 'memory:') {
-    return complain([
-      'store.required: this version keeps records in memory only; set store.url to memory: or drop it',
-    ])
-  }
   const output = {
     write: (line: string) => void process.stdout.write(line),
     pretty: process.stdout.isTTY,
@@ -85,15 +86,20 @@ async function serve(flagValues: FlagValues): Promise<number> {
   const log = createLog({ ...output, level: settings.log_level })
   // The line that says where it listens is wanted at every level but silence.
   const startLog = createLog({ ...output, level: 'info' })
+  let opened: OpenedStore
+  try {
+    opened = await openStore({ ...storeOptions(settings), required: settings.store.required })
+  } catch (error) {
+    if (error instanceof StoreError) return complain([`store.required: ${error.message}`])
+    throw error
+  }
+  const { store, secret } = opened
   let { profiles } = configuration.files
   const app = createApp({
     settings,
     profiles: () => profiles,
-    store: openMemoryStore({
-      charsMax: settings.store.max_mb * 1024 * 1024,
-      lifetimeMs: settings.store.ttl_days * DAY_MS,
-    }),
-    secret: randomBytes(32),
+    store,
+    secret,
     proxies: proxiesFrom(process.env),
     log,
     nowMs: Date.now,
@@ -115,7 +121,13 @@ async function serve(flagValues: FlagValues): Promise<number> {
   const shutdown = shutdownSignal(log)
   try {
     const { host, port } = await app.listen()
-    if (settings.log_level !== 'silent') startLog.info(await startLine(settings, host, port))
+    if (settings.log_level !== 'silent')
+      startLog.info(await startLine(settings, { host, port, store: store.name, profiles }))
+    if (opened.trouble !== null) {
+      log.warn('the store cannot be used: records are kept in memory, and end with the process', {
+        reason: opened.trouble,
+      })
+    }
     const idle = withoutEffect(settings, profiles)
     if (idle.length > 0) log.warn('set, but without effect in this version', { keys: idle.join(', ') })
   } catch (error) {
@@ -132,12 +144,31 @@ async function serve(flagValues: FlagValues): Promise<number> {
   return 0
 }
 
-async function startLine(settings: Settings, host: string, port: number): Promise<string> {
+function storeOptions({ store }: Settings) {
+  return {
+    url: store.url,
+    lifetimeDays: store.ttl_days,
+    megabytesMax: store.max_mb,
+    encryptKey: store.encrypt_key?.reveal() ?? null,
+    env: process.env,
+    platform: process.platform,
+  }
+}
+
+type Started = {
+  readonly host: string
+  readonly port: number
+  readonly store: string
+  readonly profiles: ReadonlyMap<string, Profile>
+}
+
+async function startLine(settings: Settings, { host, port, store, profiles }: Started): Promise<string> {
   const upstream = settings.upstreams.get('default')?.url ?? ''
   const shownHost = host.includes(':') ? `[${host}]` : host
   return (
     `Foldgate ${await version()} listens on http://${shownHost}:${port}/v1 and forwards to ${upstream}; ` +
-    'summaries are off (recaps are made without a model and cost nothing); records are kept in memory'
+    `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
+    (store === 'memory:' ? 'memory' : store)
   )
 }
 
@@ -182,6 +213,24 @@ async function health(flagValues: FlagValues): Promise<number> {
     return complain([`${address} answered ${answer.status}`])
   } catch {
     return complain([`${address} does not answer: is Foldgate running, and on this port (--port)?`])
+  }
+}
+
+/** Deletes what is stored: all of it, or what belongs to one conversation. */
+async function purge(flagValues: FlagValues): Promise<number> {
+  const loaded = await loadSettings(environment(flagValues))
+  if (!loaded.ok) return complain(loaded.problems.map(formatProblem))
+  const { conversation } = flagValues
+  try {
+    return say(
+      await purgeStore({
+        ...storeOptions(loaded.settings),
+        conversation: typeof conversation === 'string' ? conversation : null,
+      }),
+    )
+  } catch (error) {
+    if (error instanceof StoreError) return complain([error.message])
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/thresholds.ts'
-import { clipsByIndex, layoutOf, partTokens, plannedTokens, UNTOUCHED, type FoldedPart } from './layout.ts'
+import { clipsByIndex, layoutOf, partTokens, plannedTokens, rangeIndexes, UNTOUCHED } from './layout.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
@@ -11,6 +11,7 @@ import type { Policy, Room } from './policy.ts'
 import { quotedSystemTokensMax } from './recap-caps.ts'
 import type { Fold, Stride, StrideReason, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
+import { hasUnsummarised, rangesOf } from './summary-ranges.ts'
 import { createTreatments } from './treatments.ts'
 
 /** A fold that summaries are wanted for, at the frontier that a stride will take. */
@@ -72,34 +73,19 @@ export function* foldAhead(
           plannedTokensMax: policy.summary.max_tokens,
         })
       : null
-  const chosen = planned ?? (stride !== null && hasRecap(stride, systemCount) ? stride : null)
+  const chosen = planned ?? (stride !== null && hasUnsummarised(stride, systemCount) ? stride : null)
   if (chosen === null || chosen.fold === null) return null
   const ranges: WorthyRange[] = []
   for (const range of rangesOf(chosen, systemCount))
     ranges.push(yield* worthOf(subject, ledger, stride, range))
   const { frontier, kept } = chosen.fold
   const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokens)
-  return { frontier, kept, ranges, systemTokensMax: quotedSystemTokensMax(targetTokens) }
+  // A recap beside the summaries quotes them itself.
+  const systemTokensMax = policy.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
+  return { frontier, kept, ranges, systemTokensMax }
 }
 
 // --- internal ---
-
-function hasRecap(stride: Stride, systemCount: number): boolean {
-  return partsOf(stride, systemCount).some(({ rest }) => rest !== null)
-}
-
-function partsOf(stride: Stride, systemCount: number): readonly FoldedPart[] {
-  const { before, after } = layoutOf(stride, systemCount)
-  return [before, after].filter((part) => part !== null)
-}
-
-/** The runs that a stride folds, whatever stands for them. */
-function rangesOf(stride: Stride, systemCount: number): readonly SummaryRange[] {
-  const bare = stride.fold === null ? null : { ...stride.fold, summaries: [] }
-  return partsOf({ ...stride, fold: bare }, systemCount).flatMap(({ rest }) =>
-    rest === null ? [] : [{ start: rest.start, end: rest.end, except: rest.except }],
-  )
-}
 
 function* worthOf(
   subject: Subject,
@@ -123,14 +109,13 @@ function* worthOf(
   }
   for (const part of [layout.before, layout.after]) {
     if (part === null) continue
-    const { summaries, rest } = part
+    const { summaries, recap } = part
     replacedTokens += partTokens({
       summaries: summaries.filter((summary) => isIn(summary.start)),
-      rest: null,
+      recap: null,
     })
-    if (rest === null || rest.start < start || rest.end > end) continue
-    replacedTokens += ledger.originalTokens(rest.start, rest.end)
-    for (const index of rest.except) replacedTokens -= sizeOf(index)
+    if (recap === null || recap.start < start || recap.end > end) continue
+    for (const index of rangeIndexes(recap, summaries)) replacedTokens += sizeOf(index)
   }
   const exceptTokens = except.reduce((sum, index) => sum + sizeOf(index), 0)
   return { ...range, replacedTokens, expiredTokens: ledger.originalTokens(start, end) - exceptTokens }

@@ -1,6 +1,6 @@
 import type { Ledger } from './ledger.ts'
 import type { Pins } from './pins.ts'
-import { recapTokensMax, type RecapCaps } from './recap-caps.ts'
+import { recapTokensOf, type RecapCaps } from './recap-caps.ts'
 import type { Fold, StandingSummary, Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -11,6 +11,8 @@ export type FoldingOptions = {
   readonly previous: Stride | null
   /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
   readonly summaries: readonly StandingSummary[]
+  /** Whether recaps stand beside summaries. */
+  readonly recapsBeside: boolean
   /** Where a summary is only planned: what one may take at most, in tokens; it stands for all of its run. Else null. */
   readonly plannedTokensMax: number | null
 }
@@ -24,66 +26,62 @@ export type FoldAt = (frontier: number, kept?: readonly number[]) => Fold
  * it replaces, which is everything but the task and what is kept of old turns.
  */
 export function folding(subject: Subject, ledger: Ledger, options: FoldingOptions): FoldAt {
-  const { pins, previous, plannedTokensMax } = options
-  const { tokensMax, systemTokensMax } = options.caps
+  const { pins, previous, recapsBeside, plannedTokensMax } = options
+  const { recapTokensMax, tokensMax, systemTokensMax } = options.caps
   const { systemCount } = subject.structure
   const passed = pins.latestUser !== -1 && pins.latestUser !== pins.task ? pins.latestUser : null
-  const fitting = sum(options.summaries, ({ tokens }) => tokens) <= tokensMax ? options.summaries : []
+  const isFitting = plannedTokensMax === null && sum(options.summaries, ({ tokens }) => tokens) <= tokensMax
+  const fitting = isFitting ? options.summaries : []
   const coveredSizes = new Map(fitting.map((summary) => [summary, coveredTokens(subject, ledger, summary)]))
   const quotedBefore = quotedTokens(subject, systemCount, systemTokensMax)
   const quotedAfter = quotedTokens(subject, (passed ?? systemCount) + 1, systemTokensMax)
   const standing = passed === null ? null : standingBefore(previous, pins)
 
+  /** What summaries of a run weigh, and what of it goes into a recap. */
+  function partAt(start: number, end: number, staying: ReadonlySet<number>) {
+    const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
+    let foldedTokens = ledger.originalTokens(start, end)
+    for (const index of staying) if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
+    const coveredTokens =
+      plannedTokensMax === null ? sum(summaries, (summary) => coveredSizes.get(summary) ?? 0) : foldedTokens
+    const writtenTokens =
+      plannedTokensMax === null
+        ? sum(summaries, ({ tokens }) => tokens)
+        : Math.min(foldedTokens, plannedTokensMax)
+    const leftTokens = recapsBeside ? foldedTokens : Math.max(0, foldedTokens - coveredTokens)
+    return { summaries, writtenTokens, leftTokens }
+  }
+
   return function foldAt(frontier, kept = []) {
     const staying = new Set([pins.task, ...kept])
-    const partAt = (start: number, end: number) => {
-      const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
-      let foldedTokens = ledger.originalTokens(start, end)
-      for (const index of staying)
-        if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
-      const left = foldedTokens - sum(summaries, (summary) => coveredSizes.get(summary) ?? 0)
-      return {
-        summaries,
-        foldedTokens,
-        leftTokens: Math.max(0, left),
-        writtenTokens: sum(summaries, ({ tokens }) => tokens),
-      }
-    }
     const latest = passed !== null && passed < frontier - 1 ? passed : null
-    const before = partAt(systemCount, latest ?? frontier)
-    const after = latest === null ? null : partAt(latest + 1, frontier)
-    const quotes = {
-      before: quotedBefore(latest ?? frontier),
-      after: after === null ? 0 : quotedAfter(frontier),
-    }
-    const fold = { frontier, kept, systemTokensMax }
-    if (plannedTokensMax !== null) {
-      return {
-        ...fold,
-        beforeTokensMax: Math.min(before.foldedTokens, plannedTokensMax) + quotes.before,
-        afterTokensMax: after === null ? 0 : Math.min(after.foldedTokens, plannedTokensMax) + quotes.after,
-        summaries: [],
-      }
-    }
-    const roomTokens = tokensMax - before.writtenTokens - (after?.writtenTokens ?? 0)
-    const afterRecap = Math.min(recapTokensMax(after?.leftTokens ?? 0), Math.floor(roomTokens * AFTER_SHARE))
+    const before = partAt(systemCount, latest ?? frontier, staying)
+    const after = latest === null ? NO_PART : partAt(latest + 1, frontier, staying)
+    const roomTokens = Math.min(recapTokensMax, tokensMax - before.writtenTokens - after.writtenTokens)
+    const afterRecap = Math.min(recapTokensOf(after.leftTokens), Math.floor(roomTokens * AFTER_SHARE))
     const beforeRecap =
       Math.min(
-        recapTokensMax(before.leftTokens),
+        recapTokensOf(before.leftTokens),
         Math.max(roomTokens - doubled(afterRecap), Math.floor(roomTokens * (1 - AFTER_SHARE))),
-      ) + quotes.before
-    const isRecapOnly = before.summaries.length === 0 && latest !== null
+      ) + quotedBefore(latest ?? frontier)
+    const isRecapOnly = before.writtenTokens === 0 && latest !== null
+    const beforeTokens = isRecapOnly ? Math.min(beforeRecap, standing ?? Infinity) : beforeRecap
     return {
-      ...fold,
-      beforeTokensMax:
-        before.writtenTokens + (isRecapOnly ? Math.min(beforeRecap, standing ?? Infinity) : beforeRecap),
-      afterTokensMax: after === null ? 0 : after.writtenTokens + afterRecap + quotes.after,
-      summaries: [...before.summaries, ...(after?.summaries ?? [])],
+      frontier,
+      kept,
+      systemTokensMax,
+      beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
+      afterTokensMax:
+        latest === null ? 0 : after.writtenTokens + Math.max(0, afterRecap) + quotedAfter(frontier),
+      summaries: [...before.summaries, ...after.summaries],
+      recapsBeside,
     }
   }
 }
 
 // --- internal ---
+
+const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
 
 /** Of two recaps the one of the latest turn takes at most this share of the room. */
 const AFTER_SHARE = 0.5

@@ -15,11 +15,11 @@ export type FoldedRun = {
   readonly systemTokensMax: number
 }
 
-/** What stands for a run of folded messages: summaries for their ranges, a recap for the rest. */
+/** What stands for a run of folded messages: summaries for their ranges, and a recap. */
 export type FoldedPart = {
   readonly summaries: readonly StandingSummary[]
-  /** The recap's run: it has as many tokens as the summaries leave; null where they cover everything. */
-  readonly rest: FoldedRun | null
+  /** The recap's run: it has as many tokens as the summaries leave; null where there is no recap. */
+  readonly recap: FoldedRun | null
 }
 
 /**
@@ -63,10 +63,10 @@ export function layoutOf(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, s
 /** What stands for folded messages weighs this in a plan: recaps their caps, and each the framing of its message. */
 export function partTokens(part: FoldedPart | null): number {
   if (part === null) return 0
-  const { summaries, rest } = part
+  const { summaries, recap } = part
   return (
     summaries.reduce((sum, { tokens }) => sum + tokens + RECAP_FRAME_TOKENS, 0) +
-    (rest === null ? 0 : rest.tokensMax + RECAP_FRAME_TOKENS)
+    (recap === null ? 0 : recap.tokensMax + RECAP_FRAME_TOKENS)
   )
 }
 
@@ -141,15 +141,10 @@ function partOf(
   const inside = except.filter((index) => index >= start && index < end)
   if (end - start - inside.length <= 0) return null
   const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
-  const left = tokensMax - summaries.reduce((sum, { tokens }) => sum + tokens, 0)
-  const rest = runBeside(summaries, {
-    start,
-    end,
-    except: inside,
-    tokensMax,
-    systemTokensMax: fold.systemTokensMax,
-  })
-  return { summaries, rest: rest === null ? null : { ...rest, tokensMax: Math.max(0, left) } }
+  const run = { start, end, except: inside, tokensMax, systemTokensMax: fold.systemTokensMax }
+  const recap = fold.recapsBeside ? run : runBeside(summaries, run)
+  const leftTokens = tokensMax - summaries.reduce((sum, { tokens }) => sum + tokens, 0)
+  return { summaries, recap: recap === null ? null : { ...recap, tokensMax: Math.max(0, leftTokens) } }
 }
 
 /** What of a run no summary covers; null where nothing is left. */

@@ -101,8 +101,20 @@ function* foldWhole(
 }
 
 /** Where a recap does not fit, a mark says that something was left out; at the last not even that. */
-const markOnly = { beforeTokensMax: 12, afterTokensMax: 12, systemTokensMax: 0, summaries: [] } as const
-const withoutRecap = { beforeTokensMax: 0, afterTokensMax: 0, systemTokensMax: 0, summaries: [] } as const
+const markOnly = {
+  beforeTokensMax: 12,
+  afterTokensMax: 12,
+  systemTokensMax: 0,
+  summaries: [],
+  recapsBeside: false,
+} as const
+const withoutRecap = {
+  beforeTokensMax: 0,
+  afterTokensMax: 0,
+  systemTokensMax: 0,
+  summaries: [],
+  recapsBeside: false,
+} as const
 
 /** The frame and one word. */
 const LEAST_TOKENS = 1

@@ -4,7 +4,7 @@ import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 import { folding } from './folding.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier } from './frontier.ts'
-import { layoutOf, plannedTokens, UNTOUCHED } from './layout.ts'
+import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { pinnedTokens, pinsAt, protectedStart } from './pins.ts'
@@ -15,6 +15,7 @@ import { recapCaps } from './recap-caps.ts'
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import { FOLD_VERSION, type Fold, type Reach, type Stride, type StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
+import { hasUnsummarised } from './summary-ranges.ts'
 
 export type PlanOptions = {
   readonly point: number
@@ -94,9 +95,16 @@ export function* planStride(
   const tailTokens = ledger.originalTokens(protectedFrom, point)
   const caps = recapCaps(policy, { roomTokens, tailTokens, targetTokens, smallest: options.smallest })
   // Asked for or not, nothing is folded without a trace while there is room.
-  if ((isAskedFor(reason) || isByLength) && !mustFit && caps.tokensMax < RECAP_TOKENS_MIN) return null
+  if ((isAskedFor(reason) || isByLength) && !mustFit && caps.recapTokensMax < RECAP_TOKENS_MIN) return null
   const summaries = options.smallest ? [] : ((prepared ?? before.fold)?.summaries ?? [])
-  const foldAt = folding(subject, ledger, { pins, caps, previous, summaries, plannedTokensMax })
+  const foldAt = folding(subject, ledger, {
+    pins,
+    caps,
+    previous,
+    summaries,
+    recapsBeside: policy.recap.beside_summaries,
+    plannedTokensMax,
+  })
   let reach: Reach = before.reach
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   const standing = furthest(before.fold, prepared)
@@ -174,7 +182,7 @@ export function* planStride(
   if (plannedTokensMax !== null) {
     const isFurther = fold !== null && fold.frontier > (before.fold?.frontier ?? systemCount)
     // Where a recap stands, a summary in its place may be all that it takes.
-    return isFurther || hasRecap(before, systemCount)
+    return isFurther || hasUnsummarised(before, systemCount)
       ? { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips: carried }
       : null
   }
@@ -204,11 +212,6 @@ export function* planStride(
 }
 
 // --- internal ---
-
-function hasRecap(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, systemCount: number): boolean {
-  const { before, after } = layoutOf(stride, systemCount)
-  return (before?.rest ?? after?.rest ?? null) !== null
-}
 
 /** The fold that reaches further; null where there is none. */
 function furthest(standing: Fold | null, prepared: PreparedFold | null): PreparedFold | null {

@@ -1,8 +1,15 @@
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import type { Policy } from './policy.ts'
 
-/** The most that recaps may take, in tokens: in all, and by quoted system messages on top. */
-export type RecapCaps = { readonly tokensMax: number; readonly systemTokensMax: number }
+/** The most that stands for folded messages, in tokens. */
+export type RecapCaps = {
+  /** Recaps. */
+  readonly recapTokensMax: number
+  /** Recaps and summaries together. */
+  readonly tokensMax: number
+  /** Quoted system messages, on top. */
+  readonly systemTokensMax: number
+}
 
 export type RecapRoom = {
   /** What there is for recaps and everything else that is not fixed. */
@@ -20,8 +27,10 @@ export function recapCaps(policy: Policy, room: RecapRoom): RecapCaps {
   const ordinary = isBesideTail ? RECAP_SHARE_BESIDE_TAIL : RECAP_SHARE
   const share = smallest ? SMALLEST_RECAP_SHARE : ordinary
   const largest = smallest ? SMALLEST_RECAP_TOKENS : policy.recap.max_tokens
+  const tokensMax = Math.max(0, Math.floor(roomTokens * share))
   return {
-    tokensMax: Math.max(0, Math.min(largest, Math.floor(roomTokens * share))),
+    recapTokensMax: Math.min(largest, tokensMax),
+    tokensMax,
     systemTokensMax: quotedSystemTokensMax(targetTokens),
   }
 }
@@ -32,7 +41,7 @@ export function quotedSystemTokensMax(targetTokens: number): number {
 }
 
 /** What the recap of so many tokens may take: nearly as long as what it replaces, it is not worth a cache miss. */
-export function recapTokensMax(foldedTokens: number): number {
+export function recapTokensOf(foldedTokens: number): number {
   return Math.min(foldedTokens, Math.max(RECAP_TOKENS_MIN, Math.floor(foldedTokens * CONTENT_SHARE)))
 }
 

@@ -21,8 +21,10 @@ export type Fold = {
   readonly afterTokensMax: number
   /** How much of either recap quoted system messages may take, in tokens. */
   readonly systemTokensMax: number
-  /** What models have written: each stands for its range, recaps for the rest. In the order of their ranges. */
+  /** What models have written: each stands for its range. In the order of their ranges. */
   readonly summaries: readonly StandingSummary[]
+  /** Whether recaps stand beside them, for what they do not name; else only for what none of them covers. */
+  readonly recapsBeside: boolean
 }
 
 /** The messages that a summary stands for: those from `start` up to `end` but for `except`, which were pinned. */
@@ -137,14 +139,16 @@ function shiftedFold(fold: Fold, by: number): Fold {
   }
 }
 
+type Added = 'kept' | 'summaries' | 'recapsBeside'
+
 /** A stride as it may have been written before folds kept anything or held summaries. */
 type WrittenStride = Omit<Stride, 'fold'> & {
-  readonly fold: (Omit<Fold, 'kept' | 'summaries'> & Partial<Pick<Fold, 'kept' | 'summaries'>>) | null
+  readonly fold: (Omit<Fold, Added> & Partial<Pick<Fold, Added>>) | null
 }
 
 function completed(stride: WrittenStride): Stride {
   const { fold } = stride
-  return { ...stride, fold: fold === null ? null : { kept: [], summaries: [], ...fold } }
+  return { ...stride, fold: fold === null ? null : { kept: [], summaries: [], recapsBeside: false, ...fold } }
 }
 
 /**
@@ -170,11 +174,12 @@ function isStride(value: unknown): value is WrittenStride {
 
 function isFold(fold: unknown): boolean {
   if (!isRecord(fold)) return false
-  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax, summaries } = fold
+  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax, summaries, recapsBeside } = fold
   return (
     areIntegers([frontier, beforeTokensMax, afterTokensMax, systemTokensMax]) &&
     (kept === undefined || (Array.isArray(kept) && areIntegers(kept))) &&
-    (summaries === undefined || (Array.isArray(summaries) && summaries.every(isSummary)))
+    (summaries === undefined || (Array.isArray(summaries) && summaries.every(isSummary))) &&
+    (recapsBeside === undefined || typeof recapsBeside === 'boolean')
   )
 }
 

@@ -65,10 +65,14 @@ export function* buildView(
   const beside: Beside = {
     visible: [...pinned, ...tail.filter(isWhole)],
     shortened: tail.filter((index) => !isWhole(index)),
+    said: [],
   }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further strides of the same turn move the tail.
-  yield* addStandIns(layout.before, layout.latestUser === null ? beside : { visible: pinned, shortened: [] })
+  yield* addStandIns(
+    layout.before,
+    layout.latestUser === null ? beside : { visible: pinned, shortened: [], said: [] },
+  )
   if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
   yield* addStandIns(layout.after, beside)
   for (let index = layout.tail; index < subject.messages.length; index += 1)
@@ -102,8 +106,9 @@ export function* buildView(
       standIns.summaries += 1
       messages.push(standInMessage(summaryText(summary), summary.tokens))
     }
-    if (part.rest === null) return
-    const recap = yield* recapOf(subject, part.rest, around, cache)
+    if (part.recap === null) return
+    const said = part.summaries.map(({ text }) => text)
+    const recap = yield* recapOf(subject, part.recap, { ...around, said }, cache)
     if (recap.text === null) return
     standIns.recaps += 1
     messages.push(standInMessage(recap.text, recap.tokens))

@@ -16,6 +16,10 @@ export const commands = {
     meaning: 'Validate settings and profiles; say which profile and window a model gets.',
   },
   health: { usage: 'foldgate health', meaning: 'Ask a running Foldgate whether it is up; for containers.' },
+  purge: {
+    usage: 'foldgate purge [--conversation ID]',
+    meaning: 'Delete what the store holds: everything, or the records of one conversation.',
+  },
 } as const
 
 export type Command = keyof typeof commands
@@ -52,7 +56,7 @@ export const flags = [
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {
     defaultText: '`profiles/` beside foldgate.yaml, then the built-in ones',
   }),
-  setting('store', 'URL', ['store', 'url'], `${notYet} but for memory:. Where decisions are kept.`),
+  setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.'),
   setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.'),
   {
     ...plain('config', 'FILE', 'Settings file.'),
@@ -60,6 +64,10 @@ export const flags = [
     defaultText: '`./foldgate.yaml` if there',
   },
   { ...plain('model', 'NAME', 'Model to ask about, or to use.'), commands: ['check', 'demo'] },
+  {
+    ...plain('conversation', 'ID', 'The conversation, as x-foldgate-conversation names it.'),
+    commands: ['purge'],
+  },
   { ...plain('version', null, 'Print the version.'), short: 'v' },
   { ...plain('help', null, 'Print the help.'), short: 'h' },
 ] as const satisfies readonly Flag[]

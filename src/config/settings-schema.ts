@@ -192,25 +192,27 @@ export const settingsSchema = group({
       })
       .default('sqlite:')
       .describe(
-        `${notYet} but for \`memory:\`, which all others are taken for. Where decisions and summaries are kept: \`sqlite:\` (a file in the user's state directory), \`sqlite:PATH\`, \`memory:\`, \`redis://…\`.`,
+        "Where decisions and summaries are kept: `sqlite:` (a file in the user's state directory), `sqlite:PATH`, `memory:`, `redis://…` or `rediss://…` (any Redis-compatible server, which replicas may share).",
       ),
     ttl_days: z
       .number({ error: 'a number of days above 0' })
       .positive({ error: 'a number of days above 0' })
       .max(3650, { error: 'at most 3650 days' })
       .default(7)
-      .describe('How long they are kept, in days.'),
-    max_mb: count('megabytes', 1, 1_048_576).default(512).describe('Largest size of the store, in MB.'),
+      .describe('How long they are kept after they were last written, in days.'),
+    max_mb: count('megabytes', 1, 1_048_576)
+      .default(512)
+      .describe('Largest size of the store, in MB; beyond it the oldest go.'),
     required: onOff
       .default(false)
       .describe(
-        'Whether a store that cannot be opened stops the start, as all but `memory:` do so far; else it becomes `memory:` with a warning.',
+        'Whether a store that cannot be opened stops the start; else it becomes `memory:` with a warning.',
       ),
     encrypt_key_env: variableName
       .nullable()
       .default(null)
       .describe(
-        `${notYet}. Environment variable that holds the key with which content in the store is encrypted.`,
+        'Environment variable that holds the key with which everything in the store is encrypted (AES-256-GCM): a long random text, such as `openssl rand -base64 32` makes. null: it is not encrypted.',
       ),
   })
     .prefault({})

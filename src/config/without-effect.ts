@@ -20,8 +20,6 @@ export function withoutEffect(settings: Settings, profiles: ReadonlyMap<string, 
 
 /** Values that do what they say although their key waits. */
 const effective: Readonly<Record<string, unknown>> = {
-  strategy: 'truncate',
-  'store.url': 'memory:',
   'admin.port': 0,
 }
 

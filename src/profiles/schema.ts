@@ -13,6 +13,7 @@ import {
   shareOrTokensOrOff,
   shortText,
 } from './values.ts'
+import { summaryParameter } from './summary-parameters.ts'
 
 /**
  * A profile as a file may spell it: the one source of the type `Profile`, of the editor's schema and of
@@ -124,7 +125,7 @@ export const profileKeys = group({
   strategy: oneOf(['auto', 'summarize', 'truncate'])
     .default('auto')
     .describe(
-      `${notYet}: folded messages become recaps, which need no model call and cost nothing. What stands for them. auto: summaries once summary.model or summary.upstream is set, else recaps; summarize: summaries; truncate: recaps.`,
+      'What stands for folded messages. truncate: recaps, which need no model call and cost nothing; summarize: summaries by a model, and recaps where one is missing; auto: summaries once summary.model or summary.upstream is set, else recaps.',
     ),
   template: oneOf(['auto', 'lenient', 'strict'])
     .default('auto')
@@ -167,12 +168,17 @@ export const profileKeys = group({
     at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
   })
     .prefault({})
-    .describe('Pass 4: old messages are replaced by a recap; by a summary once `summary` is in effect.'),
+    .describe('Pass 4: old messages are replaced by a summary or a recap (`strategy`).'),
   recap: group({
     max_tokens: count('tokens', 1)
       .default(8192)
       .describe(
-        'Longest recap, in tokens; it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
+        'Longest recap, in tokens; with the summaries beside it, it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
+      ),
+    beside_summaries: onOff
+      .default(true)
+      .describe(
+        'Whether a recap stands beside a summary too, for what the summary does not name; false: only for messages that no summary covers.',
       ),
   })
     .prefault({})
@@ -189,27 +195,35 @@ export const profileKeys = group({
     mode: oneOf(['background', 'blocking', 'off'])
       .default('background')
       .describe(
-        'background: asked for ahead of need; blocking: asked for when a stride is due, which then waits; off: no summaries.',
+        'background: asked for ahead of need; blocking: asked for when a stride is due, which then waits; off: no summaries. Either way none is asked for before the upstream has accepted the credential.',
       ),
     at: shareOrTokens
       .default(0.6)
-      .describe('From where a summary is asked for ahead of need: ratio or tokens.'),
+      .describe(
+        'From where a summary is asked for ahead of need: a ratio of what is not fixed, or tokens. At or below the target: right after each stride.',
+      ),
     max_tokens: count('tokens', 1)
       .default(1024)
-      .describe("Longest summary text in tokens, cut at a section's end."),
+      .describe(
+        "Longest summary text in tokens, cut at a section's end; what the one before it named and it lost takes an eighth of it at most.",
+      ),
     reasoning_tokens: count('tokens')
       .default(8192)
       .describe('Tokens that the call gets beyond `max_tokens`, for models that think first.'),
     parameters: z
-      .record(z.string().min(1), jsonValue, { error: 'a map of request parameters' })
+      .record(summaryParameter, jsonValue, { error: 'a map of request parameters' })
       .default({})
-      .describe('Merged into the call: temperature, reasoning_effort and the like.'),
+      .describe(
+        'Merged into the call: temperature, reasoning_effort and the like. What a model rejects by name is left out from then on.',
+      ),
     min_savings_ratio: z
       .number({ error: 'a ratio from 0 to 1' })
       .min(0, { error: 'a ratio from 0 to 1' })
       .max(1, { error: 'a ratio from 0 to 1' })
       .default(0.3)
-      .describe('Share of what it replaces that a summary must save, or it is not asked for.'),
+      .describe(
+        'Share of what it replaces that a summary must save, and 1,024 tokens, or it is not asked for or not taken.',
+      ),
     wait_ms: count('milliseconds', 0, 600_000)
       .default(30_000)
       .describe(
@@ -230,7 +244,7 @@ export const profileKeys = group({
       ),
   })
     .prefault({})
-    .describe(`${notYet}. Summaries written by a model.`),
+    .describe('Summaries written by a model.'),
   overflow: group({
     attempts: count('attempts', 0, 10)
       .default(3)

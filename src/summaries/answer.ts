@@ -15,13 +15,15 @@ export type Reading = { readonly usage: Usage | null } & (
   | {
       readonly kind: 'text'
       readonly text: string
-      /** The output limit cut it off. */ readonly isUnfinished: boolean
+      /** Whether the output limit cut it off. */
+      readonly isUnfinished: boolean
     }
   /** The prompt was too large, for a window that is stated or not. */
   | {
       readonly kind: 'overflow'
       readonly window: StatedWindow | null
-      /** Stated exactly. */ readonly promptTokens: number | null
+      /** Null where it is not stated, or not exactly. */
+      readonly promptTokens: number | null
     }
   /** The output limit was too high. */
   | { readonly kind: 'limit-refused' }

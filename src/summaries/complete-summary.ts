@@ -11,9 +11,10 @@ import { unwrapped } from './unwrapped.ts'
 export type Asked = {
   /** The summary that this one continues; null where there was none. */
   readonly previous: string | null
-  /** What the model was told, by sentences, and the word that fenced its material. */
+  /** What the model was told, by sentences. */
   readonly instructions: readonly string[]
-  readonly fenceKey: string
+  /** The word that fenced its material; null where nothing was fenced. */
+  readonly fenceKey: string | null
   /** A longer text is refused. */
   readonly replacedTokens: number
   readonly settings: SummarySettings
@@ -30,6 +31,7 @@ export type Completed =
  */
 export function completeSummary(written: string, isUnfinished: boolean, asked: Asked): Completed {
   const { count, settings } = asked
+  if (written.length > asked.replacedTokens * TOKEN_CHARS_MAX) return { kind: 'refused', reason: 'too-long' }
   const text = redacted(harmless(unwrapped(written)))
   const fault = faultIn(text, asked.instructions, asked.fenceKey)
   if (fault !== null) return { kind: 'refused', reason: fault }
@@ -46,6 +48,9 @@ export function completeSummary(written: string, isUnfinished: boolean, asked: A
 }
 
 // --- internal ---
+
+/** No text but a run of one character has more characters a token: beyond, it need not be counted, which takes its time. */
+const TOKEN_CHARS_MAX = 64
 
 /** The share of a summary's cap that the list of lost things may take. */
 const KEPT_SHARE = 1 / 8

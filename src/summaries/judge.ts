@@ -4,7 +4,7 @@ import type { FailureReason } from './failure.ts'
 export function faultIn(
   text: string,
   instructions: readonly string[],
-  fenceKey: string,
+  fenceKey: string | null,
 ): FailureReason | null {
   if ((text.match(/[\p{L}\p{N}]/gu) ?? []).length < LETTERS_MIN) return 'empty'
   if (repeatsInstructions(text, instructions, fenceKey)) return 'instructions-repeated'
@@ -32,8 +32,12 @@ const declined =
 /** One sentence may stand in a conversation about prompts; two were copied. */
 const REPEATED_SENTENCES = 2
 
-function repeatsInstructions(text: string, instructions: readonly string[], fenceKey: string): boolean {
-  if (text.includes(fenceKey)) return true
+function repeatsInstructions(
+  text: string,
+  instructions: readonly string[],
+  fenceKey: string | null,
+): boolean {
+  if (fenceKey !== null && text.includes(fenceKey)) return true
   const repeated = new Set(instructions).values().filter((sentence) => text.includes(sentence))
   return [...repeated].length >= Math.min(REPEATED_SENTENCES, Math.max(1, instructions.length))
 }

@@ -9,8 +9,11 @@ export type OwnRequest = { readonly client: string; readonly pattern: RegExp; re
 export function isOwnSummaryRequest(text: string): boolean {
   const near =
     text.length <= 2 * ENDS_CHARS ? text : `${text.slice(0, ENDS_CHARS)}\n${text.slice(-ENDS_CHARS)}`
-  const plain = near.replace(/[’‘]/g, "'").replace(/[ \t\r\n]+/g, ' ')
-  return ownRequests.some(({ pattern }) => pattern.test(plain))
+  const lines = near.replace(/[’‘]/g, "'").replace(/[ \t\r]+/g, ' ')
+  // A line's end may begin a sentence, or stand in the middle of one; a blank line always begins one.
+  const paragraphs = lines.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll('\n', ' '))
+  const forms = [lines, paragraphs.join('\n')]
+  return forms.some((form) => ownRequests.some(({ pattern }) => pattern.test(form)))
 }
 
 /** Opening phrases of the compaction prompts of agents, and the ways in which people ask. Of each only a few words. */
@@ -109,7 +112,7 @@ export const ownRequests: readonly OwnRequest[] = [
   {
     client: 'anyone, in English: what stands above',
     pattern: request(
-      String.raw`summari[sz]e (?:(?:everything|all|all of|what (?:we|was) [a-z ]{1,30}) )?(?:the )?above(?: (?:conversation|chat|discussion|dialog(?:ue)?|session|messages|exchange))?(?: (?:in|into|as|for|with|to|so|and) [^.!?]{1,60})? ?(?:[.!?:,;]|$)`,
+      String.raw`summari[sz]e (?:(?:everything|all|all of|what (?:we|was) [a-z ]{1,30}) )?(?:the )?above(?: (?:conversation|chat|discussion|dialog(?:ue)?|session|messages|exchange))?(?: (?:in|into|as|for|with|to|so|and) [^.!?]{1,60})? ?(?:[.!?:,;\n]|$)`,
     ),
     sample: 'Summarise the above.',
   },
@@ -181,7 +184,7 @@ const ENDS_CHARS = 4000
 
 /** Words that begin a sentence: what is quoted in the middle of one is talked about. */
 function phrase(words: string): RegExp {
-  return new RegExp(String.raw`(?:^|[.!?:;>)\]*#-]) ?${words}`, 'i')
+  return new RegExp(String.raw`(?:^|[.!?:;>)\]*#\n-]) ?${words}`, 'i')
 }
 
 /** The same behind what people begin a request with. */

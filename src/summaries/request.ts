@@ -16,7 +16,7 @@ export type RequestOptions = {
 /** The fields of a request for a summary. */
 export function requestFields(prompt: Prompt, options: RequestOptions): Record<string, unknown> {
   const { settings, model, rejections } = options
-  const own = Object.entries(settings.parameters).filter(([name]) => !reservedParameters.has(name))
+  const own = Object.entries(settings.parameters)
   const isRejected = (name: string): boolean =>
     rejections.some((rejection) => rejection.kind === 'field' && rejection.name === name)
   const limitName = own.some(([name]) => isLimitName(name))
@@ -36,19 +36,6 @@ export function wantedTokens({ max_tokens, reasoning_tokens }: SummarySettings):
 }
 
 // --- internal ---
-
-/** Fields that `summary.parameters` may not set: what they would change is not a summary any more, or cannot be read. */
-const reservedParameters: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'n',
-  'tools',
-  'tool_choice',
-  'functions',
-  'function_call',
-])
 
 function messagesOf({ system, user }: Prompt, rejections: readonly Rejection[]): unknown[] {
   if (system === '') return [{ role: 'user', content: user }]

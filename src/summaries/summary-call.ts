@@ -5,7 +5,7 @@ import { GaveWayError } from '../upstream/gate.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
 import { retryAfterMs } from './retry-after.ts'
-import type { Ask, AskAnswer } from './write-summary.ts'
+import type { Ask, AskAnswer } from './order.ts'
 
 /** Where a summary is asked for, and as whom. */
 export type SummaryPlace = {

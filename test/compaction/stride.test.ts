@@ -97,6 +97,7 @@ describe('a stride on record', () => {
       afterTokensMax: 424,
       systemTokensMax: 200,
       summaries: [],
+      recapsBeside: true,
     },
     clips: [
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },

@@ -12,6 +12,7 @@ test.each([
   ['serve --port 80 --host=0.0.0.0', 'serve', { port: '80', host: '0.0.0.0' }],
   ['--admin-port 0 check --model m', 'check', { 'admin-port': '0', model: 'm' }],
   ['demo --upstream http://h --model m', 'demo', { upstream: 'http://h', model: 'm' }],
+  ['purge --conversation abc --store memory:', 'purge', { conversation: 'abc', store: 'memory:' }],
   ['-h', 'serve', { help: true }],
   ['check --help', 'check', { help: true }],
 ])('%s', (line, command, flags) => {
@@ -26,7 +27,8 @@ test.each([
   ['--help=yes', '--help: takes no value — write --help'],
   ['check it', 'check: takes no argument "it"'],
   ['serve --model m', '--model: is no flag of "serve" — it belongs to check, demo'],
-  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, check, health'],
+  ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
+  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, check, health, purge'],
 ])('%s is told', (line, problem) => {
   expect(problemsOf(line)).toContain(problem)
 })

@@ -21,20 +21,14 @@ test('defaults rely on nothing that is not there', async () => {
 
 test('what is set and not acted on is named', async () => {
   const keys = await idleKeys(
-    { store: 'redis://127.0.0.1', 'admin-port': '4000' },
-    { continuation: { max: 9 }, recall: { enabled: true }, strategy: 'summarize' },
+    { 'admin-port': '4000' },
+    { continuation: { max: 9 }, recall: { enabled: true } },
   )
-  expect(keys).toEqual([
-    'store.url',
-    'admin.port',
-    'mine: strategy',
-    'mine: recall.enabled',
-    'mine: continuation.max',
-  ])
+  expect(keys).toEqual(['admin.port', 'mine: recall.enabled', 'mine: continuation.max'])
 })
 
-test('what happens to be so is not told: records in memory, no admin listener, recaps', async () => {
-  const keys = await idleKeys({ store: 'memory:', 'admin-port': '0' }, { strategy: 'truncate' })
+test('what happens to be so is not told: no admin listener', async () => {
+  const keys = await idleKeys({ 'admin-port': '0' }, {})
   expect(keys).toEqual([])
 })
 
@@ -59,8 +53,7 @@ test('what is not in effect yet is said where the key is described', async () =>
       ([, key = '', meaning = '']) => [key, meaning],
     ),
   )
-  const waiting = ['strategy', 'summary', 'recall', 'continuation', 'store.url']
-  waiting.push('store.encrypt_key_env', 'admin', 'archive', 'prices')
+  const waiting = ['recall', 'continuation', 'admin', 'archive', 'prices']
   expect(waiting.filter((key) => rows.get(key)?.startsWith(notYet) !== true)).toEqual([])
   const changelog = await readFile(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
   expect(waiting.filter((key) => !changelog.includes(`\`${key}\``))).toEqual([])

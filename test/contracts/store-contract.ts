@@ -1,15 +1,20 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Store } from '../../src/stores/store.ts'
 
-export type OpenStore = (options: {
+export type StoreLimits = {
   /** How long a value is kept, in milliseconds; 0: for ever. */
   readonly lifetimeMs: number
-}) => Promise<Store>
+  /** How much is kept, in bytes. */
+  readonly bytesMax: number
+}
+
+export type OpenStore = (limits: StoreLimits) => Promise<Store>
 
 /** What every store owes. `open` gives an empty one. */
 export function storeContract(name: string, open: OpenStore): void {
-  async function opened(lifetimeMs = 0): Promise<Store> {
-    const store = await open({ lifetimeMs })
+  async function opened(limits: Partial<StoreLimits> = {}): Promise<Store> {
+    const store = await open({ lifetimeMs: 0, bytesMax: 64 * MEGABYTE, ...limits })
     onTestFinished(store.close)
     return store
   }
@@ -92,19 +97,204 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     test('forgets what has outlived its time, and takes a new value then', async () => {
-      const store = await opened(20)
+      const store = await opened({ lifetimeMs: 20 })
       await store.put('key', 'old')
       await vi.waitFor(async () => expect(await store.getFirst(['key'])).toBeNull(), { timeout: 5_000 })
       expect(await store.putIfAbsent('key', 'new')).toBe('new')
     })
 
     test('keeps for ever what has no time set', async () => {
-      const store = await opened(0)
+      const store = await opened({ lifetimeMs: 0 })
       await store.put('key', 'value')
-      await new Promise((resolve) => {
-        setTimeout(resolve, 40)
-      })
+      await setTimeout(40)
       expect((await store.getFirst(['key']))?.value).toBe('value')
     })
+
+    test('gives back values of a few megabytes', async () => {
+      const store = await opened()
+      const text = 'words 你好 '.repeat(400_000)
+      await store.put('key', text)
+      expect((await store.getFirst(['none', 'key']))?.value === text).toBe(true)
+      expect((await store.putIfAbsent('key', 'late')) === text).toBe(true)
+    })
+
+    test('takes text that is no valid Unicode, and stays sound', async () => {
+      const store = await opened()
+      await store.put('key', 'half a pair: \ud83d, and another: \udc00')
+      expect((await store.getFirst(['key']))?.value).toMatch(/^half a pair: .+, and another: .+$/)
+      await store.put('key \ud83d', 'value', 'group \ud83d')
+      await store.getFirst(['key \ud83d'])
+      await store.deleteGroup('group \ud83d')
+      expect(await store.putIfAbsent('other', 'sound')).toBe('sound')
+    })
   })
+
+  describe(`${name} holds no more than it may`, () => {
+    test('the oldest go, the newest stay, and the room is used', async () => {
+      const store = await opened({ bytesMax: MEGABYTE })
+      const kept = await fill(store, { values: 400, bytes: 10_000 })
+      const bytes = kept.length * 10_000
+      expect(bytes).toBeLessThanOrEqual(MEGABYTE * 1.1)
+      expect(bytes).toBeGreaterThanOrEqual(MEGABYTE * 0.5)
+      expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 400 - kept.length + index))
+    })
+
+    test('a value that is larger than the store is passed through, and not kept', async () => {
+      const store = await opened({ bytesMax: MEGABYTE })
+      const large = 'x'.repeat(2 * MEGABYTE)
+      await store.put('small', 'value')
+      expect((await store.putIfAbsent('large', large)) === large).toBe(true)
+      await store.put('large', large)
+      expect(await store.getFirst(['large'])).toBeNull()
+      expect(await store.getFirst(['small'])).not.toBeNull()
+    })
+
+    test('what was deleted makes room', async () => {
+      const store = await opened({ bytesMax: MEGABYTE })
+      await store.put('old', 'value')
+      for (let round = 0; round < 30; round += 1) {
+        await store.put(`large ${round}`, 'x'.repeat(MEGABYTE / 4), 'group')
+        if (round % 2 === 0) await store.delete([`large ${round}`])
+        else await store.deleteGroup('group')
+      }
+      expect(await store.getFirst(['old'])).not.toBeNull()
+    })
+  })
+
+  describe(`${name} knows which conversation a value belongs to`, () => {
+    test('deletes the values of a group, says how many they were, and leaves all others', async () => {
+      const store = await opened()
+      await store.put('a', '1', 'one')
+      await store.putIfAbsent('b', '2', 'one')
+      await store.put('c', '3', 'two')
+      await store.put('d', '4')
+      expect(await store.deleteGroup('one')).toBe(2)
+      expect(await store.getFirst(['a', 'b'])).toBeNull()
+      expect((await store.getFirst(['c']))?.value).toBe('3')
+      expect((await store.getFirst(['d']))?.value).toBe('4')
+      expect(await store.deleteGroup('one')).toBe(0)
+      expect(await store.putIfAbsent('a', 'again', 'one')).toBe('again')
+      expect(await store.deleteGroup('one')).toBe(1)
+    })
+
+    test('an unknown group has no values, and groups are taken apart exactly', async () => {
+      const store = await opened()
+      await store.put('a', '1', 'group')
+      for (const other of ['grou', 'group ', 'Group', '*', 'group*', '']) {
+        expect(await store.deleteGroup(other)).toBe(0)
+      }
+      expect(await store.deleteGroup('group')).toBe(1)
+    })
+
+    test('a value that is written again belongs to the group that it was written with last', async () => {
+      const store = await opened()
+      await store.put('a', '1', 'one')
+      await store.put('a', '2', 'two')
+      await store.put('b', '1', 'one')
+      await store.put('b', '2')
+      expect(await store.deleteGroup('one')).toBe(0)
+      expect((await store.getFirst(['b']))?.value).toBe('2')
+      expect(await store.deleteGroup('two')).toBe(1)
+      expect(await store.getFirst(['a'])).toBeNull()
+    })
+
+    test('a value that came too late belongs to no group', async () => {
+      const store = await opened()
+      await store.put('a', '1', 'one')
+      expect(await store.putIfAbsent('a', '2', 'two')).toBe('1')
+      expect(await store.deleteGroup('two')).toBe(0)
+      expect(await store.deleteGroup('one')).toBe(1)
+    })
+
+    test('what was deleted or has outlived its time is in no group', async () => {
+      const store = await opened({ lifetimeMs: 300 })
+      await store.put('a', '1', 'one')
+      await store.put('b', '1', 'one')
+      await store.delete(['a'])
+      expect(await store.deleteGroup('one')).toBe(1)
+      await store.put('c', '1', 'one')
+      await vi.waitFor(async () => expect(await store.getFirst(['c'])).toBeNull(), { timeout: 5_000 })
+      expect(await store.deleteGroup('one')).toBe(0)
+    })
+
+    test('a conversation of thousands of values goes as a whole', async () => {
+      const store = await opened()
+      for (let key = 0; key < 2_500; key += 1) await store.put(`key ${key}`, 'value', 'long')
+      await store.put('other', 'value', 'short')
+      expect(await store.deleteGroup('long')).toBe(2_500)
+      expect(await store.getFirst(['key 0', 'key 1200', 'key 2499'])).toBeNull()
+      expect(await store.getFirst(['other'])).not.toBeNull()
+    })
+  })
+
+  describe(`${name} can be emptied`, () => {
+    test('of every value and every lease, and is used on', async () => {
+      const store = await opened()
+      await store.put('a', '1', 'one')
+      await store.put('b', '2')
+      await store.lease('summary', 'holder', 60_000)
+      expect(await store.purge()).toBe(2)
+      expect(await store.getFirst(['a', 'b'])).toBeNull()
+      expect(await store.deleteGroup('one')).toBe(0)
+      expect(await store.lease('summary', 'other', 60_000)).toBe(true)
+      expect(await store.purge()).toBe(0)
+      await store.put('a', '3')
+      expect((await store.getFirst(['a']))?.value).toBe('3')
+    })
+  })
+
+  describe(`${name} grants leases`, () => {
+    test('to one holder at a time, who may prolong it', async () => {
+      const store = await opened()
+      expect(await store.lease('key', 'mine', 60_000)).toBe(true)
+      expect(await store.lease('key', 'theirs', 60_000)).toBe(false)
+      expect(await store.lease('key', 'mine', 60_000)).toBe(true)
+      expect(await store.lease('other', 'theirs', 60_000)).toBe(true)
+      expect(await store.getFirst(['key'])).toBeNull()
+    })
+
+    test('until they are given back by their holder, and by nobody else', async () => {
+      const store = await opened()
+      await store.lease('key', 'mine', 60_000)
+      await store.release('key', 'theirs')
+      expect(await store.lease('key', 'theirs', 60_000)).toBe(false)
+      await store.release('key', 'mine')
+      expect(await store.lease('key', 'theirs', 60_000)).toBe(true)
+      await store.release('none', 'mine')
+    })
+
+    test('until their time is up, counted from when they were prolonged', async () => {
+      const store = await opened()
+      expect(await store.lease('key', 'mine', 20)).toBe(true)
+      expect(await store.lease('long', 'mine', 20)).toBe(true)
+      expect(await store.lease('long', 'mine', 60_000)).toBe(true)
+      await vi.waitFor(async () => expect(await store.lease('key', 'theirs', 60_000)).toBe(true), {
+        timeout: 5_000,
+      })
+      expect(await store.lease('key', 'mine', 60_000)).toBe(false)
+      expect(await store.lease('long', 'theirs', 60_000)).toBe(false)
+    })
+
+    test('to exactly one of many who ask at once', async () => {
+      const store = await opened()
+      const holders = Array.from({ length: 50 }, (_, index) => `holder ${index}`)
+      const won = await Promise.all(holders.map((holder) => store.lease('key', holder, 60_000)))
+      expect(won.filter(Boolean)).toHaveLength(1)
+    })
+  })
+}
+
+// --- internal ---
+
+const MEGABYTE = 1024 * 1024
+
+/** Writes many values of the same size, and tells which of them are kept, in the order they were written in. */
+async function fill(store: Store, { values, bytes }: { values: number; bytes: number }): Promise<number[]> {
+  const text = 'x'.repeat(bytes)
+  for (let value = 0; value < values; value += 1) await store.put(`key ${value}`, text)
+  const kept: number[] = []
+  for (let value = 0; value < values; value += 1) {
+    if ((await store.getFirst([`key ${value}`])) !== null) kept.push(value)
+  }
+  return kept
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands, flags } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
+import { storeLocation } from '../../src/stores/store-location.ts'
 import { root } from './pages.ts'
 
 const text = await readFile(join(root, 'Dockerfile'), 'utf8')
@@ -36,6 +37,19 @@ describe('the image', () => {
     const user = instruction('USER').at(-1)
     expect(user).toBeDefined()
     expect(user).not.toMatch(/^(?:root|0)\b/)
+  })
+
+  // With a read-only root and no such place, records ended with the process.
+  test('has one place to write to, which is its user’s and where records go by default', () => {
+    const [variable] = /\bXDG_STATE_HOME=\S+/.exec(instruction('ENV').join(' ')) ?? []
+    const location = storeLocation(settingsSchema.parse({}).store.url, {
+      env: { XDG_STATE_HOME: variable?.split('=')[1] },
+      platform: 'linux',
+    })
+    const volume = instruction('VOLUME').join(' ')
+    expect(location).toEqual({ kind: 'sqlite', path: `${volume}/foldgate.sqlite` })
+    const user = instruction('USER').at(-1)
+    expect(instruction('RUN')).toContain(`mkdir -m 0700 ${volume} && chown ${user}:${user} ${volume}`)
   })
 
   test('starts, and probes itself, by a command that Foldgate has', () => {

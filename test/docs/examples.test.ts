@@ -43,7 +43,7 @@ test('the compose file builds this repository and mounts what Foldgate is told t
       foldgate: {
         build: '..',
         environment: { FOLDGATE_CONFIG: '/etc/foldgate/foldgate.yaml' },
-        volumes: ['.:/etc/foldgate:ro'],
+        volumes: ['.:/etc/foldgate:ro', 'foldgate:/var/lib/foldgate'],
         read_only: true,
       },
     },

@@ -130,6 +130,7 @@ describe('the command line', () => {
       'demo',
       'check',
       'health',
+      'purge',
       '--upstream',
       '--port',
       '--config',

@@ -22,10 +22,14 @@ export type ProgramOptions = {
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Runs the real program, with nothing of this environment but what the test gives it. */
+/**
+ * Runs the real program, with nothing of this environment but what the test gives it. Its home is where it runs, so
+ * that it keeps its records there.
+ */
 function runProgram(args: readonly string[], options: ProgramOptions): Program {
   const [node, script] = options.command ?? [process.execPath, main]
-  const child = spawn(node, [script, ...args], { cwd: options.cwd, env: { ...options.env }, stdio: 'pipe' })
+  const env = { HOME: options.cwd, ...options.env }
+  const child = spawn(node, [script, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

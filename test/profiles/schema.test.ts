@@ -21,7 +21,7 @@ test('an empty profile has every default', () => {
     preview: { threshold_tokens: 2048, max_chars: 1600, max_lines: 24, at: null },
     clear: { enabled: true, keep_results: 6, except_tools: [], at: null },
     fold: { at: null },
-    recap: { max_tokens: 8192 },
+    recap: { max_tokens: 8192, beside_summaries: true },
     summary: {
       upstream: null,
       model: null,
@@ -75,6 +75,8 @@ test.each([
   [{ window: { tokens: 8192, size: 1 } }],
   [{ overflow: { clamp_output: true } }],
   [{ render: null }],
+  [{ summary: { parameters: { stream: true } } }],
+  [{ summary: { parameters: { messages: [] } } }],
   [{ name: 'x' }],
 ])('refuses %j', (profile) => {
   expect(profileSchema.safeParse(profile).success).toBe(false)

@@ -1,5 +1,5 @@
 import { FoldgateError } from '../../src/errors.ts'
-import type { Ask } from '../../src/summaries/write-summary.ts'
+import type { Ask } from '../../src/summaries/order.ts'
 
 /** Asks over a real socket, with the errors that the rim raises. */
 export function askByFetch(url: string): Ask {

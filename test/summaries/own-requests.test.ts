@@ -14,6 +14,8 @@ describe("a client's own request for a summary", () => {
     'TL;DR: summarize the above conversation',
     'Great work. Summarize all of the messages above.',
     'Summarize our conversation',
+    'CRITICAL: no tools, TEXT ONLY\n\nYour task is to create a detailed\nsummary of the conversation so far',
+    'Task\nSummarize the above\n\nThanks',
   ])('is recognised: %s', (text) => {
     expect(isOwnSummaryRequest(text)).toBe(true)
   })

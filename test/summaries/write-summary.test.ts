@@ -1,10 +1,14 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { finish } from '../../src/conversation/source.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
 import { warmInstruction } from '../../src/summaries/prompt.ts'
-import { writeSummary, type Order, type Written } from '../../src/summaries/write-summary.ts'
+import { transcriptOf } from '../../src/summaries/transcript.ts'
+import type { Ask, Order } from '../../src/summaries/order.ts'
+import { writeSummary, type Written } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
   completion,
@@ -16,8 +20,9 @@ import {
   type ReceivedRequest,
   type Script,
 } from '../support/fake-upstream.ts'
+import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
-import { countThirds } from '../support/subject.ts'
+import { countThirds, subjectOf } from '../support/subject.ts'
 import { askByFetch } from './ask-by-fetch.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -135,7 +140,7 @@ describe('a summary is written', () => {
   })
 
   test('under the name of the limit that the client uses, within the window, with the parameters of the operator', async () => {
-    const parameters = { temperature: 0.2, stream: true, n: 3, tools: [], messages: [], model: 'dear' }
+    const parameters = { temperature: 0.2 }
     const order = orderOf(
       { limitName: 'max_completion_tokens', windowTokens: 16_000, model: null },
       { parameters },
@@ -415,6 +420,73 @@ describe('a history larger than the window of the model', () => {
     )
     expect(entryNames(answered)).toEqual(Array.from({ length: 300 }, (__, index) => `entry-${index}`))
     expect(bodies.length - answered.length).toBeLessThanOrEqual(2)
+  })
+
+  test('is sent in its order, whatever its messages and the window are, and no call is larger than the window', async () => {
+    const sizes = fc.array(fc.integer({ min: 10, max: 3000 }), { minLength: 1, maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 5000, max: 40_000 }), async (tokens, windowTokens) => {
+        const entries = tokens.map((size, index) => ({ ...entriesOf(1, size)[0], index }))
+        const named = entries.map(({ text = '', index }) => {
+          const entry = text.replace('entry-0;', `entry-${index};`)
+          return { text: entry, tokens: countThirds(entry) }
+        })
+        const bodies: Body[] = []
+        const ask: Ask = ({ body }) => {
+          bodies.push(bodySchema.parse(JSON.parse(body)))
+          const answer = { choices: [{ message: { content: good }, finish_reason: 'stop' }] }
+          return Promise.resolve({
+            status: 200,
+            contentType: '',
+            retryAfter: null,
+            body: JSON.stringify(answer),
+          })
+        }
+        const order = orderOf({ entries: named, windowTokens })
+        const outcome = await writeSummary(order, ask, createParameterMemory(), new AbortController().signal)
+        expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
+        expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
+        for (const { messages, max_tokens } of bodies) {
+          const prompt = messages.reduce((sum, { content }) => sum + countThirds(content), 0)
+          expect(prompt + Number(max_tokens)).toBeLessThanOrEqual(windowTokens)
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  // At most 1.5 times the tokens that expire may ever be sent; instructions and the running summary come with each call.
+  test('costs at most 1.5 times what it replaces, in a small window and in small steps too', async () => {
+    const summary = `## Facts\n${Array.from({ length: 60 }, (_, index) => `- value ${index} of src/part${index}.ts`).join('\n')}`
+    const messages = longRun(120, 3)
+    const subject = subjectOf(messages)
+    const indexes = [...messages.keys()].slice(2)
+    const sizeOf = (some: readonly number[]): number =>
+      some.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0)
+    await using upstream = await fakeUpstream(message({ content: summary }))
+    for (const [windowTokens, messagesPerOrder] of [
+      [8192, indexes.length],
+      [16_384, indexes.length],
+      [16_384, 12],
+      [null, indexes.length],
+    ] as const) {
+      let sentTokens = 0
+      for (let at = 0; at < indexes.length; at += messagesPerOrder) {
+        const part = indexes.slice(at, at + messagesPerOrder)
+        const entries = finish(transcriptOf(subject, part))
+        const order = orderOf({ previous: at === 0 ? null : summary, entries, windowTokens })
+        const memory = createParameterMemory()
+        const outcome = await writeSummary(
+          order,
+          askByFetch(upstream.url),
+          memory,
+          AbortSignal.timeout(10_000),
+        )
+        expect(outcome.kind).toBe('written')
+        sentTokens += outcome.promptTokens
+      }
+      expect(sentTokens / sizeOf(indexes)).toBeLessThan(1.5)
+    }
   })
 
   // A server with a window of 8,192 was asked for 9,216 tokens of output, which it called an overflow of the window.

@@ -28,6 +28,8 @@ export type Beside = {
   readonly visible: readonly number[]
   /** Messages that were cleared or shortened: what they said may be quoted and named like what was folded. */
   readonly shortened: readonly number[]
+  /** Summaries that stand before it: what they name is not named again. */
+  readonly said: readonly string[]
 }
 
 /**
@@ -53,7 +55,12 @@ export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, ca
   writeUsers(subject, indexes, folded, writer)
   yield* writeQuotesAndNames(
     subject,
-    { indexes: [...indexes, ...beside.shortened], visible: beside.visible, tokensMax: folded.tokensMax },
+    {
+      indexes: [...indexes, ...beside.shortened],
+      visible: beside.visible,
+      said: beside.said,
+      tokensMax: folded.tokensMax,
+    },
     cache,
     writer,
   )
@@ -91,13 +98,14 @@ function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, 
         (index) => `${subject.messages[index]?.facts.hash}${subject.structure.isStandIn(index) ? '*' : ''}`,
       )
       .join(' ')
-  const hashes = [indexes, beside.visible, beside.shortened].map(hashesOf).join('\n')
+  const hashes = [...[indexes, beside.visible, beside.shortened].map(hashesOf), ...beside.said].join('\n')
   return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
 
 type Run = {
   readonly indexes: readonly number[]
   readonly visible: readonly number[]
+  readonly said: readonly string[]
   readonly tokensMax: number
 }
 
@@ -118,7 +126,9 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
   yield
   const lines = nameLines({
     mentions,
-    standing: new Set([...thingsIn(writer.written())].map(({ name }) => name)),
+    standing: new Set(
+      [writer.written(), ...run.said].flatMap((text) => [...thingsIn(text)].map(({ name }) => name)),
+    ),
     tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
     count: subject.count,
     contextOf: (index) => contextOf(subject, index, cache),

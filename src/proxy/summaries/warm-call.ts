@@ -3,7 +3,7 @@ import type { SummaryRange } from '../../compaction/stride.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view.ts'
 import type { Entry } from '../../summaries/transcript.ts'
-import type { Order } from '../../summaries/write-summary.ts'
+import type { Order } from '../../summaries/order.ts'
 import type { Counted } from '../measure/measure.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 

@@ -6,7 +6,7 @@ import { subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, user } from '../sending.ts'
 
 const folded = { start: 0, except: [], tokensMax: 1024, systemTokensMax: 256 }
-const beside = { visible: [], shortened: [] }
+const beside = { visible: [], shortened: [], said: [] }
 
 function recap(messages: readonly object[], cache: MadeCache = createMadeCache({ charsMax: 1e7 })): string {
   const made = recapOf(subjectOf(messages), { ...folded, end: messages.length }, beside, cache)
@@ -102,7 +102,7 @@ test('what the user pasted and a tool printed stands once, where it is still in 
   const listing = 'drwxr-xr-x retry_queue_of_the_night\n-rw-r--r-- drain_worker_of_the_day'
   const messages = [...round('a', listing), user(listing)]
   const all = { ...folded, end: 2 }
-  const view = { visible: [2], shortened: [] }
+  const view = { visible: [2], shortened: [], said: [] }
   const made = finish(recapOf(subjectOf(messages), all, view, createMadeCache({ charsMax: 1e7 })))
   expect(made.text).not.toContain('retry_queue_of_the_night')
 })
@@ -115,7 +115,7 @@ test('what a cleared message of the tail said is told like what was folded', () 
       recapOf(
         subjectOf(messages),
         { ...folded, end: 3 },
-        { visible: [], shortened },
+        { visible: [], shortened, said: [] },
         createMadeCache({ charsMax: 1e7 }),
       ),
     ).text

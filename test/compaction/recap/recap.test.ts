@@ -25,7 +25,7 @@ function recap(messages: readonly object[], options: RecapOptions = {}): string 
     systemTokensMax: 256,
     ...run,
   }
-  const beside = { visible, shortened: [] }
+  const beside = { visible, shortened: [], said: [] }
   return finish(recapOf(subjectOf(messages), folded, beside, createMadeCache({ charsMax: 1_000_000 }))).text
 }
 
@@ -81,7 +81,7 @@ describe('a recap', () => {
         recapOf(
           subject,
           { start: 0, end: 2, except: [], tokensMax: 500, systemTokensMax: 50, ...run },
-          { visible, shortened: [] },
+          { visible, shortened: [], said: [] },
           cache,
         ),
       )

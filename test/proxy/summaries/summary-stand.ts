@@ -39,7 +39,7 @@ export type SummaryStand = {
   /** The main upstream's address, and what foldgate.yaml says of the others: for a Foldgate in a process. */
   readonly upstreamUrl: string
   readonly upstreams: Upstreams
-  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every stride folds. */
+  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every stride folds, and summaries stand alone. */
   readonly profile: object
   readonly agent: (options?: AgentOptions) => Agent
   /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
@@ -59,6 +59,7 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
   const profile = withCheapSummaries({
     window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
     clear: { enabled: false },
+    recap: { beside_summaries: false },
     ...choices.profile,
   })
   const running: RunningFoldgate[] = []

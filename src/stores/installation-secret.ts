@@ -1,0 +1,63 @@
+import { hkdfSync, randomBytes } from 'node:crypto'
+import type { Store } from './store.ts'
+
+export type InstallationSecret = {
+  /** 32 bytes. */
+  readonly secret: Buffer
+  /** Ends what keeps it in the store. */
+  readonly release: () => void
+}
+
+export type InstallationSecretOptions = {
+  /** Where it is kept, in the clear. */
+  readonly store: Store
+  /** What the content of the store is encrypted with; null where it is not. */
+  readonly encryptKey: string | null
+  /** How long the store keeps a value, in milliseconds; 0: for ever. */
+  readonly lifetimeMs: number
+}
+
+/**
+ * The secret under which scopes are named: all who share a store have the same, or they would not find each
+ * other's records, nor their own after a restart. With an encryption key it is derived from that; else it lies in
+ * the store, and is written again from time to time, lest it is the oldest there and goes.
+ */
+export async function installationSecret(options: InstallationSecretOptions): Promise<InstallationSecret> {
+  const { store, encryptKey, lifetimeMs } = options
+  if (encryptKey !== null) {
+    const derived = hkdfSync('sha256', encryptKey, '', SECRET_PURPOSE, SECRET_BYTES)
+    return { secret: Buffer.from(derived), release: () => {} }
+  }
+  const fresh = randomBytes(SECRET_BYTES).toString(ENCODING)
+  const standing = await store.putIfAbsent(SECRET_KEY, fresh)
+  const text = isSecret(standing) ? standing : fresh
+  await store.put(SECRET_KEY, text)
+
+  async function renew(): Promise<void> {
+    // After a purge others may have agreed on a new one: it is theirs, and ours from the next start on.
+    if ((await store.putIfAbsent(SECRET_KEY, text)) === text) await store.put(SECRET_KEY, text)
+  }
+  const renewalMs = lifetimeMs === 0 ? RENEWAL_MS : Math.min(RENEWAL_MS, Math.ceil(lifetimeMs / 3))
+  // A store that is away now is there the next time, or has lost everything else as well.
+  const renewal = setInterval(() => void renew().catch(() => {}), renewalMs)
+  renewal.unref()
+  return { secret: Buffer.from(text, ENCODING), release: () => clearInterval(renewal) }
+}
+
+// --- internal ---
+
+const SECRET_KEY = 'installation:secret'
+
+const SECRET_BYTES = 32
+
+const ENCODING = 'base64url'
+
+/** What tells keys apart that are derived from one secret (RFC 5869, section 3.2). */
+const SECRET_PURPOSE = 'foldgate: names of scopes'
+
+/** How often it is written again, in milliseconds: sooner than a store fills up from end to end. */
+const RENEWAL_MS = 3_600_000
+
+function isSecret(text: string): boolean {
+  return Buffer.from(text, ENCODING).length === SECRET_BYTES
+}

@@ -1,0 +1,205 @@
+import { hash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '@redis/client'
+import { prefix } from './redis-scripts.ts'
+import { StoreError } from './store-error.ts'
+
+/**
+ * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
+ * looked for again and again: nothing waits in line for a server that is away.
+ */
+export type RedisConnection = {
+  /** The address, without user, password and query. */
+  readonly name: string
+  /** Sends a command as its words. */
+  readonly command: (words: readonly string[]) => Promise<unknown>
+  /** Runs a Lua script with these arguments. */
+  readonly run: (script: string, words: readonly string[]) => Promise<unknown>
+  readonly close: () => void
+}
+
+/** Connects within a bounded time. Rejects with a `StoreError`. */
+export async function connectToRedis(url: string): Promise<RedisConnection> {
+  const address = readAddress(url)
+  let lastTrouble: unknown = null
+  let client = start()
+
+  function start() {
+    const started = createClient({
+      socket: {
+        ...(address.tls ? { ...address.place, tls: true, ...serverName(address.place.host) } : address.place),
+        connectTimeout: OPEN_MS,
+        reconnectStrategy: (attempts) => Math.min(RECONNECT_MS_MIN * 2 ** attempts, RECONNECT_MS_MAX),
+      },
+      ...address.credentials,
+      database: address.database,
+      // The older protocol is understood by every server and by the proxies in front of them.
+      RESP: 2,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: COMMANDS_MAX,
+      disableClientInfo: true,
+      maintNotifications: 'disabled',
+    })
+    // Without a listener an error would end the process; whatever fails on account of it says so by itself.
+    started.on('error', (error: unknown) => {
+      lastTrouble = error
+    })
+    return started
+  }
+
+  /** A server that has stopped to answer keeps its connection: what waits on it is given up, and it as well. */
+  function startAnew(): void {
+    client.destroy()
+    client = start()
+    client.connect().catch(ignored)
+  }
+
+  async function command(words: readonly string[]): Promise<unknown> {
+    const asked = client
+    return within(COMMAND_MS, asked.sendCommand([...words]), () => {
+      if (asked === client) startAnew()
+    })
+  }
+
+  /** Whatever listens there counts as a server once it has answered: connecting alone asks it nothing. */
+  async function answered(): Promise<void> {
+    client.connect().catch(ignored)
+    for (const beganMs = performance.now(); ;) {
+      const leftMs = beganMs + OPEN_MS - performance.now()
+      try {
+        return await within(Math.max(1, leftMs), client.sendCommand(['PING']))
+      } catch (error) {
+        const reason = lastTrouble ?? error
+        if (leftMs <= 0 || isForGood(reason)) throw reason
+        await setTimeout(RECONNECT_MS_MIN)
+      }
+    }
+  }
+
+  try {
+    await answered()
+  } catch (error) {
+    client.destroy()
+    throw new StoreError(
+      `${address.name} cannot be used (${troubleOf(error)}): see that a Redis-compatible server answers there, ` +
+        'and that user and password in the address are right',
+    )
+  }
+
+  return {
+    name: address.name,
+    command,
+    run: async (script, words) => {
+      const rest = ['1', prefix, ...words]
+      try {
+        return await command(['EVALSHA', hash('sha1', script), ...rest])
+      } catch (error) {
+        // It has not seen this script yet, or has been started again since.
+        if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
+          return command(['EVAL', script, ...rest])
+        }
+        throw error
+      }
+    },
+    close: () => client.destroy(),
+  }
+}
+
+// --- internal ---
+
+/** How long opening may take, in milliseconds: the start waits for it. */
+const OPEN_MS = 2_000
+
+/** A command that takes longer has failed, in milliseconds. */
+const COMMAND_MS = 1_000
+
+/** Commands that wait for their answers; further ones fail at once. */
+const COMMANDS_MAX = 1_000
+
+/** The pause before a connection is looked for again doubles from the one to the other, in milliseconds. */
+const RECONNECT_MS_MIN = 50
+const RECONNECT_MS_MAX = 1_000
+
+const DEFAULT_PORT = 6379
+
+type Address = {
+  readonly name: string
+  readonly tls: boolean
+  readonly place: { readonly host: string; readonly port: number }
+  readonly credentials: { readonly username?: string; readonly password?: string }
+  readonly database: number
+}
+
+/** What is wrong with an address is told without it: it may hold a password. */
+function readAddress(text: string): Address {
+  const url = URL.parse(text)
+  const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
+  const [, database] = /^\/?(\d{0,5})$/.exec(url?.pathname ?? '') ?? []
+  const username = decoded(url?.username ?? '')
+  const password = decoded(url?.password ?? '')
+  if (url === null || host === '' || database === undefined || username === null || password === null) {
+    throw new StoreError(
+      'the address of the store is none: write redis://USER:PASSWORD@HOST:PORT/NUMBER, with all but the host ' +
+        'optional, and %XX for special characters in user and password',
+    )
+  }
+  const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
+  return {
+    name: `${url.protocol}//${url.hostname}:${port}${database === '' ? '' : `/${database}`}`,
+    tls: url.protocol === 'rediss:',
+    place: { host, port },
+    credentials: {
+      ...(username === '' ? {} : { username }),
+      ...(password === '' ? {} : { password }),
+    },
+    database: Number(database),
+  }
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+/** Servers of several tenants tell them apart by the name that a TLS client asks for; addresses are no names. */
+function serverName(host: string): { readonly servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {}
+}
+
+/** Rejects where `work` takes longer; whatever comes of it then is of no interest. */
+async function within<Result>(timeMs: number, work: Promise<Result>, onMissed?: () => void): Promise<Result> {
+  const over = new AbortController()
+  const missed = setTimeout(timeMs, null, { signal: over.signal }).then(() => {
+    onMissed?.()
+    throw new NoAnswerError('no answer within the time')
+  })
+  try {
+    return await Promise.race([work, missed])
+  } finally {
+    over.abort()
+  }
+}
+
+class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+  readonly code = 'no answer'
+}
+
+/** A server that is loading its data answers soon; one that does not know us will not. */
+function isForGood(error: unknown): boolean {
+  return /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(error))
+}
+
+/** What servers answer may quote what they were asked: only the code at its beginning is told. */
+function troubleOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  if ('code' in error && typeof error.code === 'string') return error.code
+  if (error instanceof AggregateError) return troubleOf(error.errors[0])
+  return /^[A-Z]{3,}(?= |$)/.exec(error.message)?.[0] ?? error.constructor.name
+}
+
+function ignored(): void {}

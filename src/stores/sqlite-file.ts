@@ -1,0 +1,170 @@
+import { chmod, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { StoreError } from './store-error.ts'
+
+/**
+ * Opens the file, creates it where it is not there, and sees to it that it is one of ours. Nothing that another
+ * program or a newer Foldgate has written is ever changed. Rejects with a `StoreError`.
+ */
+export async function openSqliteFile(path: string): Promise<DatabaseSync> {
+  try {
+    await createPrivate(path)
+  } catch (error) {
+    throw new StoreError(`the file ${path} cannot be written (${codeOf(error)}): ${ELSEWHERE}`, {
+      cause: error,
+    })
+  }
+  // Turning a new file into a database takes it whole for a moment; another process may be doing just that.
+  for (let attempt = 1; ; attempt += 1) {
+    let database: DatabaseSync | null = null
+    try {
+      database = new DatabaseSync(path, { timeout: BUSY_MS })
+      prepareFile(database, path)
+      return database
+    } catch (error) {
+      if (database?.isOpen === true) database.close()
+      if (error instanceof StoreError) throw error
+      if (primaryCode(error) !== SQLITE_BUSY || attempt === ATTEMPTS_MAX) throw explained(error, path)
+      await setTimeout(ATTEMPT_GAP_MS)
+    }
+  }
+}
+
+// --- internal ---
+
+/** Marks a file as ours: "Fold". */
+const APPLICATION_ID = 0x46_6f_6c_64
+
+/** Raised whenever the tables change. */
+const SCHEMA_VERSION = 1
+
+/**
+ * How long an operation waits for another process, in milliseconds. Nothing else is served meanwhile, and no
+ * operation holds the file for longer than a few milliseconds: a file that stays taken is a failed operation.
+ */
+const BUSY_MS = 250
+
+const ATTEMPTS_MAX = 20
+
+const ATTEMPT_GAP_MS = 50
+
+/** The write-ahead log shrinks to this once it has been larger, in bytes. */
+const LOG_BYTES_MAX = 4 * 1024 * 1024
+
+const ELSEWHERE = 'make it writable, or name another one by --store sqlite:PATH'
+
+// SQLite's result codes (https://www.sqlite.org/rescode.html).
+const SQLITE_BUSY = 5
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+
+/** Ids grow with every write, so that the lowest is the one that was written longest ago. */
+const tables = `
+  CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    value BLOB NOT NULL,
+    conversation TEXT,
+    expires_ms INTEGER
+  ) STRICT;
+  CREATE INDEX entries_conversation ON entries (conversation) WHERE conversation IS NOT NULL;
+  CREATE INDEX entries_expires_ms ON entries (expires_ms) WHERE expires_ms IS NOT NULL;
+  CREATE TABLE leases (
+    key TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`
+
+/** SQLite gives its companions `-wal` and `-shm` the mode of the file, so that it has to be right before. */
+async function createPrivate(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const file = await open(path, 'a', 0o600)
+  const { mode, size } = await file.stat().finally(() => file.close())
+  // One that somebody else wrote keeps its mode: it is refused later on, and not ours to change.
+  if (size === 0 && (mode & 0o777) !== 0o600) await chmod(path, 0o600)
+}
+
+function prepareFile(database: DatabaseSync, path: string): void {
+  refuseForeign(database, path)
+  // Has to come before the first table and the write-ahead log; without effect on a file that has both.
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL')
+  database.exec('PRAGMA journal_mode = WAL')
+  // A crash of the machine may cost the latest writes, never the file; one of Foldgate costs nothing.
+  database.exec('PRAGMA synchronous = NORMAL')
+  database.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`)
+  // What was deleted is overwritten: it was somebody's conversation.
+  database.exec('PRAGMA secure_delete = ON')
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    refuseForeign(database, path)
+    if (isEmpty(database)) {
+      database.exec(tables)
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+      database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    }
+    database.exec('COMMIT')
+  } catch (error) {
+    database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function refuseForeign(database: DatabaseSync, path: string): void {
+  if (isEmpty(database)) return
+  if (pragma(database, 'application_id') !== APPLICATION_ID) {
+    throw new StoreError(`${path} is a database of another program: name another file by --store sqlite:PATH`)
+  }
+  const version = pragma(database, 'user_version')
+  if (version > SCHEMA_VERSION) {
+    throw new StoreError(
+      `${path} was written by a newer Foldgate (schema ${version}; this one knows ${SCHEMA_VERSION}): ` +
+        'run the newer one, or name another file by --store sqlite:PATH',
+    )
+  }
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
+}
+
+function explained(error: unknown, path: string): StoreError {
+  const cause = { cause: error }
+  switch (primaryCode(error)) {
+    case SQLITE_NOTADB:
+      return new StoreError(
+        `${path} is no database: move it away if it is not wanted, or name another file by --store sqlite:PATH`,
+        cause,
+      )
+    case SQLITE_CORRUPT:
+      return new StoreError(
+        `${path} is damaged: move it away (it costs cache misses, no more), or name another file by --store sqlite:PATH`,
+        cause,
+      )
+    case SQLITE_BUSY:
+      return new StoreError(
+        `${path} is held by another program: end that one, or name another file by --store sqlite:PATH`,
+        cause,
+      )
+    default:
+      return new StoreError(`${path} cannot be opened (${codeOf(error)}): ${ELSEWHERE}`, cause)
+  }
+}
+
+/** SQLite's result code without what its upper bits add; 0 for errors of others. */
+function primaryCode(error: unknown): number {
+  const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+  return isOfSqlite ? Number(error.errcode) & 0xff : 0
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  if ('errstr' in error) return String(error.errstr)
+  return 'code' in error ? String(error.code) : error.message
+}

@@ -1,0 +1,118 @@
+import { FoldgateError } from '../errors.ts'
+import { readAnswer, type Reading } from './answer.ts'
+import type { FailureReason } from './failure.ts'
+import { failure, type Ask, type AskAnswer, type Failure, type Order, type Spent } from './order.ts'
+import type { ParameterMemory, Rejection } from './parameter-memory.ts'
+import { TOKENS_RATIO } from './pieces.ts'
+import type { Prompt } from './prompt.ts'
+import { rejectionIn } from './rejection.ts'
+import { requestFields } from './request.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+/** An answer that was read, or why none came. */
+export type Exchange = Answered | Failure
+
+export type Answered = {
+  readonly kind: 'answered'
+  readonly reading: Reading
+  readonly body: string
+  readonly retryAfterMs: number | null
+}
+
+/** Asks for one order, and keeps its accounts. */
+export type Exchanges = {
+  /** Sends a body as it is. `promptTokens`: what it holds by our count. */
+  readonly send: (body: string, promptTokens: number) => Promise<Exchange>
+  /** Sends a prompt, and again without what the upstream rejects by name, which is remembered. */
+  readonly sendPrompt: (
+    prompt: Prompt,
+    promptTokens: number,
+    windowTokens: number | null,
+  ) => Promise<Exchange>
+  readonly spent: () => Omit<Spent, 'learntWindowTokens'>
+}
+
+export function openExchanges(
+  order: Order,
+  ask: Ask,
+  memory: ParameterMemory,
+  signal: AbortSignal,
+): Exchanges {
+  const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
+
+  async function send(body: string, promptTokens: number): Promise<Exchange> {
+    if (spent.sentTokens + promptTokens > order.spendableTokens) return failure('too-dear')
+    if (signal.aborted) return failure(reasonOf(signal.reason, signal))
+    spent.calls += 1
+    spent.sentTokens += promptTokens
+    let answer: AskAnswer
+    try {
+      answer = await ask({ body }, signal)
+    } catch (error) {
+      return failure(reasonOf(error, signal))
+    }
+    const reading = readAnswer(answer)
+    const { usage } = reading
+    spent.promptTokens += usage?.promptTokens ?? (wasRead(answer, reading) ? promptTokens : 0)
+    spent.completionTokens +=
+      usage?.completionTokens ?? (reading.kind === 'text' ? order.count(reading.text) : 0)
+    spent.cachedTokens += usage?.cachedTokens ?? 0
+    const waitMs = retryAfterMs(answer.retryAfter, order.nowMs())
+    return { kind: 'answered', reading, body: answer.body, retryAfterMs: waitMs }
+  }
+
+  async function sendPrompt(
+    prompt: Prompt,
+    promptTokens: number,
+    windowTokens: number | null,
+  ): Promise<Exchange> {
+    const { settings, model, limitName, parametersKey } = order
+    const outputTokensMax =
+      windowTokens === null ? null : windowTokens - Math.ceil(promptTokens * TOKENS_RATIO)
+    for (let repeat = 0; ; repeat += 1) {
+      const rejections = memory.rejectedBy(parametersKey)
+      const fields = requestFields(prompt, { settings, model, limitName, outputTokensMax, rejections })
+      const exchange = await send(JSON.stringify(fields), promptTokens)
+      if (exchange.kind === 'failed' || repeat === REPEATS_MAX) return exchange
+      const rejection = rejectionOf(exchange, fields, rejections)
+      if (rejection === null) return exchange
+      memory.remember(parametersKey, rejection)
+    }
+  }
+
+  return { send, sendPrompt, spent: () => ({ ...spent }) }
+}
+
+// --- internal ---
+
+/** Times that a call is repeated with a rejected parameter taken out. */
+const REPEATS_MAX = 4
+
+/** Whether a model read the prompt, as far as can be told: a refusal is not charged. */
+function wasRead({ status }: AskAnswer, { kind }: Reading): boolean {
+  return status >= 200 && status < 300 && (kind === 'text' || kind === 'failed')
+}
+
+/** What an answer rejects of the request; null where it was accepted, or repeating it differently changes nothing. */
+function rejectionOf(
+  { reading, body }: Answered,
+  fields: Readonly<Record<string, unknown>>,
+  known: readonly Rejection[],
+): Rejection | null {
+  if (reading.kind === 'refused') return rejectionIn(body, fields)
+  if (reading.kind !== 'limit-refused') return null
+  // First without the room for thoughts, then without a limit.
+  const isKnown = known.some(({ kind }) => kind === 'reasoning-tokens')
+  return isKnown ? rejectionIn(body, fields) : { kind: 'reasoning-tokens' }
+}
+
+/** Why no answer came. An error that nobody expects is a defect, and is thrown on. */
+function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
+  if (error instanceof FoldgateError) {
+    if (error.code === 'upstream_unreachable') return 'unreachable'
+    return error.code === 'upstream_timeout' ? 'timeout' : 'broken-off'
+  }
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
+  if (signal.aborted) return 'cancelled'
+  throw error
+}

@@ -1,0 +1,69 @@
+import type { CountTokens } from '../compaction/subject.ts'
+import type { Digest } from '../conversation/source.ts'
+import type { FailureReason } from './failure.ts'
+import type { SummarySettings } from './prompt.ts'
+import type { LimitName } from './request.ts'
+import type { Entry } from './transcript.ts'
+
+/** What came back: the whole body, whatever its status. */
+export type AskAnswer = {
+  readonly status: number
+  readonly contentType: string
+  readonly retryAfter: string | null
+  readonly body: string
+}
+
+/** Sends one request. It may reject with a FoldgateError (`upstream_…`) or with the signal's reason. */
+export type Ask = (request: { readonly body: string }, signal: AbortSignal) => Promise<AskAnswer>
+
+/** A summary that is to be written. */
+export type Order = {
+  /** The summary so far, without tags; null where there is none. */
+  readonly previous: string | null
+  readonly entries: readonly Entry[]
+  /** What the summary replaces in the view: a longer one is refused, and one that saves too little of it. */
+  readonly replacedTokens: number
+  readonly settings: SummarySettings
+  /** Null: the field is left out. */
+  readonly model: string | null
+  /** As the client's requests spell it. */
+  readonly limitName: LimitName
+  /** The window of the summary model, in its own tokens; null where it is not known. */
+  readonly windowTokens: number | null
+  /** Prompt tokens that may be sent, by our count, all calls together, refused ones included. */
+  readonly spendableTokens: number
+  /** A way to ask at the end of the conversation itself, while its cache is warm; null: by transcript. */
+  readonly warm: {
+    readonly body: (instruction: string) => string
+    /** What the provider reads then, by our count. */
+    readonly promptTokens: number
+  } | null
+  /** Under what the parameters that are rejected are remembered: upstream and model. */
+  readonly parametersKey: string
+  readonly count: CountTokens
+  readonly digest: Digest
+  readonly nowMs: () => number
+}
+
+/** What an order cost, by the provider's count where it states one. */
+export type Spent = {
+  readonly calls: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cachedTokens: number
+  /** Prompt tokens by our count, of every request: errors state none, and were sent all the same. */
+  readonly sentTokens: number
+  /** A window that an overflow answer stated, in the model's tokens, for the orders to come. */
+  readonly learntWindowTokens: number | null
+}
+
+export type Failure = {
+  readonly kind: 'failed'
+  readonly reason: FailureReason
+  /** How long the upstream wants to be left alone; null where it does not say. */
+  readonly retryAfterMs: number | null
+}
+
+export function failure(reason: FailureReason, retryAfterMs: number | null = null): Failure {
+  return { kind: 'failed', reason, retryAfterMs }
+}

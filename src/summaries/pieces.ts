@@ -1,0 +1,91 @@
+import { clipText } from '../compaction/passes/clip.ts'
+import type { CountTokens } from '../compaction/subject.ts'
+import type { StatedWindow } from '../overflow/classification.ts'
+import type { Entry } from './transcript.ts'
+
+/** The model's tokens for one of ours, at the most that is usual. */
+export const TOKENS_RATIO = 1.25
+
+/** What is known of how much goes into one call. */
+export type Capacity = {
+  /** In the model's tokens; null where it is not known. */
+  readonly windowTokens: number | null
+  /** The most of a transcript that one call may carry, by our count. */
+  readonly pieceTokensMax: number
+}
+
+export function startingCapacity(windowTokens: number | null): Capacity {
+  return { windowTokens, pieceTokensMax: windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX }
+}
+
+/**
+ * How much of the transcript the next call may carry beside what frames it, by our count; null where there is no room
+ * worth it. The output has its place in the window, half of it at the most.
+ */
+export function pieceRoom(
+  { windowTokens, pieceTokensMax }: Capacity,
+  frameTokens: number,
+  outputTokens: number,
+): number | null {
+  let roomTokens = pieceTokensMax
+  if (windowTokens !== null) {
+    const promptTokens = windowTokens - Math.min(outputTokens, Math.floor(windowTokens / 2))
+    roomTokens = Math.min(roomTokens, Math.floor(promptTokens / TOKENS_RATIO) - frameTokens)
+  }
+  return roomTokens < PIECE_TOKENS_MIN ? null : roomTokens
+}
+
+/** As many of the entries as there is room for. One that is too large alone is clipped. */
+export function firstPiece(
+  entries: readonly Entry[],
+  roomTokens: number,
+  count: CountTokens,
+): readonly Entry[] {
+  let tokens = 0
+  let end = 0
+  for (const entry of entries) {
+    tokens += entry.tokens + ENTRY_BREAK_TOKENS
+    if (tokens > roomTokens) break
+    end += 1
+  }
+  const [first] = entries
+  if (end > 0 || first === undefined) return entries.slice(0, end)
+  const text = clipText(first.text, first.tokens, roomTokens, count)
+  return [{ text, tokens: count(text) }]
+}
+
+/** What an overflow answer says of a prompt. */
+export type Overflowed = {
+  readonly window: StatedWindow | null
+  /** As the model counts it; null where it is not stated. */
+  readonly promptTokens: number | null
+  /** As we count it. */
+  readonly ownPromptTokens: number
+  readonly piece: readonly Entry[]
+}
+
+/** The capacity that an overflow leaves: half of what overflowed, or what the stated window says. */
+export function capacityAfter(capacity: Capacity, overflowed: Overflowed): Capacity {
+  const { window, promptTokens, ownPromptTokens, piece } = overflowed
+  const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + ENTRY_BREAK_TOKENS, 0)
+  const half = Math.floor(pieceTokens / 2)
+  if (window === null) return { ...capacity, pieceTokensMax: half }
+  // A window that was known, and is still too small: only a smaller piece helps.
+  if (capacity.windowTokens !== null && window.tokens >= capacity.windowTokens)
+    return { ...capacity, pieceTokensMax: half }
+  // The model counts more than is usual for one of ours.
+  const ratio = promptTokens === null ? 1 : Math.max(1, promptTokens / ownPromptTokens / TOKENS_RATIO)
+  return { windowTokens: window.tokens, pieceTokensMax: Math.floor(pieceTokens / ratio) }
+}
+
+// --- internal ---
+
+/** Unknown windows are taken for one that holds this and an answer. */
+const UNKNOWN_PIECE_TOKENS = 32_000
+/** However large the window: models lose what stands in the middle of more, and we count it in one go. */
+const PIECE_TOKENS_MAX = 64_000
+/** A piece with less room is not worth its instructions. */
+const PIECE_TOKENS_MIN = 256
+
+/** The blank line behind an entry. */
+const ENTRY_BREAK_TOKENS = 1

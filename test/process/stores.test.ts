@@ -1,0 +1,227 @@
+import { spawnSync } from 'node:child_process'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { completion, fakeUpstream } from '../support/fake-upstream.ts'
+import { freePort, redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
+import { output, serve, type Program } from './program.ts'
+
+const user = (content: string) => ({ role: 'user' as const, content })
+const assistant = (content: string) => ({ role: 'assistant' as const, content })
+
+const begun = chatOf([user('hello')])
+const continued = chatOf([user('hello'), assistant('fine'), user('and now?')])
+
+const defaultFile = (home: string) => join(home, '.local/state/foldgate/foldgate.sqlite')
+
+async function conversationOf(url: string, body: object): Promise<string> {
+  const reply = await postChat(url, body)
+  expect(reply.status).toBe(200)
+  return reply.header('x-foldgate-conversation') ?? ''
+}
+
+async function ended(program: Program): Promise<void> {
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toBe(0)
+}
+
+const settings = 'drain: {delay_s: 0, timeout_s: 5}\n'
+
+describe('where records are kept', () => {
+  test('is a private file in the user’s folder, which the start names; a restart finds them again', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+    const first = await serve(['--upstream', upstream.url], { cwd })
+    expect(first.stdout()).toContain(`records are kept in sqlite:${defaultFile(cwd)}`)
+    const conversation = await conversationOf(first.url, begun)
+    await ended(first)
+    expect(first.stderr()).toBe('')
+    if (process.platform !== 'win32') expect((await stat(defaultFile(cwd))).mode & 0o777).toBe(0o600)
+
+    const second = await serve(['--upstream', upstream.url], { cwd })
+    // Without its records it would be a conversation of its own, named after its own beginning.
+    expect(await conversationOf(second.url, continued)).toBe(conversation)
+    await ended(second)
+  })
+
+  test('is the memory where that is asked for, or where nothing else can be had, which is told', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'foldgate.yaml': settings, blocked: '' })
+    const asked = await serve(['--upstream', upstream.url, '--store', 'memory:'], { cwd })
+    await conversationOf(asked.url, begun)
+    expect(asked.stdout()).toContain('records are kept in memory')
+    expect(asked.stdout()).not.toContain('the store cannot be used')
+    await ended(asked)
+    expect((await readdir(cwd)).sort()).toEqual(['blocked', 'foldgate.yaml'])
+
+    const env = { FOLDGATE_STORE: 'sqlite:blocked/store.sqlite' }
+    const fallen = await serve(['--upstream', upstream.url], { cwd, env })
+    const [line] = await fallen.said(/.*the store cannot be used.*/)
+    expect(line).toContain('"level":"warn"')
+    expect(line).toContain('blocked/store.sqlite cannot be written')
+    await conversationOf(fallen.url, begun)
+  })
+
+  test('is nothing that the start goes without where it is required', async () => {
+    const cwd = await temporaryFolder({ 'foldgate.yaml': 'store: {required: true}\n', blocked: '' })
+    const { code, stdout, stderr } = await output(['--store', 'sqlite:blocked/store.sqlite'], { cwd })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^store\.required: .*blocked\/store\.sqlite cannot be written .*\n$/)
+  })
+
+  test('is unreadable where there is a key for it, and never is that key told', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({
+      'foldgate.yaml': `${settings}store: {encrypt_key_env: STORE_KEY}\n`,
+    })
+    const env = { STORE_KEY: 'PLANTED-KEY' }
+    const first = await serve(['--upstream', upstream.url], { cwd, env })
+    const conversation = await conversationOf(first.url, begun)
+    await ended(first)
+    const database = new DatabaseSync(defaultFile(cwd), { readOnly: true })
+    const rows = database.prepare('SELECT CAST(value AS TEXT) AS value FROM entries').all()
+    database.close()
+    expect(rows.length).toBeGreaterThan(0)
+    for (const { value } of rows) expect(value).toMatch(/^v1:/)
+
+    const second = await serve(['--upstream', upstream.url], { cwd, env })
+    expect(await conversationOf(second.url, continued)).toBe(conversation)
+    await ended(second)
+    const other = await serve(['--upstream', upstream.url], { cwd, env: { STORE_KEY: 'another' } })
+    expect(await conversationOf(other.url, continued)).not.toBe(conversation)
+    const told = [first, second, other].map((each) => each.stdout() + each.stderr()).join('')
+    expect(told).not.toContain('PLANTED-KEY')
+  })
+})
+
+describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible server${withoutRedis}`, () => {
+  test('are shared by replicas; without it they go on, and nobody sees its password', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    await using server = await redisServer('--requirepass', 'PLANTED')
+    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+    const env = { FOLDGATE_STORE: `redis://:PLANTED@127.0.0.1:${server.port}` }
+    const one = await serve(['--upstream', upstream.url], { cwd, env })
+    const other = await serve(['--upstream', upstream.url], { cwd, env })
+    expect(one.stdout()).toContain(`records are kept in redis://127.0.0.1:${server.port}`)
+    const conversation = await conversationOf(one.url, begun)
+    await expect.poll(() => conversationOf(other.url, continued), { timeout: 5_000 }).toBe(conversation)
+
+    await server.kill()
+    for (let request = 0; request < 5; request += 1) await conversationOf(one.url, continued)
+    await server.restart()
+    // Empty as it is now, it is written to again by what is asked next.
+    await expect
+      .poll(
+        async () => {
+          await conversationOf(one.url, begun)
+          return server.ask('AUTH PLANTED', 'DBSIZE')
+        },
+        { timeout: 10_000 },
+      )
+      .toMatch(/:[1-9]/)
+    await ended(one)
+    await ended(other)
+    for (const each of [one, other]) expect(each.stdout() + each.stderr()).not.toContain('PLANTED')
+  })
+})
+
+/** A certificate for localhost that signs itself; null where this machine cannot make one. */
+function certificateIn(folder: string): { readonly key: string; readonly certificate: string } | null {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
+  const made = spawnSync('openssl', [
+    ...[...request, '-addext', 'subjectAltName=DNS:localhost'],
+    ...['-keyout', key, '-out', certificate],
+  ])
+  return made.status === 0 ? { key, certificate } : null
+}
+
+describe.skipIf(redisProgram === undefined)(`a server behind TLS${withoutRedis}`, () => {
+  test('is reached by rediss://, and only if its certificate is good', async ({ skip }) => {
+    const cwd = await temporaryFolder({})
+    const made = certificateIn(cwd)
+    if (made === null) return skip('openssl is not installed')
+    const port = await freePort()
+    const files = ['--tls-cert-file', made.certificate, '--tls-key-file', made.key]
+    const settingsOfTls = ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no']
+    const server = await redisServer(...settingsOfTls).catch(() => null)
+    if (server === null) return skip('this server is built without TLS')
+    await using running = server
+    await running.ask('SET {foldgate}:value:key value')
+    const args = ['purge', '--store', `rediss://localhost:${port}`]
+    const refused = await output(args, { cwd })
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toMatch(/rediss:\/\/localhost:\d+ cannot be used \(\w*SELF_SIGNED\w*\)/)
+    const trusted = await output(args, { cwd, env: { NODE_EXTRA_CA_CERTS: made.certificate } })
+    expect([trusted.code, trusted.stdout]).toEqual([0, expect.stringContaining('Deleted 1 record')])
+  })
+})
+
+describe('foldgate purge', () => {
+  test('deletes everything, or one conversation, and says what that was', async () => {
+    const cwd = await temporaryFolder({})
+    const path = join(cwd, 'store.sqlite')
+    const args = ['purge', '--store', `sqlite:${path}`]
+    const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
+    await store.put('a', '1', 'conversation-1')
+    await store.put('b', '1', 'conversation-1')
+    await store.put('c', '1', 'conversation-2')
+    const one = await output([...args, '--conversation', 'conversation-1'], { cwd })
+    expect(one).toEqual({
+      code: 0,
+      stdout: `Deleted 2 records of the conversation conversation-1 from sqlite:${path}.\n`,
+      stderr: '',
+    })
+    expect(await store.getFirst(['a', 'b'])).toBeNull()
+    expect(await store.getFirst(['c'])).not.toBeNull()
+    const none = await output([...args, '--conversation', 'conversation-1'], { cwd })
+    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('has no records of')])
+
+    const all = await output(args, { cwd })
+    expect([all.code, all.stderr]).toEqual([0, ''])
+    expect(all.stdout).toContain(`Deleted 1 record from sqlite:${path}`)
+    expect(await store.getFirst(['c'])).toBeNull()
+    const again = await output(args, { cwd })
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('holds nothing of Foldgate')])
+    await store.close()
+  })
+
+  test('of a running Foldgate takes its records away, and it goes on', async () => {
+    await using upstream = await fakeUpstream(completion('fine'))
+    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+    const foldgate = await serve(['--upstream', upstream.url], { cwd })
+    const conversation = await conversationOf(foldgate.url, begun)
+    expect((await output(['purge'], { cwd })).stdout).toMatch(/^Deleted [3-9] records from sqlite:/)
+    expect(await conversationOf(foldgate.url, continued)).not.toBe(conversation)
+    await ended(foldgate)
+  })
+
+  test('has nothing to do where nothing is on disk, and makes no file', async () => {
+    const cwd = await temporaryFolder({})
+    const memory = await output(['purge', '--store', 'memory:'], { cwd })
+    expect([memory.code, memory.stdout]).toEqual([0, expect.stringContaining('nothing is on disk')])
+    const absent = await output(['purge'], { cwd })
+    expect([absent.code, absent.stdout]).toEqual([
+      0,
+      `Nothing to delete: there is no file ${defaultFile(cwd)}.\n`,
+    ])
+    expect(await readdir(cwd)).toEqual([])
+  })
+
+  test('touches no file of another program, and says what is wrong with a store', async () => {
+    const cwd = await temporaryFolder({ 'notes.txt': 'These are notes, and no database at all.' })
+    const foreign = await output(['purge', '--store', 'sqlite:notes.txt'], { cwd })
+    expect([foreign.code, foreign.stdout]).toEqual([1, ''])
+    expect(foreign.stderr).toMatch(/notes\.txt is no database: .*\n$/)
+    const away = await output(['purge', '--store', 'redis://:PLANTED@127.0.0.1:9'], { cwd })
+    expect([away.code, away.stdout]).toEqual([1, ''])
+    expect(away.stderr).toMatch(/^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): .*\n$/)
+    const homeless = await output(['purge'], { cwd, env: { HOME: '' } })
+    expect([homeless.code, homeless.stdout]).toEqual([1, ''])
+    expect(homeless.stderr).toContain('HOME is not set')
+  })
+})

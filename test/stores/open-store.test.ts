@@ -1,0 +1,194 @@
+import { chmod, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openStore, type OpenedStore, type OpenStoreOptions } from '../../src/stores/open-store.ts'
+import { purgeStore } from '../../src/stores/purge.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
+import { storeLocation } from '../../src/stores/store-location.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+
+async function openAt(url: string, more: Partial<OpenStoreOptions> = {}): Promise<OpenedStore> {
+  const opened = await openStore({
+    url,
+    lifetimeDays: 7,
+    megabytesMax: 64,
+    required: false,
+    encryptKey: null,
+    env: {},
+    platform: 'linux',
+    ...more,
+  })
+  onTestFinished(opened.store.close)
+  return opened
+}
+
+const linux = (env: Record<string, string>) => ({ env, platform: 'linux' })
+
+describe('sqlite: is a file in the user’s folder for state', () => {
+  test.each([
+    [linux({ HOME: '/home/me' }), '/home/me/.local/state/foldgate/foldgate.sqlite'],
+    [linux({ HOME: '/home/me', XDG_STATE_HOME: '/state' }), '/state/foldgate/foldgate.sqlite'],
+    [linux({ HOME: '/home/me', XDG_STATE_HOME: 'rel' }), '/home/me/.local/state/foldgate/foldgate.sqlite'],
+    [
+      { env: { HOME: '/Users/me' }, platform: 'darwin' },
+      '/Users/me/Library/Application Support/Foldgate/foldgate.sqlite',
+    ],
+    [
+      { env: { LOCALAPPDATA: 'C:\\Users\\me\\AppData\\Local' }, platform: 'win32' },
+      'C:\\Users\\me\\AppData\\Local\\Foldgate\\foldgate.sqlite',
+    ],
+  ])('%j', (place, path) => {
+    expect(storeLocation('sqlite:', place)).toEqual({ kind: 'sqlite', path })
+  })
+
+  test('and nowhere else: without a home it is not guessed', () => {
+    expect(() => storeLocation('sqlite:', linux({}))).toThrow(/HOME is not set.*--store sqlite:PATH/)
+    expect(() => storeLocation('sqlite:', { env: {}, platform: 'win32' })).toThrow(/LOCALAPPDATA/)
+  })
+})
+
+describe('a store by its address', () => {
+  test.each(['memory:', 'sqlite::memory:'])('%s is the memory of the process', async (url) => {
+    const { store, trouble } = await openAt(url)
+    expect([store.name, trouble]).toEqual(['memory:', null])
+    expect(await store.putIfAbsent('key', 'value')).toBe('value')
+  })
+
+  test('sqlite:PATH is that file, in folders that are made for it', async () => {
+    const path = join(await temporaryFolder(), 'not', 'there', 'yet.sqlite')
+    const { store, trouble } = await openAt(`sqlite:${path}`)
+    expect([store.name, trouble]).toEqual([`sqlite:${path}`, null])
+    expect((await stat(path)).isFile()).toBe(true)
+  })
+
+  // A third of a day was no whole number of milliseconds, and the start ended with a stack trace.
+  test('takes any lifetime', async () => {
+    const { store } = await openAt('memory:', { lifetimeDays: 1.23456789e-3 })
+    await store.put('key', 'value')
+    expect(await store.getFirst(['key'])).not.toBeNull()
+  })
+
+  test('with a key is encrypted, and what was not is as good as absent', async () => {
+    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const plain = await openAt(url)
+    await plain.store.put('key', 'clear')
+    await plain.store.close()
+    const { store } = await openAt(url, { encryptKey: 'a key' })
+    expect(await store.getFirst(['key'])).toBeNull()
+    expect(await store.putIfAbsent('key', 'value')).toBe('value')
+    expect(await (await openAt(url)).store.getFirst(['key'])).not.toEqual({ index: 0, value: 'value' })
+  })
+})
+
+describe('a store that cannot be opened', () => {
+  const refused = [
+    ['a file in the way', 'file', 'store.sqlite', /cannot be written/],
+    ['a foreign file', 'file', '', /is no database/],
+  ] as const
+
+  test.each(refused)('becomes memory, which is told: %s', async (_what, name, below, reason) => {
+    const folder = await temporaryFolder({ file: 'These are notes, and no database at all.' })
+    const { store, trouble } = await openAt(`sqlite:${join(folder, name, below)}`)
+    expect(store.name).toBe('memory:')
+    expect(trouble).toMatch(reason)
+    expect(trouble).toContain(join(folder, name))
+    expect(await store.putIfAbsent('key', 'value')).toBe('value')
+  })
+
+  test.each(refused)('ends the start where it is required: %s', async (_what, name, below, reason) => {
+    const folder = await temporaryFolder({ file: 'These are notes, and no database at all.' })
+    const opening = openAt(`sqlite:${join(folder, name, below)}`, { required: true })
+    await expect(opening).rejects.toThrow(StoreError)
+    await expect(opening).rejects.toThrow(reason)
+  })
+
+  test('is told of without the password in its address', async () => {
+    const { store, trouble } = await openAt('redis://user:PLANTED@127.0.0.1:9')
+    expect(store.name).toBe('memory:')
+    expect(trouble).toContain('redis://127.0.0.1:9')
+    expect(trouble).not.toContain('PLANTED')
+  })
+
+  test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+    'for it may not be written to is no different (skipped for root, who may)',
+    async () => {
+      const folder = await temporaryFolder()
+      await chmod(folder, 0o500)
+      const { trouble } = await openAt(`sqlite:${join(folder, 'store.sqlite')}`)
+      expect(trouble).toMatch(/EACCES/)
+    },
+  )
+})
+
+describe('the installation’s secret', () => {
+  test('is shared by all who use a store, at once and after a restart', async () => {
+    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const replicas = await Promise.all([openAt(url), openAt(url), openAt(url)])
+    const [first] = replicas
+    expect(first.secret).toHaveLength(32)
+    for (const { secret } of replicas) expect(secret).toEqual(first.secret)
+    for (const { store } of replicas) await store.close()
+    expect((await openAt(url)).secret).toEqual(first.secret)
+  })
+
+  test('is another in every memory, and in every file', async () => {
+    const folder = await temporaryFolder()
+    const opened = [
+      await openAt('memory:'),
+      await openAt('memory:'),
+      await openAt(`sqlite:${folder}/a`),
+      await openAt(`sqlite:${folder}/b`),
+    ]
+    expect(new Set(opened.map(({ secret }) => secret.toString('hex'))).size).toBe(4)
+  })
+
+  test('is not in a store that is encrypted, but follows from its key', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const one = await openAt(`sqlite:${path}`, { encryptKey: 'a key' })
+    const other = await openAt('memory:', { encryptKey: 'a key' })
+    const third = await openAt('memory:', { encryptKey: 'another key' })
+    expect(one.secret).toEqual(other.secret)
+    expect(one.secret).not.toEqual(third.secret)
+    expect(one.secret).toHaveLength(32)
+    expect(await one.store.purge()).toBe(0)
+  })
+
+  test('outlives the time that values are kept for, and a store that fills up, while it is in use', async () => {
+    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const lifetimeDays = 300 / 86_400_000
+    const { store, secret } = await openAt(url, { lifetimeDays, megabytesMax: 1 })
+    const until = performance.now() + 1_000
+    for (let value = 0; performance.now() < until; value += 1) {
+      await store.put(`key ${value}`, 'x'.repeat(1_000))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5)
+      })
+    }
+    expect((await openAt(url, { lifetimeDays })).secret).toEqual(secret)
+  })
+
+  test('is a new one after everything was deleted, and stays it', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const { store, secret } = await openAt(`sqlite:${path}`)
+    await store.close()
+    await purgeStore({
+      url: `sqlite:${path}`,
+      lifetimeDays: 7,
+      megabytesMax: 64,
+      conversation: null,
+      ...linux({}),
+    })
+    const next = await openAt(`sqlite:${path}`)
+    expect(next.secret).not.toEqual(secret)
+    expect((await openAt(`sqlite:${path}`)).secret).toEqual(next.secret)
+  })
+
+  test('that is damaged in the store is replaced', async () => {
+    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const { store } = await openAt(url)
+    await store.put('installation:secret', 'short')
+    const { secret } = await openAt(url)
+    expect(secret).toHaveLength(32)
+    expect((await openAt(url)).secret).toEqual(secret)
+  })
+})

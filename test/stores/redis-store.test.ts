@@ -1,0 +1,195 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openRedisStore } from '../../src/stores/redis-store.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { storeContract } from '../contracts/store-contract.ts'
+import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../support/redis-server.ts'
+
+const MEGABYTE = 1024 * 1024
+
+async function openAt(url: string, limits: { bytesMax?: number; lifetimeMs?: number } = {}): Promise<Store> {
+  const store = await openRedisStore({ url, bytesMax: 64 * MEGABYTE, lifetimeMs: 0, ...limits })
+  onTestFinished(store.close)
+  return store
+}
+
+/** What a refused opening says, and how long it took. */
+async function refusal(url: string): Promise<{ message: string; tookMs: number }> {
+  const beganMs = performance.now()
+  const error = await openAt(url).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(StoreError)
+  const shown = error instanceof StoreError ? `${error.message} ${String(error.cause)}` : ''
+  return { message: shown, tookMs: performance.now() - beganMs }
+}
+
+/** Rejects soon, whatever with: nothing waits for a server that is away. */
+async function failsFast(work: () => Promise<unknown>, withinMs: number): Promise<void> {
+  const beganMs = performance.now()
+  await expect(work()).rejects.toThrow(/offline|closed|no answer|disconnect|queue/i)
+  expect(performance.now() - beganMs).toBeLessThan(withinMs)
+}
+
+describe('an address where no such server is', () => {
+  test('is refused within a bounded time, without its password', async () => {
+    const { message, tookMs } = await refusal('redis://user:PLANTED@127.0.0.1:9')
+    expect(message).toMatch(/^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): /)
+    expect(message).not.toContain('PLANTED')
+    expect(tookMs).toBeLessThan(4_000)
+  })
+
+  // Connecting was enough for the client: the first command of the first request found out.
+  test('where something listens that never answers, it is as bounded', async () => {
+    const mute = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(mute, 'listening')
+    onTestFinished(() => void mute.close())
+    const address = mute.address()
+    const port = typeof address === 'object' ? address?.port : ''
+    const { message, tookMs } = await refusal(`redis://127.0.0.1:${port}`)
+    expect(message).toContain(`redis://127.0.0.1:${port} cannot be used (no answer)`)
+    expect(tookMs).toBeLessThan(4_000)
+  })
+
+  test('nor is something a server that hangs up', async () => {
+    const rude = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1')
+    await once(rude, 'listening')
+    onTestFinished(() => void rude.close())
+    const address = rude.address()
+    const port = typeof address === 'object' ? address?.port : ''
+    const { message, tookMs } = await refusal(`redis://127.0.0.1:${port}`)
+    expect(message).toContain(`redis://127.0.0.1:${port} cannot be used`)
+    expect(tookMs).toBeLessThan(4_000)
+  })
+
+  test.each([
+    'redis://:PLANTED@',
+    'redis://user:PLANTED%zz@host',
+    'redis://u:PLANTED@host/many',
+    'rediss://[',
+  ])('that cannot be read is refused without repeating it: %#', async (url) => {
+    const { message } = await refusal(url)
+    expect(message).toContain('redis://USER:PASSWORD@HOST:PORT/NUMBER')
+    expect(message).not.toContain('PLANTED')
+  })
+})
+
+describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutRedis}`, () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await redisServer()
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  storeContract('the Redis store', async (limits) => {
+    await server.ask('FLUSHALL')
+    return openRedisStore({ url: server.url, ...limits })
+  })
+
+  test('lets replicas agree on who was first, and on one holder of a lease', async () => {
+    await server.ask('FLUSHALL')
+    const replicas = await Promise.all([1, 2, 3].map(() => openAt(server.url)))
+    for (let value = 0; value < 50; value += 1) {
+      const told = await Promise.all(
+        replicas.map((store, index) => store.putIfAbsent(`key ${value}`, `replica ${index}`)),
+      )
+      expect(new Set(told).size).toBe(1)
+      const won = await Promise.all(
+        replicas.map((store, index) => store.lease(`lease ${value}`, `replica ${index}`, 60_000)),
+      )
+      expect(won.filter(Boolean)).toHaveLength(1)
+    }
+  })
+
+  test('may hold the keys of others: neither purge nor the size bound touches them', async () => {
+    await server.ask('FLUSHALL', 'SET theirs 1', 'SET foldgate:theirs 1', 'SET {foldgate} 1')
+    const store = await openAt(server.url, { bytesMax: 20_000 })
+    for (let value = 0; value < 100; value += 1) await store.put(`key ${value}`, 'x'.repeat(1_000), 'group')
+    await store.lease('lease', 'mine', 60_000)
+    expect(await store.purge()).toBeGreaterThan(5)
+    expect((await server.ask('DBSIZE')).trim()).toBe(':3')
+  })
+
+  test('is left without a trace when the last value has outlived its time', async () => {
+    await server.ask('FLUSHALL')
+    const store = await openAt(server.url, { lifetimeMs: 100 })
+    for (let value = 0; value < 20; value += 1) await store.put(`key ${value}`, 'value', `group ${value % 3}`)
+    await store.lease('lease', 'mine', 100)
+    await vi.waitFor(async () => expect((await server.ask('DBSIZE')).trim()).toBe(':0'), { timeout: 5_000 })
+  })
+
+  test('keeps its count of bytes true, whatever happens to the values', async () => {
+    await server.ask('FLUSHALL')
+    const store = await openAt(server.url, { bytesMax: 50_000 })
+    for (let value = 0; value < 300; value += 1) {
+      await store.put(`key ${value % 70}`, 'x'.repeat((value * 37) % 2_000), `group ${value % 5}`)
+      if (value % 11 === 0) await store.delete([`key ${(value * 3) % 70}`, 'none'])
+      if (value % 50 === 0) await store.deleteGroup('group 2')
+    }
+    for (let group = 0; group < 5; group += 1) await store.deleteGroup(`group ${group}`)
+    expect((await server.ask('GET {foldgate}:total')).trim()).toBe('$1\r\n0')
+    expect((await server.ask('KEYS *')).split('\r\n').filter((line) => line.startsWith('{'))).toEqual([
+      '{foldgate}:total',
+    ])
+  })
+
+  test('that wants a password gets it, and nobody else sees it', async () => {
+    await using guarded = await redisServer('--requirepass', 'PLANTED/?#')
+    const store = await openAt(`redis://:PLANTED%2F%3F%23@127.0.0.1:${guarded.port}/3`)
+    expect(store.name).toBe(`redis://127.0.0.1:${guarded.port}/3`)
+    expect(await store.putIfAbsent('key', 'value')).toBe('value')
+    const wrong = await refusal(`redis://:PLANTED-TOO@127.0.0.1:${guarded.port}`)
+    expect(wrong.message).toMatch(/cannot be used \(WRONGPASS\)/)
+    expect(wrong.message).not.toContain('PLANTED')
+  })
+})
+
+describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRedis}`, () => {
+  test('costs what is asked meanwhile, at once, and serves again when it is back', async () => {
+    await using server = await redisServer()
+    const store = await openAt(server.url)
+    await store.put('key', 'value')
+    await server.kill()
+    await vi.waitFor(() => failsFast(() => store.getFirst(['key']), 100))
+    // None of these waits in line, to be written when the server is back.
+    for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'), 100)
+    await failsFast(() => store.lease('lease', 'mine', 1_000), 100)
+    await server.restart()
+    await vi.waitFor(async () => expect(await store.getFirst(['key', 'late'])).toBeNull(), {
+      timeout: 10_000,
+      interval: 20,
+    })
+    expect(await store.putIfAbsent('key', 'again')).toBe('again')
+    expect(await store.lease('lease', 'mine', 1_000)).toBe(true)
+  })
+
+  // A stopped server keeps its connections: nothing fails by itself, and every command would wait for ever.
+  test('or stands still, is given up after a bounded time, and is found again', async () => {
+    await using server = await redisServer()
+    const store = await openAt(server.url)
+    await store.put('key', 'value')
+    server.freeze()
+    await failsFast(() => store.getFirst(['key']), 2_000)
+    const beganMs = performance.now()
+    await Promise.allSettled(Array.from({ length: 2_000 }, () => store.getFirst(['key'])))
+    expect(performance.now() - beganMs).toBeLessThan(3_000)
+    server.thaw()
+    await vi.waitFor(async () => expect((await store.getFirst(['key']))?.value).toBe('value'), {
+      timeout: 10_000,
+      interval: 20,
+    })
+  })
+
+  test('and may be closed while it is away, which ends all that looks for it', async () => {
+    await using server = await redisServer()
+    const store = await openAt(server.url)
+    await server.kill()
+    await vi.waitFor(() => failsFast(() => store.getFirst(['key']), 100))
+    await store.close()
+    await server.restart()
+    await setTimeout(1_500)
+    expect(await server.ask('CLIENT LIST')).toMatch(/^\$\d+\r\nid=[^\n]*\n\r\n$/)
+    await expect(store.getFirst(['key'])).rejects.toThrow(/closed/)
+  })
+})

@@ -1,0 +1,237 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { storeContract } from '../contracts/store-contract.ts'
+
+storeContract('the SQLite store', async (limits) =>
+  openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits }),
+)
+
+const MEGABYTE = 1024 * 1024
+
+const isWindows = process.platform === 'win32'
+
+async function openAt(path: string, bytesMax = 64 * MEGABYTE): Promise<Store> {
+  const store = await openSqliteStore({ path, bytesMax, lifetimeMs: 0 })
+  onTestFinished(store.close)
+  return store
+}
+
+/** What a refused opening says. */
+async function refusal(path: string): Promise<string> {
+  const error = await openAt(path).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(StoreError)
+  return error instanceof StoreError ? error.message : ''
+}
+
+/** A process that writes to the store; `written` is how many values it has told of. */
+function startWriter(path: string, name: string, count: number) {
+  const script = fileURLToPath(new URL('store-writer.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, path, name, String(count)], { stdio: 'pipe' })
+  let told = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return {
+    child,
+    ended: once(child, 'close'),
+    written: () => told.split('\n').filter((line) => /^\d+$/.test(line)).length,
+    complaints: () => complaints,
+  }
+}
+
+describe('the file', () => {
+  test.skipIf(isWindows)('and its companions are for nobody else, whatever the umask', async () => {
+    const folder = join(await temporaryFolder(), 'state', 'foldgate')
+    const umask = process.umask(0)
+    onTestFinished(() => void process.umask(umask))
+    const store = await openAt(join(folder, 'store.sqlite'))
+    await store.put('key', 'value')
+    const names = await readdir(folder)
+    expect(names.sort()).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal'])
+    for (const name of names) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+  })
+
+  test.skipIf(isWindows)('that was made beforehand, empty and open to all, is closed to others', async () => {
+    const folder = await temporaryFolder({ 'store.sqlite': '' })
+    const path = join(folder, 'store.sqlite')
+    await chmod(path, 0o666)
+    await (await openAt(path)).put('key', 'value')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+
+  test('keeps what was written when it is closed and opened again', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const first = await openAt(path)
+    await first.put('key', 'value', 'group')
+    await first.lease('lease', 'mine', 60_000)
+    await first.close()
+    const second = await openAt(path)
+    expect(await second.getFirst(['key'])).toEqual({ index: 0, value: 'value' })
+    expect(await second.lease('lease', 'theirs', 60_000)).toBe(false)
+    expect(await second.deleteGroup('group')).toBe(1)
+  })
+
+  test('stays within its size on disk, the log included', async () => {
+    const folder = await temporaryFolder()
+    const store = await openAt(join(folder, 'store.sqlite'), 4 * MEGABYTE)
+    for (let value = 0; value < 1_500; value += 1) {
+      await store.put(`key ${value}`, 'x'.repeat((value % 7) * 3_000), `group ${value % 9}`)
+    }
+    let bytes = 0
+    for (const name of await readdir(folder)) bytes += (await stat(join(folder, name))).size
+    // The log takes 4 MB, and a little for what one write adds before it is carried over.
+    expect(bytes).toBeLessThan(9 * MEGABYTE)
+    expect(await store.getFirst(['key 1499'])).not.toBeNull()
+    expect(await store.getFirst(['key 0'])).toBeNull()
+  })
+
+  test('gives its room back when it is emptied, and keeps no trace of what was deleted', async () => {
+    const folder = await temporaryFolder()
+    const path = join(folder, 'store.sqlite')
+    const store = await openAt(path)
+    for (let value = 0; value < 200; value += 1) {
+      await store.put(`key ${value}`, `PLANTED ${'x'.repeat(20_000)}`, value === 7 ? 'SECRETIVE' : 'other')
+    }
+    await store.put('alone', 'FORGOTTEN text', 'alone')
+    await store.deleteGroup('alone')
+    for (const name of await readdir(folder)) {
+      expect((await readFile(join(folder, name))).includes('FORGOTTEN')).toBe(false)
+    }
+    expect(await store.purge()).toBe(200)
+    expect((await stat(path)).size).toBeLessThan(100_000)
+    for (const name of await readdir(folder)) {
+      expect((await readFile(join(folder, name))).includes('PLANTED')).toBe(false)
+    }
+  })
+})
+
+describe('a file that is not ours', () => {
+  test('is refused with its name and what to do, and left as it is', async () => {
+    const folder = await temporaryFolder({ 'notes.txt': 'These are my notes, and I want to keep them.\n' })
+    const path = join(folder, 'notes.txt')
+    expect(await refusal(path)).toMatch(/notes\.txt is no database: .*--store sqlite:PATH/)
+    expect(await readFile(path, 'utf8')).toBe('These are my notes, and I want to keep them.\n')
+    expect(await readdir(folder)).toEqual(['notes.txt'])
+  })
+
+  test('nor is the database of another program touched', async () => {
+    const path = join(await temporaryFolder(), 'theirs.sqlite')
+    const theirs = new DatabaseSync(path)
+    theirs.exec('CREATE TABLE entries (id INTEGER PRIMARY KEY, note TEXT)')
+    theirs.close()
+    const before = await readFile(path)
+    expect(await refusal(path)).toMatch(/theirs\.sqlite is a database of another program/)
+    expect(before.equals(await readFile(path))).toBe(true)
+  })
+
+  test('nor one that a newer Foldgate has written', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    await (await openAt(path)).close()
+    const newer = new DatabaseSync(path)
+    newer.exec('PRAGMA user_version = 9')
+    newer.close()
+    expect(await refusal(path)).toMatch(/newer Foldgate \(schema 9; this one knows 1\)/)
+  })
+
+  test('a damaged one is told at the start, or fails what reads it, and is never deleted', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const store = await openAt(path)
+    for (let value = 0; value < 100; value += 1) await store.put(`key ${value}`, 'x'.repeat(2_000))
+    await store.close()
+    const bytes = await readFile(path)
+    await writeFile(path, bytes.fill(0x5a, 100))
+    expect(await refusal(path)).toMatch(/store\.sqlite (?:is damaged|is no database): move it away/)
+    expect((await stat(path)).size).toBe(bytes.length)
+  })
+
+  test.each(['', 'a file/', 'folder'])('nor a place where none can be: %j', async (place) => {
+    const folder = await temporaryFolder({ 'a file': 'x', 'folder/x': '' })
+    const path = place === '' ? folder : join(folder, place, place === 'folder' ? '' : 'store.sqlite')
+    expect(await refusal(path)).toMatch(/cannot be written \(E\w+\): make it writable/)
+  })
+})
+
+describe('several processes on one file', () => {
+  test('that open it at once, new as it is, all get it', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const writers = ['a', 'b', 'c', 'd'].map((name) => startWriter(path, name, 1))
+    const codes = await Promise.all(writers.map(async ({ ended }) => (await ended)[0]))
+    expect(writers.map(({ complaints }) => complaints()).join('')).toBe('')
+    expect(codes).toEqual([0, 0, 0, 0])
+  })
+
+  test('lose nothing of what each wrote, and agree on who was first', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const writers = ['one', 'two'].map((name) => startWriter(path, name, 300))
+    await Promise.all(writers.map(({ ended }) => ended))
+    expect(writers.map(({ complaints }) => complaints()).join('')).toBe('')
+    const store = await openAt(path)
+    for (const name of ['one', 'two']) {
+      for (let value = 0; value < 300; value += 1) {
+        const found = await store.getFirst([`${name} ${value}`])
+        expect(found?.value).toBe(`${name} ${value}:${'x'.repeat(20_000)}`)
+        expect(['one', 'two']).toContain((await store.getFirst([`shared ${value}`]))?.value)
+      }
+      expect(await store.deleteGroup(name)).toBe(300)
+    }
+  })
+
+  test.skipIf(isWindows)(
+    'one that is killed in the middle of its writes leaves whole values, and all that it told of',
+    async () => {
+      const path = join(await temporaryFolder(), 'store.sqlite')
+      for (const afterMs of [0, 20, 60]) {
+        const name = `killed after ${afterMs}`
+        const writer = startWriter(path, name, 100_000)
+        while (writer.written() < 20) await setTimeout(2)
+        await setTimeout(afterMs)
+        writer.child.kill('SIGKILL')
+        await writer.ended
+        const store = await openAt(path)
+        for (let value = 0; value < writer.written() + 3; value += 1) {
+          const key = `${name} ${value}`
+          const found = await store.getFirst([key])
+          if (value < writer.written() || found !== null) {
+            expect(found?.value).toBe(`${key}:${'x'.repeat(20_000)}`)
+          }
+        }
+        await store.close()
+        const database = new DatabaseSync(path)
+        expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+        database.close()
+      }
+    },
+  )
+
+  test('one that holds the file for long costs an operation, and the next one works', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const store = await openAt(path)
+    await store.put('key', 'value')
+    const other = new DatabaseSync(path)
+    other.exec('BEGIN IMMEDIATE')
+    const beganMs = performance.now()
+    await expect(store.put('key', 'late')).rejects.toThrow(/locked/)
+    expect(performance.now() - beganMs).toBeLessThan(1_000)
+    expect((await store.getFirst(['key']))?.value).toBe('value')
+    other.exec('COMMIT')
+    other.close()
+    await store.put('key', 'new')
+    expect((await store.getFirst(['key']))?.value).toBe('new')
+  })
+})

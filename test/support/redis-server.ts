@@ -1,0 +1,97 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+
+/** A Redis-compatible server of this machine; null where none is installed. */
+export const redisProgram = ['valkey-server', 'redis-server'].find(
+  (name) => spawnSync(name, ['--version']).status === 0,
+)
+
+/** What a test that is skipped says. */
+export const withoutRedis =
+  redisProgram === undefined ? ' (skipped: neither redis-server nor valkey-server is on PATH)' : ''
+
+export type RedisServer = {
+  readonly port: number
+  readonly url: string
+  /** Kills it as a crash would. */
+  readonly kill: () => Promise<void>
+  /** Starts it again, empty, on the same port. */
+  readonly restart: () => Promise<void>
+  /** Stops it from answering, with its connections open, and lets it go on. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** Sends commands in their text form, and gives back what was answered to all of them. */
+  readonly ask: (...commands: readonly string[]) => Promise<string>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A server of the test's own on a free port, which keeps nothing on disk. */
+export async function redisServer(...settings: readonly string[]): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'foldgate-redis-'))
+  const port = await freePort()
+  let child = await start(folder, port, settings)
+
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    restart: async () => {
+      await kill()
+      child = await start(folder, port, settings)
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    ask: (...commands) => ask(port, commands),
+    [Symbol.asyncDispose]: async () => {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return address === null || typeof address === 'string' ? 0 : address.port
+}
+
+// --- internal ---
+
+async function start(folder: string, port: number, settings: readonly string[]): Promise<ChildProcess> {
+  const bound = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder]
+  const child = spawn(redisProgram ?? '', [...bound, '--save', '', '--appendonly', 'no', ...settings], {
+    stdio: 'ignore',
+  })
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${String(redisProgram)} ended with ${child.exitCode}`)
+    const answer = await ask(port, ['PING']).catch(() => '')
+    // One that wants a password is up as well.
+    if (/PONG|NOAUTH/.test(answer)) return child
+    await setTimeout(10)
+  }
+}
+
+async function ask(port: number, commands: readonly string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text
+  })
+  socket.end(commands.map((command) => `${command}\r\n`).join(''))
+  await once(socket, 'close')
+  return answer
+}
