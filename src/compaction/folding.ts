@@ -42,13 +42,13 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
     const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
     let foldedTokens = ledger.originalTokens(start, end)
     for (const index of staying) if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
-    const coveredTokens =
+    const summarisedTokens =
       plannedTokensMax === null ? sum(summaries, (summary) => coveredSizes.get(summary) ?? 0) : foldedTokens
     const writtenTokens =
       plannedTokensMax === null
         ? sum(summaries, ({ tokens }) => tokens)
         : Math.min(foldedTokens, plannedTokensMax)
-    const leftTokens = recapsBeside ? foldedTokens : Math.max(0, foldedTokens - coveredTokens)
+    const leftTokens = recapsBeside ? foldedTokens : Math.max(0, foldedTokens - summarisedTokens)
     return { summaries, writtenTokens, leftTokens }
   }
 

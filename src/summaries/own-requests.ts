@@ -16,7 +16,11 @@ export function isOwnSummaryRequest(text: string): boolean {
   return forms.some((form) => ownRequests.some(({ pattern }) => pattern.test(form)))
 }
 
-/** Opening phrases of the compaction prompts of agents, and the ways in which people ask. Of each only a few words. */
+/**
+ * Opening phrases of the compaction prompts of agents, and the ways in which people ask. Of each only a few words.
+ *
+ * @internal exported for tests
+ */
 export const ownRequests: readonly OwnRequest[] = [
   {
     client: 'Claude Code, Cline, Roo Code, Zed',

@@ -5,6 +5,8 @@ export type SecretShape = { readonly name: string; readonly pattern: RegExp; rea
  * Shapes of secrets, most specific first. A summary is stored and is sent to a model that the conversation was
  * perhaps not meant for; a password in it helps nobody. Every pattern is linear in the text: repeats are bounded or
  * begin where nothing of their own class stands before, and none looks ahead without a bound.
+ *
+ * @internal exported for tests
  */
 export const secretShapes: readonly SecretShape[] = [
   {

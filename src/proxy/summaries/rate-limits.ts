@@ -4,14 +4,15 @@ import type { ModelKey } from '../../upstream/model-key.ts'
 /** Which upstreams take no more of a credential for now. */
 export type RateLimits = {
   /** `retryAfterMs` null where the upstream did not say. */
-  readonly note: (key: Pick<ModelKey, 'upstream' | 'credential'>, retryAfterMs: number | null) => void
-  readonly isLimited: (key: Pick<ModelKey, 'upstream' | 'credential'>) => boolean
+  readonly note: (key: Payer, retryAfterMs: number | null) => void
+  readonly isLimited: (key: Payer) => boolean
 }
+
+/** Whose limits they are. */
+type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
 export function createRateLimits(nowMs: () => number): RateLimits {
   const untilMs = new LRUCache<string, number>({ max: ENTRIES_MAX })
-  const nameOf = ({ upstream, credential }: Pick<ModelKey, 'upstream' | 'credential'>): string =>
-    JSON.stringify([upstream, credential])
   return {
     note: (key, retryAfterMs) => {
       untilMs.set(nameOf(key), nowMs() + Math.min(retryAfterMs ?? USUAL_MS, LONGEST_MS))
@@ -21,6 +22,10 @@ export function createRateLimits(nowMs: () => number): RateLimits {
 }
 
 // --- internal ---
+
+function nameOf({ upstream, credential }: Payer): string {
+  return JSON.stringify([upstream, credential])
+}
 
 const ENTRIES_MAX = 4096
 

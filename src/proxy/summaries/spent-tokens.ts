@@ -9,7 +9,6 @@ export type SpentTokens = {
 }
 
 export function createSpentTokens(store: Store, guarded: StoreGuard): SpentTokens {
-  const keyOf = (scope: string, conversation: string): string => `spent:${scope}:${conversation}`
   const spentOn = async (key: string): Promise<number> => {
     const found = await guarded(null, () => store.getFirst([key]))
     const tokens = Number(found?.value ?? 0)
@@ -27,6 +26,10 @@ export function createSpentTokens(store: Store, guarded: StoreGuard): SpentToken
 }
 
 // --- internal ---
+
+function keyOf(scope: string, conversation: string): string {
+  return `spent:${scope}:${conversation}`
+}
 
 /** Of the tokens that were folded so many are sent to a summary model at most, all calls together. */
 const SENT_SHARE_MAX = 1.5

@@ -16,6 +16,7 @@ import type { AheadRecords } from './ahead-records.ts'
 import type { SpentTokens } from './spent-tokens.ts'
 import { summarizingOf, type Summarizing } from './summarizing.ts'
 import { summaryKey } from './summary-keys.ts'
+import { waitFor } from './wait-for.ts'
 import { orderSummary, summaryModelKey, type SummaryOrderParts } from './summary-orders.ts'
 
 /** A request whose conversation was counted, with what is known of it. */
@@ -75,10 +76,6 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     return drive(foldAhead(counted.subject, cache, { policy: request.profile, stride, room, strict, due }))
   }
 
-  function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {
-    return summaryKey(chat, place.scope, profile.summary, range)
-  }
-
   /** What is on record of the ranges of a fold; null for those of which nothing is. */
   async function recordsOf(request: ChatRequest, ranges: readonly WorthyRange[]): Promise<Found[]> {
     const found: Found[] = []
@@ -132,7 +129,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const found = await recordsOf(request, fold.ranges)
       if (how !== 'fitted' && found.some(({ record }) => record === null)) {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
-        await waitedFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
+        await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
       }
       const ready = await recordsOf(request, fold.ranges)
       if (!ready.some(({ record }) => record?.kind === 'written')) return null
@@ -200,6 +197,10 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
 
 // --- internal ---
 
+function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {
+  return summaryKey(chat, place.scope, profile.summary, range)
+}
+
 type Found = {
   readonly range: WorthyRange
   readonly key: string
@@ -218,20 +219,4 @@ function isWorthwhile({ profile }: ChatRequest, { replacedTokens }: WorthyRange)
 
 function failureOf(record: SummaryRecord | null): FailureReason | null {
   return record?.kind === 'failed' ? record.reason : null
-}
-
-/** Resolves as soon as the work is done, at the latest after `waitMs`. Rejects where the client leaves; the work goes on. */
-function waitedFor(work: Promise<unknown>, waitMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (outcome: () => void): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', leave)
-      outcome()
-    }
-    const leave = (): void => settle(() => reject(signal.reason as Error))
-    const timer = setTimeout(() => settle(resolve), waitMs)
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
-    void work.finally(() => settle(resolve))
-  })
 }
