@@ -55,18 +55,15 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
 
 /** A writer that goes on until it is told to end, or is broken off. */
 function writer(text = 'what was done') {
-  let end = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  const write = vi.fn(async (signal: AbortSignal): Promise<Written> => {
+  const ended = Promise.withResolvers<void>()
+  const write = vi.fn<SummaryJob['write']>(async (signal: AbortSignal): Promise<Written> => {
     const brokenOff = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })
     })
-    await Promise.race([ended, brokenOff])
+    await Promise.race([ended.promise, brokenOff])
     return signal.aborted ? failureOf('cancelled') : summaryOf(text)
   })
-  return { write, end: () => end() }
+  return { write, end: () => ended.resolve() }
 }
 
 const settled = async (desk: Desk, key = 'summary:a') =>
@@ -89,7 +86,7 @@ describe('a desk', () => {
   test('does not write what is on record', async () => {
     const store = openStore()
     await deskOn(store).obtain(jobOf(async () => summaryOf('before')))
-    const write = vi.fn(async () => summaryOf('again'))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
     expect(await deskOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
     expect(write).not.toHaveBeenCalled()
   })
@@ -100,7 +97,7 @@ describe('a desk', () => {
       kind: 'failed',
       reason: 'empty',
     })
-    const write = vi.fn(async () => summaryOf('again'))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
     expect(await desk.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
     expect(write).not.toHaveBeenCalled()
     expect(desk.told).toMatchObject([{ reason: 'empty' }])
@@ -114,7 +111,7 @@ describe('a desk', () => {
 
   test('writes nothing while nothing may be asked for', async () => {
     const desk = deskOn(openStore())
-    const write = vi.fn(async () => summaryOf('x'))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('x'))
     expect(await desk.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
     expect(write).not.toHaveBeenCalled()
   })
@@ -167,8 +164,10 @@ describe('two desks on one store', () => {
   test('have one writer whoever comes first, a hundred times over', async () => {
     const store = openStore()
     const desks = Array.from({ length: 5 }, () => deskOn(store))
-    const write = vi.fn(async () => summaryOf('once'))
-    const all = Array.from({ length: 100 }, (_, index) => desks[index % 5]?.obtain(jobOf(write)))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('once'))
+    const all = Array.from({ length: 100 }, (_, index) =>
+      (desks[index % 5] ?? deskOn(store)).obtain(jobOf(write)),
+    )
     for (const record of await Promise.all(all)) expect(record).toEqual(recordOf('once'))
     expect(write).toHaveBeenCalledTimes(1)
   })
@@ -178,7 +177,7 @@ describe('two desks on one store', () => {
     // What a process leaves behind that was killed: its leases, and nobody who renews them.
     await store.lease('lease:summary:a', 'the dead', 60)
     await store.lease('slot:a:0', 'the dead', 60)
-    const write = vi.fn(async () => summaryOf('by the successor'))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('by the successor'))
     expect(await deskOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
       recordOf('by the successor'),
     )
@@ -213,7 +212,7 @@ describe('two desks on one store', () => {
     expect(await ones).toBeNull()
     // With a lease of fifteen seconds, which nobody waits for.
     expect(await others).toEqual(recordOf('by the other'))
-    const late = vi.fn(async () => summaryOf('late'))
+    const late = vi.fn<SummaryJob['write']>(async () => summaryOf('late'))
     expect(await one.obtain(jobOf(late, { key: 'summary:late' }))).toBeNull()
     expect(late).not.toHaveBeenCalled()
     expect(one.defects).toEqual([])
@@ -243,26 +242,25 @@ describe('two desks on one store', () => {
   })
 })
 
-describe('a desk whose store fails', () => {
-  const broken = (): Store => {
-    const fails = () => Promise.reject(new Error('the store is away'))
-    return {
-      name: 'broken:',
-      getFirst: fails,
-      putIfAbsent: fails,
-      put: fails,
-      delete: fails,
-      deleteGroup: fails,
-      purge: fails,
-      lease: fails,
-      release: fails,
-      close: async () => {},
-    }
-  }
+const fails = () => Promise.reject(new Error('the store is away'))
 
+const brokenStore: Store = {
+  name: 'broken:',
+  getFirst: fails,
+  putIfAbsent: fails,
+  put: fails,
+  delete: fails,
+  deleteGroup: fails,
+  purge: fails,
+  lease: fails,
+  release: fails,
+  close: async () => {},
+}
+
+describe('a desk whose store fails', () => {
   test('writes all the same, once, and still knows what it has paid for', async () => {
-    const desk = deskOn(broken())
-    const write = vi.fn(async () => summaryOf('without a store'))
+    const desk = deskOn(brokenStore)
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('without a store'))
     const all = await Promise.all([desk.obtain(jobOf(write)), desk.obtain(jobOf(write))])
     expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
     expect(await desk.obtain(jobOf(write))).toEqual(recordOf('without a store'))

@@ -18,8 +18,8 @@ async function run(options: SummaryStandOptions, agent: AgentOptions = {}) {
   return { due: turns.at(-1) ?? { received: [], summary: null }, first, calls: [...stand.model.calls] }
 }
 
-function contents({ body }: SummaryCall): readonly string[] {
-  const { messages } = body
+function contents(call: SummaryCall | undefined): readonly string[] {
+  const messages = call?.body['messages']
   return Array.isArray(messages) ? messages.filter(isObject).map((message) => String(message['content'])) : []
 }
 
@@ -73,10 +73,10 @@ describe('how summaries are asked for', () => {
     }
   })
 
-  test.each([
-    ['max_tokens', {}, 'max_tokens'],
-    ['max_tokens', { max_tokens: 500 }, 'max_tokens'],
-    ['max_completion_tokens', { max_completion_tokens: 500 }, 'max_completion_tokens'],
+  test.each<readonly [string, object]>([
+    ['max_tokens', {}],
+    ['max_tokens', { max_tokens: 500 }],
+    ['max_completion_tokens', { max_completion_tokens: 500 }],
   ])('the output limit is %s where the client’s own requests say so (%j)', async (name, more) => {
     const { calls, due } = await run(
       { profile: { summary: { max_tokens: 700, reasoning_tokens: 2000 } } },
@@ -129,7 +129,7 @@ describe('how summaries are asked for', () => {
         ),
     })
     const turns = await turnsUntil(agent, isCompacted, { pause: stand.model.quiet })
-    const [, asked = ''] = contents(stand.model.calls[0] ?? ({ body: {} } as SummaryCall))
+    const [, asked = ''] = contents(stand.model.calls[0])
     const [, fenceKey = ''] = /<messages-([\w-]+)>/.exec(asked) ?? []
     const inside = asked.slice(
       asked.indexOf(`<messages-${fenceKey}>`),

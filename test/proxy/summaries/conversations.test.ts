@@ -4,7 +4,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 import { startsWith } from '../../support/starts-with.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 import { summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
-import { contentOf, recapsIn, summariesIn } from './turns-until.ts'
+import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
 const system = (content: string): TestMessage => ({ role: 'system', content })
@@ -54,7 +54,7 @@ async function talk(options: SummaryStandOptions = {}) {
   return { stand, say, messages, [Symbol.asyncDispose]: stand[Symbol.asyncDispose] }
 }
 
-const roleOf = (message: string): string => (JSON.parse(message) as TestMessage).role
+const roleOf = (message: string): string => rawMember(message, 'role')
 
 /** Rounds that are appended one at a time, up to the first request for which this holds. */
 async function growUntil(

@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { summaryStand } from './summary-stand.ts'
 import { isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+import { withheld } from './withheld.ts'
 
 const long = { roundTokens: 1000 }
-
-/** An answer that the test gives when it likes. */
-function withheld() {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
-  })
-  return { give, quality: () => given.then(() => 'good' as const) }
-}
 
 describe('a client that leaves', () => {
   // Clients time out and try again: each try had started what the one before had broken off.

@@ -20,20 +20,15 @@ async function localServer() {
   const order: string[] = []
   let inside = 0
   let insideMost = 0
-  let release = () => {}
-  let released = Promise.resolve()
-  const hold = () => {
-    released = new Promise((resolve) => {
-      release = resolve
-    })
-  }
+  let held = Promise.withResolvers<void>()
+  held.resolve()
   const reply: StrictUpstreamOptions['reply'] = async ({ messages }) => {
     inside += 1
     insideMost = Math.max(insideMost, inside)
     const last = messages.at(-1)
     const isSummary = isObject(last) && /summar/i.test(textsOf(last.content).join(' '))
     order.push(isSummary ? 'summary' : 'agent')
-    if (isSummary) await released
+    if (isSummary) await held.promise
     inside -= 1
     return { content: isSummary ? SUMMARY : 'Understood.' }
   }
@@ -57,11 +52,13 @@ async function localServer() {
   return {
     order,
     insideMost: () => insideMost,
-    hold,
-    release: () => release(),
+    hold: () => {
+      held = Promise.withResolvers<void>()
+    },
+    release: () => held.resolve(),
     agent: () => growingAgent(foldgate.url, () => upstream.requests, { roundTokens: 1000 }),
     [Symbol.asyncDispose]: async () => {
-      release()
+      held.resolve()
       await foldgate.close()
       await upstream.close()
     },
