@@ -120,8 +120,9 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   return {
     foldFor: async (wanted, due) => {
       const how = summarizingOf(wanted.request)
-      if (how === null || due.stride === null) return null
       const { request, counted } = wanted
+      // At first sight the strides may lie in the past, where nothing is to be waited for.
+      if (how === null || due.stride?.point !== request.chat.messages.length) return null
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
       if (fold === null) return null
@@ -130,12 +131,16 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
         await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
       }
-      const summaries: StandingSummary[] = []
-      for (const { range, record } of await recordsOf(request, fold.ranges)) {
-        if (record?.kind !== 'written') continue
-        summaries.push(standingSummary(counted.subject, range, record.text, fold.systemTokensMax))
-      }
-      return summaries.length === 0 ? null : { frontier: fold.frontier, kept: fold.kept, summaries }
+      const ready = await recordsOf(request, fold.ranges)
+      if (!ready.some(({ record }) => record?.kind === 'written')) return null
+      const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
+        if (record?.kind === 'written')
+          return [standingSummary(counted.subject, range, record.text, fold.systemTokensMax)]
+        // What is hardly longer than it was is not summarised anew: what stands for most of it stays.
+        const standing = previous?.fold?.summaries ?? []
+        return standing.filter(({ start, end }) => start >= range.start && end <= range.end)
+      })
+      return { frontier: fold.frontier, kept: fold.kept, summaries }
     },
 
     outlook: async (wanted, sent) => {
