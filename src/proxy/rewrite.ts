@@ -1,6 +1,6 @@
 import { compact, tighten, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { PreparedFold } from '../compaction/plan.ts'
+import type { PreparedFold } from '../compaction/plan-frame.ts'
 import type { Stride } from '../compaction/stride.ts'
 import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'

@@ -2,7 +2,7 @@ import { foldAhead, type FoldAhead, type WorthyRange } from '../../compaction/ah
 import { lastingRoom } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
-import type { PreparedFold } from '../../compaction/plan.ts'
+import type { PreparedFold } from '../../compaction/plan-frame.ts'
 import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
 import type { Desk } from '../../summaries/desk.ts'
