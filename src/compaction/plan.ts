@@ -73,8 +73,12 @@ export function* planStride(
     reach: before.reach,
     fold: standing === null ? null : foldAt(standing.frontier, options.smallest ? [] : standing.kept),
   })
-  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough.
-  const isPrepared = prepared !== null && draft.tokens <= (targetTokens + frame.triggerTokens) / 2
+  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough, if it is
+  // a stride. Where its summaries turned out too long it may be none.
+  const isPrepared =
+    prepared !== null &&
+    draft.tokens <= (targetTokens + frame.triggerTokens) / 2 &&
+    beforeTokens - draft.tokens >= savingsMinTokens(room)
   const aimTokens = isPrepared ? draft.tokens : targetTokens - frame.aheadTokens
 
   draft = yield* treated(plan, draft, aimTokens)

@@ -5,7 +5,7 @@ import { foldAhead, type FoldAhead } from '../../src/compaction/ahead.ts'
 import { compact, type Compacted } from '../../src/compaction/compact.ts'
 import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { PreparedFold } from '../../src/compaction/plan.ts'
+import type { PreparedFold } from '../../src/compaction/plan-frame.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
@@ -93,6 +93,8 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
         return text === null ? [] : [standingSummary(subject, range, text, fold.systemTokensMax)]
       })
       if (summaries.length > 0) made = view({ frontier: fold.frontier, kept: fold.kept, summaries })
+      // What was prepared never keeps a stride from being made that is due.
+      expect(made.stride).not.toBe(newest)
     }
     sent.push({
       messages: prefix,
