@@ -1,5 +1,5 @@
 import { foldAhead, type FoldAhead, type WorthyRange } from '../../compaction/ahead.ts'
-import { lastingRoom } from '../../compaction/advance.ts'
+import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan-frame.ts'
@@ -44,7 +44,7 @@ export type Summarizer = {
    * The fold with its summaries for a stride that is due: those that were asked for ahead of need, waited for within
    * `summary.wait_ms`. Null where there is none, and a recap takes its place. Rejects where the client leaves.
    */
-  readonly foldFor: (wanted: SummaryRequest, due: Compacted) => Promise<PreparedFold | null>
+  readonly foldFor: (wanted: SummaryRequest, due: Advanced) => Promise<PreparedFold | null>
   /** What is to be asked for ahead of need, by what is sent. */
   readonly outlook: (wanted: SummaryRequest, sent: Compacted | null) => Promise<SummaryOutlook>
 }
@@ -181,7 +181,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   /** The fold that summaries were asked for, or, where a request may wait for them, are asked for now. */
   async function foldAsked(
     wanted: SummaryRequest,
-    { previous, stride }: Compacted,
+    { previous, stride }: Advanced,
     how: Exclude<Summarizing, null>,
   ): Promise<FoldAhead | null> {
     const { request, conversation } = wanted
