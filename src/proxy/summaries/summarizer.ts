@@ -158,9 +158,12 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         isWorthwhile(request, range),
       )
       const missing = found.filter(({ record }) => record === null)
-      const reason = found.map(({ record }) => failureOf(record)).find((failed) => failed !== null) ?? null
+      const isLimited = missing.length > 0 && parts.rateLimits.isLimited(summaryModelKey(request))
+      const failed = found.map(({ record }) => failureOf(record)).find((reason) => reason !== null) ?? null
+      const reason = failed ?? (isLimited ? 'rate-limited' : null)
       if (found.length === 0) return noOutlook
       if (missing.length === 0) return { state: reason === null ? 'ready' : 'none', reason, begin: null }
+      if (isLimited) return { state: 'none', reason, begin: null }
       const isAsked = missing.some(({ key }) => desk.isPending(key))
       const begin = (): void => {
         if (parts.rateLimits.isLimited(summaryModelKey(request))) return

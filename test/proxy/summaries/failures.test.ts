@@ -131,6 +131,9 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     const agent = stand.agent(long)
     const limited = await agent.turns(14, { pause: stand.model.quiet })
     expect(stand.model.calls).toHaveLength(1)
+    // The first failed with it; the others were not even asked for.
+    const reasons = limited.slice(6).map((turn) => turn.header('x-foldgate-summary-reason'))
+    expect(new Set(reasons)).toEqual(new Set(['rate-limited']))
     expect(limited.every(({ status }) => status === 200)).toBe(true)
     expect(new Set(limited.slice(-6).map(({ summary }) => summary))).toEqual(new Set(['recap']))
     nowMs += 21_000
