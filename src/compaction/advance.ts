@@ -140,7 +140,10 @@ function* strideAt(
     const stride = yield* planStride(subject, ledger, policy, planOptions(policy, at, reason, viewTokens))
     if (stride !== null) return stride
   }
-  return null
+  // What was prepared never keeps a stride from being made that is due.
+  return at.prepared === null
+    ? null
+    : yield* strideAt(subject, ledger, policy, { ...at, prepared: null }, viewTokens)
 }
 
 function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: number): PlanOptions {

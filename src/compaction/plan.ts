@@ -73,13 +73,13 @@ export function* planStride(
     reach: before.reach,
     fold: standing === null ? null : foldAt(standing.frontier, options.smallest ? [] : standing.kept),
   })
-  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough, if it is
-  // a stride. Where its summaries turned out too long it may be none.
-  const isPrepared =
-    prepared !== null &&
-    draft.tokens <= (targetTokens + frame.triggerTokens) / 2 &&
-    beforeTokens - draft.tokens >= savingsMinTokens(room)
-  const aimTokens = isPrepared ? draft.tokens : targetTokens - frame.aheadTokens
+  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough. Where its
+  // summaries alone would free too little to be a stride, more is folded.
+  const worthTokens = beforeTokens - savingsMinTokens(room)
+  const enoughTokens = Math.min((targetTokens + frame.triggerTokens) / 2, worthTokens)
+  const isPrepared = prepared !== null && draft.tokens <= enoughTokens
+  const goalTokens = Math.min(targetTokens - frame.aheadTokens, prepared === null ? Infinity : worthTokens)
+  const aimTokens = isPrepared ? draft.tokens : goalTokens
 
   draft = yield* treated(plan, draft, aimTokens)
   draft = yield* foldedByTurns(plan, draft, aimTokens, turnsChoice, overLimit)
