@@ -23,8 +23,9 @@ describe('a long conversation at first sight', () => {
     const first = await agent.turn()
     expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
     expect(recapsIn(first)).toHaveLength(1)
+    // A long transcript takes a while to be made.
+    await expect.poll(() => stand.model.calls.length).toBeGreaterThan(0)
     await stand.model.quiet()
-    expect(stand.model.calls.length).toBeGreaterThan(0)
     const written = stand.model.calls.at(-1)?.answer ?? 'none'
     // Until the next stride not a byte of the view changes.
     const again = await agent.again()
@@ -43,9 +44,9 @@ describe('a long conversation at first sight', () => {
     const agent = await agentWithHistory(stand.agent({ roundTokens: 400 }), 60)
     const first = await agent.turn()
     expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
+    await expect.poll(() => stand.model.calls.length).toBeGreaterThan(2)
     await stand.model.quiet()
     const { calls } = stand.model
-    expect(calls.length).toBeGreaterThan(2)
     for (const { promptTokens, status } of calls) {
       expect(status).toBe(200)
       expect(promptTokens).toBeLessThanOrEqual(SMALL_WINDOW)
