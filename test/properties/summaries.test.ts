@@ -18,7 +18,7 @@ import { conversation } from '../support/arbitrary-conversation.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
 import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
 
-const RUNS = 80
+const RUNS = 50
 
 type SummaryPolicy = Policy & Pick<Profile, 'summary'>
 
@@ -292,7 +292,7 @@ describe('a stride record with summaries', () => {
           )
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     )
   })
 
@@ -313,7 +313,7 @@ describe('a stride record with summaries', () => {
         if (isOfItsKind) return
         expect(damaged).toBeNull()
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     )
   })
 })
