@@ -25,7 +25,7 @@ export type DeleteConversationParts = {
  *
  * What was made of its messages (`made-cache.ts`), their facts and their counts stay until they are driven out: they are
  * found only by the very bytes they were made of, are the same when they are made again, and no id leads to them. So do
- * figures of what its prompts taught about an upstream, which are gone within a day.
+ * the figures beside its id of what its prompts taught about an upstream, which are gone within an hour.
  */
 export function createDeleteConversation(parts: DeleteConversationParts): (id: string) => Promise<void> {
   const { store, desk, deadlineMs = DEADLINE_MS } = parts
