@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
 import { failure } from '../../src/summaries/order.ts'
@@ -93,9 +94,7 @@ test('a request of before the forgetting gets no summary any more, a later one d
   const write = async () => written('late')
   expect(await desk.obtain(jobOf({ wantedAtMs, write }))).toBeNull()
   expect(await desk.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write }))).not.toBeNull()
-  await new Promise((resolve) => {
-    setTimeout(resolve, 2)
-  })
+  await sleep(2)
   expect(await desk.obtain(jobOf({ write }))).toEqual({ kind: 'written', text: 'late', tokens: 3 })
 })
 
