@@ -3,7 +3,8 @@ import type { Excess } from '../pressure/calibration/expected.ts'
 import { advance, type Advanced } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import { planStride, type PreparedFold } from './plan.ts'
+import type { PreparedFold } from './plan-frame.ts'
+import { planStride } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -27,16 +28,30 @@ export type CompactOptions = {
 }
 
 /** A conversation as it is sent, and the stride that it stands in; `stride` null where nothing was done yet. */
-export type Compacted = Advanced & { readonly view: View }
+export type Compacted = { readonly stride: Stride | null; readonly view: View }
 
 /** The compaction of a conversation for one request: the sentence of this folder. */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
+  const { stride } = yield* strideFor(subject, cache, options)
+  return { stride, view: yield* viewUnder(subject, cache, { ...options, stride }) }
+}
+
+/** The stride that a conversation stands in, one more if one is due. */
+export function* strideFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
   const { policy } = options
+  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
+  return yield* advance(subject, ledger, policy, options)
+}
+
+/** What is sent for a conversation that stands in this stride. */
+export function* viewUnder(
+  subject: Subject,
+  cache: MadeCache,
+  { policy, stride, strict }: Pick<CompactOptions, 'policy' | 'strict'> & Pick<Compacted, 'stride'>,
+): Steps<View> {
   const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
-  const { stride, previous } = yield* advance(subject, ledger, policy, options)
-  const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
-  return { stride, previous, view }
+  return yield* buildView(subject, ledger, treatments, cache, { stride, strict })
 }
 
 export type TightenOptions = {
@@ -72,5 +87,5 @@ export function* tighten(
   })
   if (stride === null) return null
   const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
-  return { stride, previous: options.previous, view }
+  return { stride, view }
 }

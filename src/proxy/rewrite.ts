@@ -1,6 +1,7 @@
-import { compact, tighten, type Compacted } from '../compaction/compact.ts'
+import type { Advanced } from '../compaction/advance.ts'
+import { strideFor, tighten, viewUnder, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { PreparedFold } from '../compaction/plan.ts'
+import type { PreparedFold } from '../compaction/plan-frame.ts'
 import type { Stride } from '../compaction/stride.ts'
 import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'
@@ -48,7 +49,7 @@ export type Preparing = {
   /** A stride now, whatever the pressure. */
   readonly forced: boolean
   /** The fold for a stride that is due, with its summaries; null where a recap is to stand for what is folded. */
-  readonly foldFor: (due: Compacted) => Promise<PreparedFold | null>
+  readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
 }
 
 export type RewriteRequest = {
@@ -74,54 +75,68 @@ export type Tightening = {
 export function createRewriter(options: { readonly cache: MadeCache; readonly records: Records }): Rewriter {
   const { cache, records } = options
 
-  async function view(
+  async function strideIn(
     request: RewriteRequest,
-    counted: Counted,
+    { subject, nominal, actual, stride, excess }: Counted,
     newest: Stride | null,
-    strict: boolean,
-    now: { readonly forced: boolean; readonly prepared: PreparedFold | null } = NOTHING_NEW,
-  ): Promise<Compacted> {
-    const { subject, nominal, actual } = counted
-    // The provider's count is known of the view of this very stride, and of no other.
-    const excess = newest === counted.stride ? counted.excess : noExcess
+    now: { readonly forced: boolean; readonly prepared: PreparedFold | null },
+  ): Promise<Advanced> {
+    const { profile, strict } = request
     return drive(
-      compact(subject, cache, {
-        policy: request.profile,
+      strideFor(subject, cache, {
+        policy: profile,
         newest,
         nominal,
         actual,
-        excess,
+        // The provider's count is known of the view of this very stride, and of no other.
+        excess: newest === stride ? excess : noExcess,
         strict,
         ...now,
       }),
     )
   }
 
+  async function under(
+    request: RewriteRequest,
+    counted: Counted,
+    stride: Stride | null,
+    strict: boolean,
+  ): Promise<Prepared> {
+    const { profile } = request
+    const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
+    return prepared(request, counted, { stride, view }, strict)
+  }
+
+  /** Records a stride that was just made; returns the one that stands. */
+  async function recorded(request: RewriteRequest, counted: Counted, made: Stride): Promise<Stride | null> {
+    if (made.point === request.newest?.point) {
+      await records.replace(request, made)
+      return made
+    }
+    const standing = await records.keep(request, made)
+    if (JSON.stringify(standing) === JSON.stringify(made)) return made
+    // Another replica was first: its stride is followed, so that both send the same bytes.
+    const { stride } = await strideIn(request, counted, standing, NOTHING_NEW)
+    if (stride !== null && stride !== standing) await records.replace(request, stride)
+    return stride
+  }
+
   return {
     prepare: async (request, counted, { forced, foldFor }) => {
       const { newest, strict } = request
-      const due = await view(request, counted, newest, strict, { forced, prepared: null })
-      if (due.stride === null || due.stride === newest) return prepared(request, counted, due, strict)
-      const fold = await foldFor(due)
-      const made =
-        fold === null ? due : await view(request, counted, newest, strict, { forced, prepared: fold })
-      if (made.stride === null || made.stride === newest) return prepared(request, counted, made, strict)
-      if (made.stride.point === newest?.point) {
-        await records.replace(request, made.stride)
-        return prepared(request, counted, made, strict)
+      let { stride, previous } = await strideIn(request, counted, newest, { forced, prepared: null })
+      if (stride !== null && stride !== newest) {
+        const fold = await foldFor({ stride, previous })
+        if (fold !== null) ({ stride } = await strideIn(request, counted, newest, { forced, prepared: fold }))
       }
-      const standing = await records.keep(request, made.stride)
-      const isOurs = JSON.stringify(standing) === JSON.stringify(made.stride)
-      // Another replica was first: its stride is followed, so that both send the same bytes.
-      const followed = isOurs ? made : await view(request, counted, standing, strict)
-      if (!isOurs && followed.stride !== null && followed.stride !== standing) {
-        await records.replace(request, followed.stride)
-      }
-      return prepared(request, counted, followed, strict)
+      if (stride !== null && stride !== newest) stride = await recorded(request, counted, stride)
+      return under(request, counted, stride, strict)
     },
 
-    placeAnew: async (request, counted, strict, stride) =>
-      prepared(request, counted, await view(request, counted, stride, strict), strict),
+    placeAnew: async (request, counted, strict, stride) => {
+      const { stride: standing } = await strideIn({ ...request, strict }, counted, stride, NOTHING_NEW)
+      return under(request, counted, standing, strict)
+    },
 
     tighten: async (request, counted, how) => {
       const { aroundTokens } = counted.actual

@@ -132,11 +132,9 @@ describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible serve
 /** A certificate for localhost that signs itself; null where this machine cannot make one. */
 function certificateIn(folder: string): { readonly key: string; readonly certificate: string } | null {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
-  const made = spawnSync('openssl', [
-    ...[...request, '-addext', 'subjectAltName=DNS:localhost'],
-    ...['-keyout', key, '-out', certificate],
-  ])
+  const request = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost'.split(' ')
+  request.push('-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate)
+  const made = spawnSync('openssl', request)
   return made.status === 0 ? { key, certificate } : null
 }
 

@@ -9,6 +9,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
 
@@ -39,33 +40,6 @@ function send(
   )
   return { texts: viewTexts(subject, compacted.view), compacted, around: 3 }
 }
-
-/** What the sent messages weigh, counted from their bytes: what compaction says of itself proves nothing. */
-function sentTokens({ texts, around }: Sent): number {
-  return subjectOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
-}
-
-/** What stays whatever happens: leading system block, task, latest user message without its media. */
-function fixedTokens(messages: readonly object[], policy: Policy): number {
-  const subject = subjectOf(messages)
-  const { structure, sizes } = subject
-  const latest = structure.latestUserBefore(messages.length)
-  const indexes = new Set(Array(structure.systemCount).keys())
-  if (policy.keep.task && structure.task !== -1) indexes.add(structure.task)
-  if (latest !== -1) indexes.add(latest)
-  // System messages in the middle of the open round stand where they stand.
-  const open = structure.lastUnitStart(messages.length)
-  for (let index = open; index < messages.length; index += 1) {
-    const role = subject.messages[index]?.facts.role
-    if (role === 'system' || role === 'developer') indexes.add(index)
-  }
-  const loaded = subject.mediaSizes(latest).reduce((sum, size) => sum + size, 0)
-  const unloaded = loaded === 0 ? 0 : MEDIA_MARK_TOKENS - loaded
-  return [...indexes].reduce((sum, index) => sum + (sizes[index] ?? 0), 3 + unloaded)
-}
-
-/** The words that stand where media stood, at the most. */
-const MEDIA_MARK_TOKENS = 10
 
 const budget = fc.integer({ min: 700, max: 20_000 })
 
@@ -240,12 +214,3 @@ describe('a stride record', () => {
     )
   })
 })
-
-function parsed(text: string): object {
-  const value: unknown = JSON.parse(text)
-  return typeof value === 'object' && value !== null ? value : {}
-}
-
-function shapes(messages: readonly object[]) {
-  return subjectOf(messages).messages.map((message) => message.facts)
-}

@@ -26,7 +26,7 @@ async function refusal(url: string): Promise<{ message: string; tookMs: number }
 }
 
 /** Rejects soon, whatever with: nothing waits for a server that is away. */
-async function failsFast(work: () => Promise<unknown>, withinMs: number): Promise<void> {
+async function failsFast(work: () => Promise<unknown>, withinMs = 500): Promise<void> {
   const beganMs = performance.now()
   await expect(work()).rejects.toThrow(/offline|closed|no answer|disconnect|queue/i)
   expect(performance.now() - beganMs).toBeLessThan(withinMs)
@@ -151,10 +151,10 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     const store = await openAt(server.url)
     await store.put('key', 'value')
     await server.kill()
-    await vi.waitFor(() => failsFast(() => store.getFirst(['key']), 100))
+    await vi.waitFor(() => failsFast(() => store.getFirst(['key'])))
     // None of these waits in line, to be written when the server is back.
-    for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'), 100)
-    await failsFast(() => store.lease('lease', 'mine', 1_000), 100)
+    for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'))
+    await failsFast(() => store.lease('lease', 'mine', 1_000))
     await server.restart()
     await vi.waitFor(async () => expect(await store.getFirst(['key', 'late'])).toBeNull(), {
       timeout: 10_000,
@@ -173,7 +173,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await failsFast(() => store.getFirst(['key']), 2_000)
     const beganMs = performance.now()
     await Promise.allSettled(Array.from({ length: 2_000 }, () => store.getFirst(['key'])))
-    expect(performance.now() - beganMs).toBeLessThan(3_000)
+    expect(performance.now() - beganMs).toBeLessThan(4_000)
     server.thaw()
     await vi.waitFor(async () => expect((await store.getFirst(['key']))?.value).toBe('value'), {
       timeout: 10_000,
@@ -185,7 +185,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await using server = await redisServer()
     const store = await openAt(server.url)
     await server.kill()
-    await vi.waitFor(() => failsFast(() => store.getFirst(['key']), 100))
+    await vi.waitFor(() => failsFast(() => store.getFirst(['key'])))
     await store.close()
     await server.restart()
     await setTimeout(1_500)

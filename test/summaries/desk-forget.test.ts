@@ -19,6 +19,8 @@ function written(text: string): Written {
   return { kind: 'written', text, tokens: 3, ...spent }
 }
 
+const writeLate = async (): Promise<Written> => written('late')
+
 /** A desk whose defects fail the test. */
 function deskBefore(store: Store): Desk {
   const desk = createDesk({
@@ -91,11 +93,12 @@ test('a request of before the forgetting gets no summary any more, a later one d
   const desk = deskBefore(memory())
   const wantedAtMs = performance.now()
   expect(await desk.forget('a')).toBe(false)
-  const write = async () => written('late')
-  expect(await desk.obtain(jobOf({ wantedAtMs, write }))).toBeNull()
-  expect(await desk.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write }))).not.toBeNull()
+  expect(await desk.obtain(jobOf({ wantedAtMs, write: writeLate }))).toBeNull()
+  expect(
+    await desk.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write: writeLate })),
+  ).not.toBeNull()
   await sleep(2)
-  expect(await desk.obtain(jobOf({ write }))).toEqual({ kind: 'written', text: 'late', tokens: 3 })
+  expect(await desk.obtain(jobOf({ write: writeLate }))).toEqual({ kind: 'written', text: 'late', tokens: 3 })
 })
 
 test('what a process remembers without its store is forgotten as well', async () => {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { createGate } from '../../src/upstream/gate.ts'
+import { describe, expect, test } from 'vitest'
+import { createGate, GaveWayError } from '../../src/upstream/gate.ts'
 
 test('lets so many in and the others in the order in which they came', async () => {
   const gate = createGate(1)
@@ -45,4 +45,88 @@ test('without a limit everybody enters', async () => {
   expect(gate.busy()).toBe(100)
   for (const leave of leaves) leave()
   expect(gate.busy()).toBe(0)
+})
+
+describe('work that gives way', () => {
+  test('takes a place that is free, and none that is not', async () => {
+    const gate = createGate(1)
+    const idle = gate.enterIdle()
+    expect(idle).not.toBeNull()
+    expect(gate.busy()).toBe(1)
+    expect(gate.enterIdle()).toBeNull()
+    idle?.leave()
+    const leave = await gate.enter(null)
+    expect(gate.enterIdle()).toBeNull()
+    leave()
+    expect(gate.enterIdle()).not.toBeNull()
+  })
+
+  test('is told as soon as somebody waits for its place, who gets it when it has left', async () => {
+    const gate = createGate(1)
+    const idle = gate.enterIdle()
+    expect(idle?.wanted.aborted).toBe(false)
+    let isIn = false
+    const entering = gate.enter(null).then((leave) => {
+      isIn = true
+      return leave
+    })
+    expect(idle?.wanted.aborted).toBe(true)
+    expect(idle?.wanted.reason).toBeInstanceOf(GaveWayError)
+    await Promise.resolve()
+    expect(isIn).toBe(false)
+    idle?.leave()
+    const leave = await entering
+    expect(gate.enterIdle()).toBeNull()
+    leave()
+    expect(gate.busy()).toBe(0)
+  })
+
+  test('is left alone while there is another free place', async () => {
+    const gate = createGate(2)
+    const idle = gate.enterIdle()
+    const leave = await gate.enter(null)
+    expect(idle?.wanted.aborted).toBe(false)
+    leave()
+  })
+
+  test('gives way one by one: as many as wait, and no more', async () => {
+    const gate = createGate(3)
+    const idlers = [gate.enterIdle(), gate.enterIdle(), gate.enterIdle()]
+    const entering = [gate.enter(null), gate.enter(null)]
+    expect(idlers.filter((idle) => idle?.wanted.aborted)).toHaveLength(2)
+    for (const idle of idlers) if (idle?.wanted.aborted === true) idle.leave()
+    const leaves = await Promise.all(entering)
+    expect(gate.busy()).toBe(3)
+    for (const leave of leaves) leave()
+    expect(gate.busy()).toBe(1)
+  })
+
+  test('leaves its place once, however often it says so', async () => {
+    const gate = createGate(1)
+    const idle = gate.enterIdle()
+    idle?.leave()
+    const leave = await gate.enter(null)
+    idle?.leave()
+    expect(gate.busy()).toBe(1)
+    expect(gate.enterIdle()).toBeNull()
+    leave()
+  })
+
+  test('does not come before those who wait already', async () => {
+    const gate = createGate(1)
+    const leave = await gate.enter(null)
+    const waiting = gate.enter(null)
+    leave()
+    expect(gate.enterIdle()).toBeNull()
+    const leaveSecond = await waiting
+    leaveSecond()
+  })
+
+  test('has every place it likes where there is no limit, and is never asked to leave', async () => {
+    const gate = createGate(null)
+    const idle = gate.enterIdle()
+    const leaves = await Promise.all(Array.from({ length: 50 }, () => gate.enter(null)))
+    expect(idle?.wanted.aborted).toBe(false)
+    for (const leave of leaves) leave()
+  })
 })

@@ -8,14 +8,26 @@ export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) 
 
 export function createStoreGuard(failures: Failures): StoreGuard {
   let absentUntilMs = 0
+  let failedInARow = 0
+
+  function noteFailure(missed: boolean): void {
+    failedInARow += 1
+    const pauseMs = missed ? ABSENCE_MS_MAX : pauseAfter(failedInARow)
+    absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
+  }
 
   return async function guarded(instead, work) {
     if (performance.now() < absentUntilMs) return instead
-    return failures.around('store', instead, () =>
-      withDeadline(work(), () => {
-        absentUntilMs = performance.now() + STORE_ABSENCE_MS
-      }),
-    )
+    return failures.around('store', instead, async () => {
+      try {
+        const result = await withDeadline(work())
+        failedInARow = 0
+        return result
+      } catch (error) {
+        noteFailure(error instanceof DeadlineError)
+        throw error
+      }
+    })
   }
 }
 
@@ -25,14 +37,26 @@ export function createStoreGuard(failures: Failures): StoreGuard {
 const STORE_DEADLINE_MS = 1_000
 
 /** How long a store that did not answer is left alone, in milliseconds: else every request would wait for it. */
-const STORE_ABSENCE_MS = 10_000
+const ABSENCE_MS_MAX = 10_000
 
-function withDeadline<Result>(work: Promise<Result>, onMissed: () => void): Promise<Result> {
+/** One failure may pass at once. From the second in a row on it is left alone for so long, and twice as long each time. */
+const PAUSE_MS = 250
+
+function pauseAfter(failedInARow: number): number {
+  if (failedInARow < 2) return 0
+  return Math.min(ABSENCE_MS_MAX, PAUSE_MS * 2 ** Math.min(failedInARow - 2, 10))
+}
+
+class DeadlineError extends Error {
+  override readonly name = 'DeadlineError'
+}
+
+function withDeadline<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      onMissed()
-      reject(new Error('the store did not answer in time'))
-    }, STORE_DEADLINE_MS)
+    const timer = setTimeout(
+      () => reject(new DeadlineError('the store did not answer in time')),
+      STORE_DEADLINE_MS,
+    )
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

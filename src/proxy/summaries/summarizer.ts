@@ -1,8 +1,8 @@
 import { foldAhead, type FoldAhead, type WorthyRange } from '../../compaction/ahead.ts'
-import { lastingRoom } from '../../compaction/advance.ts'
+import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
-import type { PreparedFold } from '../../compaction/plan.ts'
+import type { PreparedFold } from '../../compaction/plan-frame.ts'
 import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
 import type { Desk } from '../../summaries/desk.ts'
@@ -46,7 +46,7 @@ export type Summarizer = {
    * The fold with its summaries for a stride that is due: those that were asked for ahead of need, waited for within
    * `summary.wait_ms`. Null where there is none, and a recap takes its place. Rejects where the client leaves.
    */
-  readonly foldFor: (wanted: SummaryRequest, due: Compacted) => Promise<PreparedFold | null>
+  readonly foldFor: (wanted: SummaryRequest, due: Advanced) => Promise<PreparedFold | null>
   /** What is to be asked for ahead of need, by what is sent. */
   readonly outlook: (wanted: SummaryRequest, sent: Compacted | null) => Promise<SummaryOutlook>
 }
@@ -123,8 +123,9 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   return {
     foldFor: async (wanted, due) => {
       const how = summarizingOf(wanted.request)
-      if (how === null || due.stride === null) return null
       const { request, counted } = wanted
+      // At first sight the strides may lie in the past, where nothing is to be waited for.
+      if (how === null || due.stride?.point !== request.chat.messages.length) return null
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
       if (fold === null) return null
@@ -133,12 +134,16 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
         await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
       }
-      const summaries: StandingSummary[] = []
-      for (const { range, record } of await recordsOf(request, fold.ranges)) {
-        if (record?.kind !== 'written') continue
-        summaries.push(standingSummary(counted.subject, range, record.text, fold.systemTokensMax))
-      }
-      return summaries.length === 0 ? null : { frontier: fold.frontier, kept: fold.kept, summaries }
+      const ready = await recordsOf(request, fold.ranges)
+      if (!ready.some(({ record }) => record?.kind === 'written')) return null
+      const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
+        if (record?.kind === 'written')
+          return [standingSummary(counted.subject, range, record.text, fold.systemTokensMax)]
+        // What is hardly longer than it was is not summarised anew: what stands for most of it stays.
+        const standing = previous?.fold?.summaries ?? []
+        return standing.filter(({ start, end }) => start >= range.start && end <= range.end)
+      })
+      return { frontier: fold.frontier, kept: fold.kept, summaries }
     },
 
     outlook: async (wanted, sent) => {
@@ -179,7 +184,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   /** The fold that summaries were asked for, or, where a request may wait for them, are asked for now. */
   async function foldAsked(
     wanted: SummaryRequest,
-    { previous, stride }: Compacted,
+    { previous, stride }: Advanced,
     how: Exclude<Summarizing, null>,
   ): Promise<FoldAhead | null> {
     const { request, conversation } = wanted

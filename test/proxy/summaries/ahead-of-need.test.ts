@@ -2,17 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { startsWith } from '../../support/starts-with.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+import { withheld } from './withheld.ts'
 
 const long = { roundTokens: 1000 }
 
 describe('a summary is there before it is needed', () => {
   test('no request waits for one: the upstream has answered the agent before the summary is written', async () => {
-    let write = () => {}
-    const isToBeWritten = new Promise<void>((resolve) => {
-      write = resolve
-    })
+    const { give, quality } = withheld()
     await using stand = await summaryStand({
-      model: { quality: () => isToBeWritten.then(() => 'good' as const) },
+      model: { quality },
       profile: { summary: { at: 0.5 } },
     })
     const agent = stand.agent()
@@ -22,7 +20,7 @@ describe('a summary is there before it is needed', () => {
     expect(asking).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
     expect(meanwhile).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
     expect(stand.model.calls).toMatchObject([{ status: null }])
-    write()
+    give()
     await stand.model.quiet()
     const stride = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(stand.model.calls).toMatchObject([{ status: 200 }])
@@ -66,12 +64,9 @@ describe('a summary is there before it is needed', () => {
   })
 
   test('where it does not come in time, a recap stands in its place, and what comes later is used for the next stride', async () => {
-    let write = () => {}
-    const isToBeWritten = new Promise<void>((resolve) => {
-      write = resolve
-    })
+    const { give, quality } = withheld()
     await using stand = await summaryStand({
-      model: { quality: (_, index) => (index === 0 ? isToBeWritten.then(() => 'good' as const) : 'good') },
+      model: { quality: (_, index) => (index === 0 ? quality() : 'good') },
       profile: { summary: { wait_ms: 20, concurrent: 1 } },
     })
     const agent = stand.agent(long)
@@ -79,7 +74,7 @@ describe('a summary is there before it is needed', () => {
     expect(first).toMatchObject({ status: 200, summary: 'recap' })
     expect(recapsIn(first ?? { received: [] })).toHaveLength(1)
     expect(summariesIn(first ?? { received: [] })).toEqual([])
-    write()
+    give()
     await stand.model.quiet()
     const late = stand.model.calls[0]?.answer ?? 'no answer'
     const next = (

@@ -27,6 +27,15 @@ function bare(received: readonly string[]): readonly string[] {
   })
 }
 
+/** The same without its system messages. */
+function conversing(received: readonly string[]): readonly string[] {
+  return bare(received).filter((message) => !message.includes('"role":"system"'))
+}
+
+function renamed(messages: readonly TestMessage[], turn: number): readonly TestMessage[] {
+  return JSON.parse(JSON.stringify(messages).replaceAll(/call_(\d+)/g, `call_${turn}x$1`))
+}
+
 const first = <Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] =>
   items.map((item, index) => (index === 0 ? change(item) : item))
 
@@ -77,17 +86,13 @@ describe('what means the same is summarised once', async () => {
     async (_, agent) => {
       const changed = await run(agent)
       expect(changed.calls).toEqual(plain.calls)
-      const withoutSystem = (received: readonly string[]) =>
-        bare(received).filter((message) => !message.includes('"role":"system"'))
-      expect(changed.turns.map(({ received }) => withoutSystem(received))).toEqual(
-        plain.turns.map(({ received }) => withoutSystem(received)),
+      expect(changed.turns.map(({ received }) => conversing(received))).toEqual(
+        plain.turns.map(({ received }) => conversing(received)),
       )
     },
   )
 
   test('neither does an id of calls that is another at each request', async () => {
-    const renamed = (messages: readonly TestMessage[], turn: number): readonly TestMessage[] =>
-      JSON.parse(JSON.stringify(messages).replaceAll(/call_(\d+)/g, `call_${turn}x$1`))
     const changed = await run({ asSent: renamed })
     expect(changed.calls).toEqual(plain.calls)
     expect(changed.turns.map(summariesIn)).toEqual(plain.turns.map(summariesIn))

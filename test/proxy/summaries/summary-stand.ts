@@ -17,7 +17,7 @@ import {
 import { growingAgent, type Agent, type AgentOptions } from './growing-agent.ts'
 
 /** What of Foldgate a test chooses. */
-type Choices = Omit<FoldgateOptions, 'upstream' | 'upstreams' | 'profiles'>
+type Choices = Omit<FoldgateOptions, 'upstream' | 'upstreams'>
 
 export type SummaryStandOptions = Choices & {
   /** How the stand-in answers. */

@@ -1,3 +1,4 @@
+import { isObject, textOf } from '../../../src/demo/wire-message.ts'
 import type { Agent, Turn, TurnOptions } from './growing-agent.ts'
 
 /** Turns of an agent up to the first for which this holds, that one included. Fails where none comes. */
@@ -36,8 +37,13 @@ export function recapsIn({ received }: Pick<Turn, 'received'>): readonly string[
 
 /** The text of a message with string content. */
 export function contentOf(message: string): string {
+  return rawMember(message, 'content')
+}
+
+/** A member of a raw message, as text. */
+export function rawMember(message: string, name: string): string {
   const read: unknown = JSON.parse(message)
-  return typeof read === 'object' && read !== null && 'content' in read ? String(read.content) : ''
+  return isObject(read) ? textOf(read[name]) : ''
 }
 
 // --- internal ---

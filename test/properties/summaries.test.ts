@@ -1,0 +1,329 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { foldAhead, type FoldAhead } from '../../src/compaction/ahead.ts'
+import { compact, type Compacted } from '../../src/compaction/compact.ts'
+import { covers, layoutOf } from '../../src/compaction/layout.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { PreparedFold } from '../../src/compaction/plan-frame.ts'
+import type { Policy, Room } from '../../src/compaction/policy.ts'
+import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { violationsOf } from '../../src/conversation/rules.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { subjectOf, viewTexts } from '../support/subject.ts'
+import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
+
+const RUNS = 80
+
+type SummaryPolicy = Policy & Pick<Profile, 'summary'>
+
+function policyWith(recapsBeside: boolean, recentMessages: number, at: number): SummaryPolicy {
+  return profileSchema.parse({
+    trigger: 0.75,
+    target: 0.5,
+    keep: { recent_messages: recentMessages },
+    recap: { max_tokens: 1024, beside_summaries: recapsBeside },
+    summary: { at, model: 'cheap' },
+  })
+}
+
+/** What a model wrote: long and short, in any script, with our own tags, or nothing at all because it failed. */
+const written = fc.oneof(
+  { weight: 5, arbitrary: fc.lorem({ maxCount: 300 }) },
+  { weight: 2, arbitrary: fc.string({ unit: 'grapheme', maxLength: 3000, size: 'max' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant('<conversation-summary>\nx\n</conversation-summary>\n<conversation-recap>'),
+  },
+  { weight: 1, arbitrary: fc.constant('') },
+  { weight: 2, arbitrary: fc.constant(null) },
+)
+
+type Sent = {
+  readonly messages: readonly object[]
+  readonly subject: Subject
+  readonly texts: readonly string[]
+  readonly compacted: Compacted
+  readonly around: number
+  /** The record that it was made from. */
+  readonly newest: Stride | null
+}
+
+type Run = {
+  readonly messages: readonly object[]
+  readonly budgetTokens: number
+  readonly policy: SummaryPolicy
+  readonly strict: boolean
+  readonly texts: readonly (string | null)[]
+}
+
+const runs: fc.Arbitrary<Run> = fc.record({
+  messages: conversation,
+  budgetTokens: fc.integer({ min: 1500, max: 9000 }),
+  policy: fc
+    .tuple(fc.boolean(), fc.integer({ min: 0, max: 6 }), fc.constantFrom(0.1, 0.4, 0.6))
+    .map((given) => policyWith(...given)),
+  strict: fc.boolean(),
+  texts: fc.array(written, { minLength: 1, maxLength: 8 }),
+})
+
+/** The requests that led to a conversation: what was asked for ahead of need is there when its stride is due, or not. */
+function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): readonly Sent[] {
+  const sent: Sent[] = []
+  let newest: Stride | null = null
+  let asked: FoldAhead | null = null
+  let answers = 0
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  for (const point of subjectOf(messages).structure.requestPoints) {
+    const prefix = messages.slice(0, point)
+    const subject = subjectOf(prefix)
+    const room = roomOf(subject, budgetTokens)
+    const view = (prepared: PreparedFold | null): Compacted =>
+      compacted(subject, { policy, room, strict, newest, prepared })
+    let made = view(null)
+    if (made.stride !== newest && asked !== null) {
+      const fold: FoldAhead = asked
+      const summaries = fold.ranges.flatMap((range) => {
+        const text = texts[(answers += 1) % texts.length] ?? null
+        return text === null ? [] : [standingSummary(subject, range, text, fold.systemTokensMax)]
+      })
+      if (summaries.length > 0) made = view({ frontier: fold.frontier, kept: fold.kept, summaries })
+      // What was prepared never keeps a stride from being made that is due.
+      expect(made.stride).not.toBe(newest)
+    }
+    sent.push({
+      messages: prefix,
+      subject,
+      texts: viewTexts(subject, made.view),
+      compacted: made,
+      around: 3,
+      newest,
+    })
+    if (made.stride !== newest) asked = null
+    newest = made.stride
+    asked ??= finish(foldAhead(subject, cache, { policy, stride: newest, room, strict, due: null }))
+  }
+  return sent
+}
+
+function roomOf(subject: Subject, budgetTokens: number): Room {
+  const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
+  return { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+}
+
+function compacted(
+  subject: Subject,
+  {
+    policy,
+    room,
+    strict,
+    newest,
+    prepared,
+  }: {
+    readonly policy: SummaryPolicy
+    readonly room: Room
+    readonly strict: boolean
+    readonly newest: Stride | null
+    readonly prepared: PreparedFold | null
+  },
+): Compacted {
+  // A cache of its own: what another request left there decides nothing.
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const numbers = { nominal: room, actual: room, excess: noExcess, forced: false }
+  return finish(compact(subject, cache, { policy, newest, strict, prepared, ...numbers }))
+}
+
+function check(promise: (run: Run, sent: readonly Sent[]) => void): void {
+  let summarised = 0
+  fc.assert(
+    fc.property(runs, (run) => {
+      const sent = requestsOf(run)
+      if (sent.some(({ compacted: { view } }) => view.standIns.summaries > 0)) summarised += 1
+      promise(run, sent)
+    }),
+    { numRuns: RUNS },
+  )
+  // What is never tried is not shown.
+  expect(summarised).toBeGreaterThan(RUNS / 40)
+}
+
+describe('a view in which summaries stand', () => {
+  test('fits the budget whenever the fixed parts do (P7)', () => {
+    check(({ policy, budgetTokens }, sent) => {
+      for (const request of sent) {
+        if (fixedTokens(request.messages, policy) > budgetTokens) continue
+        expect(sentTokens(request)).toBeLessThanOrEqual(budgetTokens)
+        expect(sentTokens(request)).toBeLessThanOrEqual(request.compacted.view.tokens + request.around)
+      }
+    })
+  })
+
+  test('obeys the message rules where the conversation does (P3)', () => {
+    check((_, sent) => {
+      for (const { messages, texts } of sent) {
+        const before = violationsOf(shapes(messages), 'lenient').length
+        expect(violationsOf(shapes(texts.map(parsed)), 'lenient').length).toBeLessThanOrEqual(before)
+      }
+    })
+  })
+
+  test('keeps what is pinned word for word (P4)', () => {
+    check(({ strict }, sent) => {
+      for (const { messages, texts, subject, compacted: made } of sent) {
+        const { structure } = subject
+        for (let index = 0; index < structure.systemCount; index += 1)
+          expect(texts[index]).toBe(JSON.stringify(messages[index]))
+        const latest = structure.latestUserBefore(messages.length)
+        const hasMedia = (subject.messages[latest]?.facts.media.length ?? 0) > 0
+        // Joined with others a message keeps its text, not its frame.
+        if (strict) continue
+        if (latest !== -1 && !hasMedia) expect(texts).toContain(JSON.stringify(messages[latest]))
+        if (structure.task !== -1 && !made.view.passes.includes('clip'))
+          expect(texts).toContain(JSON.stringify(messages[structure.task]))
+      }
+    })
+  })
+
+  test('grows only at its end until the next stride (P5)', () => {
+    check(({ strict }, sent) => {
+      for (const [index, { texts, compacted: made, newest }] of sent.entries()) {
+        const before = sent[index - 1]
+        if (before === undefined || made.stride !== newest) continue
+        // Where the roles have to alternate the last message may be joined with the next.
+        const standing = strict ? before.texts.slice(0, -1) : before.texts
+        expect(texts.slice(0, standing.length)).toEqual(standing)
+      }
+    })
+  })
+
+  test('is the same wherever its stride is on record (P6)', () => {
+    check(({ policy, budgetTokens, strict }, sent) => {
+      for (const { subject, texts, compacted: made } of sent) {
+        if (made.stride === null) continue
+        const { systemCount } = subject.structure
+        const recorded = readStride(writeStride(made.stride, systemCount), systemCount)
+        expect(recorded).toEqual(made.stride)
+        const room = roomOf(subject, budgetTokens)
+        const again = compacted(subject, { policy, room, strict, newest: recorded, prepared: null })
+        expect(viewTexts(subject, again.view)).toEqual(texts)
+      }
+    })
+  })
+
+  test('stands for every folded message: exactly one summary or the recap, beside summaries all of them', () => {
+    check(({ policy }, sent) => {
+      for (const { subject, compacted: made } of sent) {
+        const fold = made.stride?.fold ?? null
+        if (made.stride === null || fold === null) continue
+        const { systemCount } = subject.structure
+        const layout = layoutOf(made.stride, systemCount)
+        const pinned = new Set([layout.task, ...layout.kept, layout.latestUser])
+        const parts = [layout.before, layout.after].filter((part) => part !== null)
+        for (let index = systemCount; index < fold.frontier; index += 1) {
+          const summaries = parts
+            .flatMap((part) => part.summaries)
+            .filter((summary) => covers(summary, index))
+          const recaps = parts.filter(({ recap }) => recap !== null && covers(recap, index))
+          if (pinned.has(index)) expect([summaries.length, recaps.length]).toEqual([0, 0])
+          else if (policy.recap.beside_summaries && fold.recapsBeside) {
+            expect(summaries.length).toBeLessThanOrEqual(1)
+            expect(recaps).toHaveLength(1)
+          } else expect(summaries.length + recaps.length).toBe(1)
+        }
+      }
+    })
+  })
+
+  test('never holds a summary in a summary, nor more of them than it has frames', () => {
+    check((_, sent) => {
+      for (const { texts, compacted: made } of sent) {
+        const own = made.view.messages.flatMap(({ index }, place) =>
+          index === null ? [texts[place] ?? ''] : [],
+        )
+        for (const text of own) {
+          const said = JSON.stringify(parsed(text))
+          const opened = said.match(/<conversation-(summary|recap)>/g)?.length ?? 0
+          const closed = said.match(/<\/conversation-(summary|recap)>/g)?.length ?? 0
+          expect(closed).toBe(opened)
+          expect(said).not.toMatch(/<conversation-summary>((?!<\/conversation-summary>).)*<conversation-/s)
+        }
+      }
+    })
+  })
+
+  test('folds never less far than the stride before it', () => {
+    check((_, sent) => {
+      for (const { compacted: made, newest } of sent)
+        expect(made.stride?.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
+    })
+  })
+})
+
+describe('a stride record with summaries', () => {
+  const recorded = runs
+    .map((run) =>
+      requestsOf(run).flatMap(({ compacted: { stride }, subject }) =>
+        stride !== null && (stride.fold?.summaries.length ?? 0) > 0 ? [{ stride, subject }] : [],
+      ),
+    )
+    .filter((strides) => strides.length > 0)
+
+  test('survives the store, and a system message more or less in front', () => {
+    fc.assert(
+      fc.property(recorded, fc.nat(3), (strides, more) => {
+        for (const { stride, subject } of strides) {
+          const { systemCount } = subject.structure
+          const text = writeStride(stride, systemCount)
+          expect(readStride(text, systemCount)).toEqual(stride)
+          const moved = readStride(text, systemCount + more)
+          expect(moved?.fold?.summaries).toEqual(
+            stride.fold?.summaries.map((summary) => ({
+              ...summary,
+              start: summary.start + more,
+              end: summary.end + more,
+              except: summary.except.map((index) => index + more),
+            })),
+          )
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('that is damaged is none, or whole: never one that breaks something later', () => {
+    const junk = fc.oneof(fc.constantFrom(null, 'x', -1, 0.5, {}, [], [null], true), fc.jsonValue())
+    fc.assert(
+      fc.property(recorded, fc.nat(), junk, fc.nat(), ([one], field, value, at) => {
+        if (one === undefined) return
+        const text = writeStride(one.stride, 0)
+        expect(readStride(text.slice(0, at % text.length), 0)).toBeNull()
+        const read = recordSchema.parse(JSON.parse(text))
+        const summary = read.fold.summaries[0] ?? {}
+        const names = ['start', 'end', 'except', 'quoted', 'text', 'tokens'] as const
+        const name = names[field % names.length] ?? 'start'
+        const isOfItsKind = JSON.stringify(kindOf(summary[name])) === JSON.stringify(kindOf(value))
+        summary[name] = value
+        const damaged = readStride(JSON.stringify(read), 0)
+        if (isOfItsKind) return
+        expect(damaged).toBeNull()
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+const recordSchema = z.looseObject({
+  fold: z.looseObject({ summaries: z.array(z.record(z.string(), z.unknown())) }),
+})
+
+/** What a field may be taken for. */
+function kindOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.every(Number.isInteger) ? 'indexes' : 'other'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'other'
+  return typeof value === 'string' ? 'string' : 'other'
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { createFailures } from '../../../src/proxy/failures.ts'
+import { createStoreGuard } from '../../../src/proxy/memory/store-guard.ts'
+
+// While a Redis was away every request failed at it a few times over, and each failure was a line in the log.
+test('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {
+  const told: string[] = []
+  const guarded = createStoreGuard(createFailures((part) => void told.push(part)))
+  let asked = 0
+  let isAway = true
+  const work = async (): Promise<string> => {
+    asked += 1
+    if (isAway) throw new Error('away')
+    return 'there'
+  }
+  for (let time = 0; time < 50; time += 1) expect(await guarded('instead', work)).toBe('instead')
+  expect(asked).toBe(2)
+  expect(told).toHaveLength(2)
+  isAway = false
+  await expect.poll(() => guarded('instead', work)).toBe('there')
+})
+
+test('one failure costs nothing but itself', async () => {
+  const guarded = createStoreGuard(createFailures(() => {}))
+  const fail = async (): Promise<string> => {
+    throw new Error('busy')
+  }
+  for (let time = 0; time < 5; time += 1) {
+    expect(await guarded('instead', fail)).toBe('instead')
+    expect(await guarded('instead', async () => 'there')).toBe('there')
+  }
+})

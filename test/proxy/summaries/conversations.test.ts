@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { words, round } from '../../support/counting-server.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import { startsWith } from '../../support/starts-with.ts'
+import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
+import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
+
+const user = (content: string): TestMessage => ({ role: 'user', content })
+const system = (content: string): TestMessage => ({ role: 'system', content })
+const rounds = (from: number, count: number): readonly TestMessage[] =>
+  Array.from({ length: count }, (_, index) =>
+    round(
+      from + index,
+      `src/f${from + index}.ts: build BLD-${7000 + from + index} ended. ${words(950, index)}`,
+    ),
+  ).flat()
+
+const begin = [system('You repair programs.'), user('Repair what the nightly run breaks.')]
+
+type Sent = {
+  readonly received: readonly string[]
+  readonly action: string | null
+  readonly summary: string | null
+}
+
+/** A client whose conversation a test writes, with time for summaries after each request. */
+async function talk(options: SummaryStandOptions = {}) {
+  const requests: { readonly body: Buffer }[] = []
+  const stand: SummaryStand = await summaryStand({
+    script: (request, outgoing) => {
+      requests.push(request)
+      outgoing.writeHead(200, { 'content-type': 'application/json' })
+      outgoing.end(
+        JSON.stringify({
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Done.' }, finish_reason: 'stop' }],
+        }),
+      )
+    },
+    ...options,
+  })
+  const messages: TestMessage[] = [...begin]
+  async function say(more: readonly TestMessage[]): Promise<Sent> {
+    messages.push(...more)
+    const reply = await postChat(stand.url, chatOf(messages))
+    expect(reply.status).toBe(200)
+    await stand.model.quiet()
+    return {
+      received: rawMessages(requests.at(-1)),
+      action: reply.action,
+      summary: reply.header('x-foldgate-summary'),
+    }
+  }
+  return { stand, say, messages, [Symbol.asyncDispose]: stand[Symbol.asyncDispose] }
+}
+
+const roleOf = (message: string): string => rawMember(message, 'role')
+
+/** Rounds that are appended one at a time, up to the first request for which this holds. */
+async function growUntil(
+  at: Awaited<ReturnType<typeof talk>>,
+  from: number,
+  isLast: (sent: Sent) => boolean,
+): Promise<Sent> {
+  for (let index = from; index < from + 20; index += 1) {
+    const sent = await at.say(rounds(index, 1))
+    if (isLast(sent)) return sent
+  }
+  throw new Error('no such request came')
+}
+
+describe('summaries of conversations of several turns', () => {
+  test('a new user message between asking and the stride: the summary stands before it, and it stays word for word', async () => {
+    await using at = await talk()
+    await growUntil(at, 1, ({ summary }) => summary === 'pending')
+    const asked = at.stand.model.calls.length
+    expect(asked).toBe(1)
+    const second = user('And now look at the weekly run, please: WK-77.')
+    const before = await at.say([{ role: 'assistant', content: 'Done.' }, second])
+    expect(before.action).toBe('relayed')
+    const due = await growUntil(at, 50, ({ action }) => action === 'compacted')
+    expect(due.summary).toBe('ready')
+    const [text = ''] = summariesIn(due)
+    expect(text).toContain(at.stand.model.calls[0]?.answer?.trim() ?? 'none')
+    expect(due.received).toContain(JSON.stringify(second))
+    const places = [
+      due.received.findIndex((message) => message.includes('<conversation-summary>')),
+      due.received.indexOf(JSON.stringify(second)),
+    ]
+    expect(places).toEqual(places.toSorted((one, other) => one - other))
+  })
+
+  test('a frontier behind the latest user message: one summary before it, one behind it, nothing in both', async () => {
+    await using at = await talk()
+    await at.say(rounds(1, 3))
+    const second = user('And now look at the weekly run, please: WK-77.')
+    await at.say([{ role: 'assistant', content: 'Done.' }, second])
+    let sent = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    // One stride after the other, until the frontier has passed the user's message far enough.
+    for (let tries = 0; summariesIn(sent).length < 2 && tries < 4; tries += 1)
+      sent = await growUntil(at, 30 + 20 * tries, ({ received }) => !startsWith(received, sent.received))
+    const texts = summariesIn(sent)
+    expect(texts).toHaveLength(2)
+    const order = sent.received.map((message) =>
+      message.includes('<conversation-summary>')
+        ? 'summary'
+        : message === JSON.stringify(second)
+          ? 'user'
+          : '',
+    )
+    expect(order.filter((what) => what !== '')).toEqual(['summary', 'user', 'summary'])
+    const read = at.stand.model.calls.flatMap(({ text }) =>
+      [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1])),
+    )
+    expect(new Set(read).size).toBe(read.length)
+    expect(texts[0]).toContain('BLD-7001')
+    expect(texts[1]).not.toContain('BLD-7001')
+  })
+
+  // Where the run before the latest user message had grown by a word or two, its summary was not made anew, and a recap
+  // of everything took the place of the one that stood.
+  test('a summary that stands stays where it is not worth making anew, and a recap stands for what came since', async () => {
+    const rule = system('From now on answer in verse (rule R-4711).')
+    await using at = await talk()
+    await at.say(rounds(1, 3))
+    await at.say([{ role: 'assistant', content: 'Done.' }, rule, user('Go on.')])
+    const first = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    const [standing = ''] = summariesIn(first)
+    expect(standing).toContain('BLD-7001')
+    expect(first.received).toContain(JSON.stringify(rule))
+    const next = await growUntil(at, 30, ({ received }) => !received.includes(JSON.stringify(rule)))
+    expect(summariesIn(next)[0]).toBe(standing)
+    const texts = next.received.map(contentOf)
+    const place = texts.indexOf(standing)
+    expect(texts[place + 1]).toContain('<conversation-recap>')
+    expect(texts[place + 1]).toContain('R-4711')
+    expect(texts[place + 2]).toBe('Go on.')
+  })
+
+  test('what further turns fold goes into one summary of them all', async () => {
+    await using at = await talk()
+    let sent: Sent | null = null
+    for (let turn = 0; turn < 8; turn += 1) {
+      sent = await at.say(rounds(10 * turn + 1, 2))
+      sent = await at.say([
+        { role: 'assistant', content: 'Done.' },
+        user(`Turn ${turn}: go on with T-${turn}00.`),
+      ])
+    }
+    expect(sent?.summary).toBe('ready')
+    expect(summariesIn(sent ?? { received: [] }).length).toBeGreaterThan(0)
+    expect(recapsIn(sent ?? { received: [] })).toEqual([])
+    expect(sent?.received).toContain(JSON.stringify(user('Turn 7: go on with T-700.')))
+    const { calls } = at.stand.model
+    const read = calls.flatMap(({ text }) =>
+      [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => found[1]),
+    )
+    expect(new Set(read).size).toBe(read.length)
+  })
+
+  test('system messages in the middle are quoted word for word beside the summary, whatever the model makes of them', async () => {
+    const rule = 'From now on answer in verse (rule R-4711).'
+    await using at = await talk()
+    await at.say([...rounds(1, 2), { role: 'assistant', content: 'Done.' }])
+    await at.say([system(rule), ...rounds(3, 1)])
+    const due = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    expect(due.summary).toBe('ready')
+    expect(due.received).not.toContain(JSON.stringify(system(rule)))
+    expect(summariesIn(due)).toEqual([expect.stringContaining(`System message: ${rule}`)])
+    // Also in the summaries that continue it.
+    const next = await growUntil(at, 40, ({ received }) => !startsWith(received, due.received))
+    expect(summariesIn(next)).toEqual([expect.stringContaining(`System message: ${rule}`)])
+  })
+
+  test('with a strict template roles alternate, and the summary stands joined with the task', async () => {
+    await using at = await talk({ profile: { template: 'strict' } })
+    await growUntil(at, 1, ({ summary }) => summary === 'pending')
+    await at.say([{ role: 'assistant', content: 'Done.' }, user('And now the weekly run.')])
+    for (let index = 20; index < 40; index += 1) {
+      const { received } = await at.say(rounds(index, 1))
+      const roles = received.map(roleOf)
+      for (const [place, role] of roles.entries())
+        if (role === 'user') expect(roles[place + 1]).not.toBe('user')
+    }
+    const last = await at.say(rounds(60, 1))
+    const [joined = ''] = summariesIn(last)
+    expect(joined).toContain('Repair what the nightly run breaks.')
+    expect(joined).toContain('<conversation-summary>')
+    expect(contentOf(last.received[0] ?? '')).toBe('You repair programs.')
+  })
+
+  test('a summary never stands in what is summarised as the words of the user, nor a summary in a summary', async () => {
+    await using at = await talk()
+    let last: Sent | null = null
+    for (let index = 1; index < 24; index += 1) last = await at.say(rounds(index, 1))
+    for (const text of summariesIn(last ?? { received: [] })) {
+      expect(text.match(/<conversation-summary>/g)).toHaveLength(1)
+      expect(text).not.toContain('<conversation-recap>')
+    }
+    for (const { text } of at.stand.model.calls) {
+      expect(text).not.toContain('<conversation-summary>')
+      expect(text).not.toContain('<conversation-recap>')
+    }
+  })
+})

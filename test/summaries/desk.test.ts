@@ -1,0 +1,273 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
+import type { FailureReason } from '../../src/summaries/failure.ts'
+import type { Written } from '../../src/summaries/write-summary.ts'
+
+const nothingSpent = {
+  calls: 1,
+  promptTokens: 10,
+  completionTokens: 1,
+  cachedTokens: 0,
+  sentTokens: 10,
+  learntWindowTokens: null,
+}
+
+const summaryOf = (text: string): Written => ({ kind: 'written', text, tokens: 3, ...nothingSpent })
+const failureOf = (reason: FailureReason): Written => ({
+  kind: 'failed',
+  reason,
+  retryAfterMs: null,
+  ...nothingSpent,
+})
+const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })
+
+function openStore(): Store {
+  return openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+}
+
+function deskOn(store: Store, leaseMs = 15_000) {
+  const told: Written[] = []
+  const defects: unknown[] = []
+  const desk = createDesk({
+    store,
+    guarded: (instead, work) => work().catch(() => instead),
+    onWritten: (_, written) => told.push(written),
+    onDefect: (error) => defects.push(error),
+    leaseMs,
+  })
+  onTestFinished(desk.close)
+  return { ...desk, told, defects }
+}
+
+function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): SummaryJob {
+  return {
+    key: 'summary:a',
+    group: 'conversation',
+    wantedAtMs: performance.now(),
+    scope: 'a',
+    concurrent: 2,
+    mayBegin: () => true,
+    write,
+    ...more,
+  }
+}
+
+/** A writer that goes on until it is told to end, or is broken off. */
+function writer(text = 'what was done') {
+  const ended = Promise.withResolvers<void>()
+  const write = vi.fn<SummaryJob['write']>(async (signal: AbortSignal): Promise<Written> => {
+    const brokenOff = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await Promise.race([ended.promise, brokenOff])
+    return signal.aborted ? failureOf('cancelled') : summaryOf(text)
+  })
+  return { write, end: () => ended.resolve() }
+}
+
+const settled = async (desk: Desk, key = 'summary:a') =>
+  vi.waitFor(() => expect(desk.isPending(key)).toBe(false), { timeout: 5000 })
+
+describe('a desk', () => {
+  test('has one writer for a key, however many want it, and all of them get what it wrote', async () => {
+    const desk = deskOn(openStore())
+    const { write, end } = writer()
+    const all = Array.from({ length: 20 }, () => desk.obtain(jobOf(write)))
+    await vi.waitFor(() => expect(write).toHaveBeenCalled())
+    expect(desk.isPending('summary:a')).toBe(true)
+    end()
+    expect(await Promise.all(all)).toEqual(all.map(() => recordOf('what was done')))
+    expect(write).toHaveBeenCalledTimes(1)
+    expect(desk.isPending('summary:a')).toBe(false)
+    expect(await desk.find(['none', 'summary:a'])).toEqual({ index: 1, record: recordOf('what was done') })
+  })
+
+  test('does not write what is on record', async () => {
+    const store = openStore()
+    await deskOn(store).obtain(jobOf(async () => summaryOf('before')))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
+    expect(await deskOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
+    expect(write).not.toHaveBeenCalled()
+  })
+
+  test('keeps a failure on record, and does not try again', async () => {
+    const desk = deskOn(openStore())
+    expect(await desk.obtain(jobOf(async () => failureOf('empty')))).toEqual({
+      kind: 'failed',
+      reason: 'empty',
+    })
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
+    expect(await desk.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
+    expect(write).not.toHaveBeenCalled()
+    expect(desk.told).toMatchObject([{ reason: 'empty' }])
+  })
+
+  test('tries again what was only broken off', async () => {
+    const desk = deskOn(openStore())
+    expect(await desk.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
+    expect(await desk.obtain(jobOf(async () => summaryOf('again')))).toEqual(recordOf('again'))
+  })
+
+  test('writes nothing while nothing may be asked for', async () => {
+    const desk = deskOn(openStore())
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('x'))
+    expect(await desk.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
+    expect(write).not.toHaveBeenCalled()
+  })
+
+  test('tells of a writer that throws, which is a defect, and the next one has its turn', async () => {
+    const desk = deskOn(openStore())
+    const defect = new Error('a defect')
+    expect(await desk.obtain(jobOf(() => Promise.reject(defect)))).toBeNull()
+    expect(desk.defects).toEqual([defect])
+    expect(await desk.obtain(jobOf(async () => summaryOf('next')))).toEqual(recordOf('next'))
+  })
+
+  test('takes a damaged record for none', async () => {
+    const store = openStore()
+    await store.put('summary:a', '{"kind":"written"')
+    expect(await deskOn(store).find(['summary:a'])).toBeNull()
+  })
+
+  test('lets so many be written at a time for a scope, and others are not in the way', async () => {
+    const desk = deskOn(openStore())
+    const writers = Array.from({ length: 4 }, () => writer())
+    const all = writers.map(({ write }, index) => desk.obtain(jobOf(write, { key: `summary:a:${index}` })))
+    const other = await desk.obtain(jobOf(async () => summaryOf('other'), { key: 'summary:b', scope: 'b' }))
+    expect(other).toEqual(recordOf('other'))
+    await vi.waitFor(() => expect(writers[1]?.write).toHaveBeenCalled())
+    expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 0, 0])
+    for (const { end } of writers) end()
+    expect(await Promise.all(all)).toHaveLength(4)
+    expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 1, 1])
+  })
+})
+
+describe('two desks on one store', () => {
+  test('have one writer, and the other waits for what it writes', async () => {
+    const store = openStore()
+    const [one, other] = [deskOn(store), deskOn(store)]
+    const first = writer('by the one')
+    const second = writer('by the other')
+    const ones = one.obtain(jobOf(first.write))
+    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    const others = other.obtain(jobOf(second.write))
+    expect(other.isPending('summary:a')).toBe(true)
+    first.end()
+    expect(await ones).toEqual(recordOf('by the one'))
+    expect(await others).toEqual(recordOf('by the one'))
+    expect(second.write).not.toHaveBeenCalled()
+    expect(other.told).toEqual([])
+  })
+
+  test('have one writer whoever comes first, a hundred times over', async () => {
+    const store = openStore()
+    const desks = Array.from({ length: 5 }, () => deskOn(store))
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('once'))
+    const all = Array.from({ length: 100 }, (_, index) =>
+      (desks[index % 5] ?? deskOn(store)).obtain(jobOf(write)),
+    )
+    for (const record of await Promise.all(all)) expect(record).toEqual(recordOf('once'))
+    expect(write).toHaveBeenCalledTimes(1)
+  })
+
+  test('a writer that died is succeeded once its lease has run out', async () => {
+    const store = openStore()
+    // What a process leaves behind that was killed: its leases, and nobody who renews them.
+    await store.lease('lease:summary:a', 'the dead', 60)
+    await store.lease('slot:a:0', 'the dead', 60)
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('by the successor'))
+    expect(await deskOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
+      recordOf('by the successor'),
+    )
+    expect(write).toHaveBeenCalledTimes(1)
+  })
+
+  test('one that lives renews its lease, however long it takes, and nobody else begins', async () => {
+    const store = openStore()
+    const [one, other] = [deskOn(store, 60), deskOn(store, 60)]
+    const first = writer()
+    const second = writer()
+    const ones = one.obtain(jobOf(first.write))
+    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    const others = other.obtain(jobOf(second.write))
+    // Several times as long as a lease.
+    await new Promise((resolve) => {
+      setTimeout(resolve, 400)
+    })
+    expect(second.write).not.toHaveBeenCalled()
+    first.end()
+    expect(await ones).toEqual(await others)
+  })
+
+  test('a desk that closes breaks off what it writes, gives its leases back, and another finishes it', async () => {
+    const store = openStore()
+    const [one, other] = [deskOn(store), deskOn(store)]
+    const first = writer()
+    const ones = one.obtain(jobOf(first.write, { concurrent: 1 }))
+    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    const others = other.obtain(jobOf(async () => summaryOf('by the other'), { concurrent: 1 }))
+    await one.close()
+    expect(await ones).toBeNull()
+    // With a lease of fifteen seconds, which nobody waits for.
+    expect(await others).toEqual(recordOf('by the other'))
+    const late = vi.fn<SummaryJob['write']>(async () => summaryOf('late'))
+    expect(await one.obtain(jobOf(late, { key: 'summary:late' }))).toBeNull()
+    expect(late).not.toHaveBeenCalled()
+    expect(one.defects).toEqual([])
+  })
+
+  test('so many are written at a time for a scope, whichever desk they are at', async () => {
+    const store = openStore()
+    const [one, other] = [deskOn(store), deskOn(store)]
+    const writers = Array.from({ length: 6 }, () => writer())
+    let inside = 0
+    let insideMost = 0
+    const all = writers.map(({ write, end }, index) => {
+      const desk = index % 2 === 0 ? one : other
+      const counted: SummaryJob['write'] = async (signal) => {
+        inside += 1
+        insideMost = Math.max(insideMost, inside)
+        setTimeout(end, 20)
+        const written = await write(signal)
+        inside -= 1
+        return written
+      }
+      return desk.obtain(jobOf(counted, { key: `summary:a:${index}` }))
+    })
+    expect(await Promise.all(all)).toHaveLength(6)
+    expect(insideMost).toBe(2)
+    expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 1, 1, 1, 1])
+  })
+})
+
+const fails = () => Promise.reject(new Error('the store is away'))
+
+const brokenStore: Store = {
+  name: 'broken:',
+  getFirst: fails,
+  putIfAbsent: fails,
+  put: fails,
+  delete: fails,
+  deleteGroup: fails,
+  purge: fails,
+  lease: fails,
+  release: fails,
+  close: async () => {},
+}
+
+describe('a desk whose store fails', () => {
+  test('writes all the same, once, and still knows what it has paid for', async () => {
+    const desk = deskOn(brokenStore)
+    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('without a store'))
+    const all = await Promise.all([desk.obtain(jobOf(write)), desk.obtain(jobOf(write))])
+    expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
+    expect(await desk.obtain(jobOf(write))).toEqual(recordOf('without a store'))
+    expect(await desk.find(['summary:a'])).toEqual({ index: 0, record: recordOf('without a store') })
+    expect(write).toHaveBeenCalledTimes(1)
+    await settled(desk)
+    expect(desk.defects).toEqual([])
+  })
+})
