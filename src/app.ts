@@ -1,6 +1,9 @@
 import type { Server } from 'node:http'
+import { createAdminServer } from './admin/admin-server.ts'
+import { createDeleteConversation } from './admin/delete-conversation.ts'
 import { createMadeCache } from './compaction/made-cache.ts'
 import type { Settings } from './config/settings.ts'
+import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
@@ -14,7 +17,7 @@ import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
-import { listen } from './proxy/wire/listen.ts'
+import { listen, ListenError } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
 import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
@@ -51,8 +54,19 @@ export type AppOptions = {
   readonly nowMs: () => number
 }
 
+export type Place = { readonly host: string; readonly port: number }
+
+/** Where an app listens. */
+export type Listening = Place & {
+  /** The admin listener; null where there is none. */
+  readonly admin: Place | null
+  /** Why there is none although there should be, and what to do about it; null where all is as it should be. */
+  readonly adminTrouble: string | null
+}
+
 export type App = {
-  readonly listen: () => Promise<{ readonly host: string; readonly port: number }>
+  /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
+  readonly listen: () => Promise<Listening>
   /** Ends the app in order; resolves with the number of requests that had to be cut off. */
   readonly drain: () => Promise<number>
   /** Ends the app at once. */
@@ -165,20 +179,57 @@ export function createApp(options: AppOptions): App {
     onFailure: tellFailure,
   })
 
+  const adminServer = createAdminServer({
+    headersMs: limits.headers_s * 1000,
+    isLoopback: isLoopback(settings.admin.host),
+    hosts: settings.hosts,
+    token: settings.admin.token?.reveal() ?? null,
+    deleteConversation: createDeleteConversation({
+      store,
+      desk,
+      onStoreFailure: (error) => failures.note('store', error),
+      onDeleted: (conversation, count) =>
+        log.info('a conversation was deleted', { conversation, records: count }),
+    }),
+    onFailure: tellFailure,
+  })
+
+  /** Clients are served without it: a second Foldgate on a machine finds the port taken. */
+  async function listenForAdmin(): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
+    const { host, port } = settings.admin
+    if (port === 0) return { admin: null, adminTrouble: null }
+    try {
+      const admin = await listen(adminServer, {
+        host,
+        port,
+        portFlag: '--admin-port',
+        portVariable: 'FOLDGATE_ADMIN_PORT',
+        hostFlag: '--admin-host',
+      })
+      return { admin, adminTrouble: null }
+    } catch (error) {
+      if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
+      throw error
+    }
+  }
+
   return {
-    listen: () =>
-      listen(server, {
+    listen: async () => {
+      const place = await listen(server, {
         host: settings.host,
         port: settings.port,
         portFlag: '--port',
         portVariable: 'FOLDGATE_PORT',
         hostFlag: '--host',
-      }),
+      })
+      return { ...place, ...(await listenForAdmin()) }
+    },
     drain: async () => {
       const cutOff = await lifecycle.drain(server, {
         delayMs: settings.drain.delay_s * 1000,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
+      await closeAtOnce(adminServer)
       await desk.close()
       await learnt.close()
       await serverWindows.close()
@@ -187,8 +238,7 @@ export function createApp(options: AppOptions): App {
       return cutOff
     },
     close: async () => {
-      server.closeAllConnections()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
+      await Promise.all([closeAtOnce(server), closeAtOnce(adminServer)])
       await desk.close()
       await learnt.close()
       await serverWindows.close()
@@ -283,6 +333,14 @@ function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): U
       idleMs: limits.idle_s * 1000,
     },
     proxies: proxies,
+  })
+}
+
+/** Ends a server, whether it listens or not. */
+async function closeAtOnce(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
   })
 }
 

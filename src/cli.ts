@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { createApp, findWindow } from './app.ts'
+import { createApp, findWindow, type Place } from './app.ts'
 import { checkConfiguration } from './config/check.ts'
 import { loadConfiguration, profileFilesOptions } from './config/configuration.ts'
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
@@ -120,9 +120,12 @@ async function serve(flagValues: FlagValues): Promise<number> {
   process.on('SIGHUP', () => void watch.reload())
   const shutdown = shutdownSignal(log)
   try {
-    const { host, port } = await app.listen()
+    const { host, port, admin, adminTrouble } = await app.listen()
     if (settings.log_level !== 'silent')
-      startLog.info(await startLine(settings, { host, port, store: store.name, profiles }))
+      startLog.info(await startLine(settings, { host, port, admin, store: store.name, profiles }))
+    if (adminTrouble !== null) {
+      log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
+    }
     if (opened.trouble !== null) {
       log.warn('the store cannot be used: records are kept in memory, and end with the process', {
         reason: opened.trouble,
@@ -155,21 +158,24 @@ function storeOptions({ store }: Settings) {
   }
 }
 
-type Started = {
-  readonly host: string
-  readonly port: number
+type Started = Place & {
+  readonly admin: Place | null
   readonly store: string
   readonly profiles: ReadonlyMap<string, Profile>
 }
 
-async function startLine(settings: Settings, { host, port, store, profiles }: Started): Promise<string> {
+async function startLine(settings: Settings, { admin, store, profiles, ...place }: Started): Promise<string> {
   const upstream = settings.upstreams.get('default')?.url ?? ''
-  const shownHost = host.includes(':') ? `[${host}]` : host
   return (
-    `Foldgate ${await version()} listens on http://${shownHost}:${port}/v1 and forwards to ${upstream}; ` +
+    `Foldgate ${await version()} listens on ${addressOf(place)}/v1 and forwards to ${upstream}; ` +
     `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
-    (store === 'memory:' ? 'memory' : store)
+    (store === 'memory:' ? 'memory' : store) +
+    (admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`)
   )
+}
+
+function addressOf({ host, port }: Place): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Resolves at the first signal to end; a second one ends the process at once. */
@@ -206,7 +212,7 @@ async function health(flagValues: FlagValues): Promise<number> {
   const settings = loaded.ok ? loaded.settings : loaded.sound
   const wildcard = settings.host === '0.0.0.0' || settings.host === '::'
   const host = wildcard ? '127.0.0.1' : settings.host
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${settings.port}/healthz`
+  const address = `${addressOf({ host, port: settings.port })}/healthz`
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(HEALTH_MS) })
     if (answer.ok) return say('ok')
@@ -259,7 +265,7 @@ async function demo(flagValues: FlagValues): Promise<number> {
 /** A Foldgate of the demo's own: default settings, nothing of the user's read or written. */
 async function startForDemo(upstream: { readonly url: string; readonly windowTokens: number | null }) {
   const loaded = await loadSettings({
-    flags: { upstream: upstream.url, port: '0', 'log-level': 'silent' },
+    flags: { upstream: upstream.url, port: '0', 'admin-port': '0', 'log-level': 'silent' },
     env: {},
     cwd: builtInDirectory,
   })

@@ -7,11 +7,15 @@ export const httpStatusOf = {
   invalid_header: 400,
   malformed_request: 400,
   unknown_profile: 400,
+  invalid_conversation_id: 400,
   client_key_required: 401,
+  admin_token_required: 401,
   origin_not_allowed: 403,
   host_not_allowed: 403,
   override_not_allowed: 403,
   unknown_upstream: 404,
+  unknown_path: 404,
+  unknown_conversation: 404,
   body_timeout: 408,
   headers_timeout: 408,
   body_too_large: 413,
@@ -22,6 +26,7 @@ export const httpStatusOf = {
   upstream_broken: 502,
   overloaded: 503,
   draining: 503,
+  store_failed: 503,
   upstream_timeout: 504,
 } as const satisfies Record<string, number>
 

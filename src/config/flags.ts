@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../profiles/nearest.ts'
-import { notYet } from '../profiles/not-yet.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
@@ -49,8 +48,8 @@ export const flags = [
   }),
   setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.'),
   setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
-  setting('admin-host', 'HOST', ['admin', 'host'], `${notYet}. Address of the admin listener.`),
-  setting('admin-port', 'PORT', ['admin', 'port'], `${notYet}. Port of the admin listener; 0 turns it off.`, {
+  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the admin listener.'),
+  setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the admin listener; 0 turns it off.', {
     numeric: true,
   }),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {

@@ -219,20 +219,28 @@ export const settingsSchema = group({
     .describe('What is remembered, and where.'),
   admin: group({
     host: host.default('127.0.0.1').describe('Address of the admin listener.'),
-    port: port.default(3654).describe('Port of the admin listener; 0: no admin listener.'),
+    port: port
+      .default(3654)
+      .describe(
+        'Port of the admin listener; 0: no admin listener. Where it is taken, Foldgate goes on without.',
+      ),
     token_env: variableName
       .nullable()
       .default(null)
-      .describe('Environment variable that holds its bearer token. Required off loopback.'),
+      .describe(
+        'Environment variable that holds its bearer token, wanted of every request. Required off loopback.',
+      ),
     show_content: onOff
       .default(false)
-      .describe("Whether the page shows messages' content, while it is held in memory."),
+      .describe(`${notYet}. Whether the page shows messages' content, while it is held in memory.`),
     metrics: oneOf(['protected', 'open'])
       .default('protected')
-      .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
+      .describe(`${notYet}. Whether \`/metrics\` needs the token as the rest does; open: it does not.`),
   })
     .prefault({})
-    .describe(`${notYet}: there is no such listener. The page, the metrics and the journal.`),
+    .describe(
+      'The admin listener, where what is kept of a conversation is deleted. The page, the metrics and the journal are not there yet.',
+    ),
   archive: group({
     dir: shortText("a folder's path")
       .nullable()

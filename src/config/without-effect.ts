@@ -18,19 +18,13 @@ export function withoutEffect(settings: Settings, profiles: ReadonlyMap<string, 
 
 // --- internal ---
 
-/** Values that do what they say although their key waits. */
-const effective: Readonly<Record<string, unknown>> = {
-  'admin.port': 0,
-}
-
 type Node = z.core.JSONSchema.BaseSchema
 
 function waitingKeysSet(schema: z.ZodType, values: unknown): string[] {
   const defaults = schema.parse({})
-  return waitingKeys(z.toJSONSchema(schema, { io: 'input' }), '', false).filter((key) => {
-    const value = valueAt(values, key)
-    return value !== effective[key] && !isEqual(value, valueAt(defaults, key))
-  })
+  return waitingKeys(z.toJSONSchema(schema, { io: 'input' }), '', false).filter(
+    (key) => !isEqual(valueAt(values, key), valueAt(defaults, key)),
+  )
 }
 
 function waitingKeys(node: Node, prefix: string, isInWaiting: boolean): string[] {

@@ -43,6 +43,7 @@ export type Preparation = {
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
   const { chat, received, place } = request
   const { failures } = parts
+  const lookedUpAtMs = performance.now()
   const [remembered] = await Promise.all([
     parts.records.find(chat, place),
     parts.learnt.load(request.modelKey),
@@ -67,7 +68,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   const { counted } = measure
   const rewriting = rewriteRequest(request, parts, remembered)
   const { conversation, strict } = rewriting
-  const wanted = { request, measure, counted, conversation, strict }
+  const wanted = { request, measure, counted, conversation, lookedUpAtMs, strict }
   const prepared = await failures.around('compaction', null, () =>
     parts.rewriter.prepare(rewriting, counted, {
       forced,

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { failedInTheMiddle, isConversationId, noConversationId, nothingOf } from './delete-conversation.ts'
 import { openBareStore, type OpenStoreOptions } from './open-store.ts'
 import { StoreError } from './store-error.ts'
 import { storeLocation } from './store-location.ts'
@@ -11,6 +12,8 @@ export type PurgeOptions = Omit<OpenStoreOptions, 'required' | 'encryptKey'> & {
 
 /** Deletes what Foldgate has stored, and says what that was. Rejects with a `StoreError`. */
 export async function purgeStore(options: PurgeOptions): Promise<string> {
+  const { conversation } = options
+  if (conversation !== null && !isConversationId(conversation)) throw new StoreError(noConversationId)
   const location = storeLocation(options.url, options)
   if (location.kind === 'memory') {
     return 'Records are kept in memory (memory:): nothing is on disk, and they end with the process that holds them.'
@@ -20,11 +23,9 @@ export async function purgeStore(options: PurgeOptions): Promise<string> {
   }
   const store = await openBareStore(location, options)
   try {
-    return await purgeOpened(store, options.conversation)
+    return await purgeOpened(store, conversation)
   } catch (error) {
-    throw new StoreError(`${store.name} failed in the middle of it: run foldgate purge again`, {
-      cause: error,
-    })
+    throw new StoreError(failedInTheMiddle(store, 'run foldgate purge again'), { cause: error })
   } finally {
     await store.close()
   }
@@ -41,7 +42,7 @@ async function purgeOpened(store: Store, conversation: string | null): Promise<s
   }
   const deleted = await store.deleteGroup(conversation)
   return deleted === 0
-    ? `Nothing to delete: ${store.name} has no records of the conversation ${conversation}.`
+    ? nothingOf(conversation, store)
     : `Deleted ${counted(deleted)} of the conversation ${conversation} from ${store.name}.`
 }
 

@@ -12,6 +12,8 @@ export type SummaryJob = {
   readonly key: string
   /** The conversation's id. */
   readonly group: string
+  /** When the request came that wants it, as `performance.now()` told then. */
+  readonly wantedAtMs: number
   readonly scope: string
   /** How many may be written at a time for this scope. */
   readonly concurrent: number
@@ -31,6 +33,11 @@ export type Desk = {
   readonly obtain: (job: SummaryJob) => Promise<SummaryRecord | null>
   /** Whether this process writes it, or waits for another that does. */
   readonly isPending: (key: string) => boolean
+  /**
+   * Breaks off what this process writes for a conversation, drops what it remembers of it, and takes no job for it from
+   * requests that came before. Resolves once nothing of it is written any more, with whether there was anything.
+   */
+  readonly forget: (group: string) => Promise<boolean>
   /** Breaks off what is being written, and takes no more. */
   readonly close: () => Promise<void>
 }
@@ -50,11 +57,12 @@ export type DeskOptions = {
 export function createDesk(options: DeskOptions): Desk {
   const { store, guarded } = options
   const leaseMs = options.leaseMs ?? LEASE_MS
-  const running = new Map<string, Promise<SummaryRecord | null>>()
+  const running = new Map<string, Run>()
   // Without its store a process still uses what it has paid for.
-  const recent = new LRUCache<string, SummaryRecord>({ max: RECENT_MAX })
+  const recent = new LRUCache<string, Recent>({ max: RECENT_MAX })
+  const forgottenAtMs = new LRUCache<string, number>({ max: FORGOTTEN_MAX })
   const gates = new LRUCache<string, Gate>({ max: SCOPES_MAX })
-  const closing = new AbortController()
+  let isClosing = false
 
   async function find(keys: readonly string[]) {
     const found = await guarded(null, () => store.getFirst(keys))
@@ -62,27 +70,33 @@ export function createDesk(options: DeskOptions): Desk {
     if (found !== null && record !== null) return { index: found.index, record }
     for (const [index, key] of keys.entries()) {
       const known = recent.get(key)
-      if (known !== undefined) return { index, record: known }
+      if (known !== undefined) return { index, record: known.record }
     }
     return null
   }
 
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
-    if (known !== undefined) return known
-    if (closing.signal.aborted || running.size >= JOBS_MAX) return null
-    const run = obtainOnce(job)
+    if (known !== undefined) return known.outcome
+    if (isClosing || running.size >= JOBS_MAX) return null
+    if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
+    const breaking = new AbortController()
+    const outcome = obtainOnce(job, breaking.signal)
       .catch((error: unknown) => {
-        if (!closing.signal.aborted) options.onDefect(error)
+        if (!breaking.signal.aborted) options.onDefect(error)
         return null
       })
       .finally(() => running.delete(job.key))
-    running.set(job.key, run)
-    return run
+    running.set(job.key, { group: job.group, outcome, breaking })
+    return outcome
   }
 
-  async function obtainOnce(job: SummaryJob): Promise<SummaryRecord | null> {
-    const { signal } = closing
+  async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
+    for (const { breaking } of runs) breaking.abort(new Error(reason))
+    await Promise.all(runs.map(({ outcome }) => outcome))
+  }
+
+  async function obtainOnce(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
     const holder = randomUUID()
     const gate = gates.get(job.scope) ?? createGate(job.concurrent)
     gates.set(job.scope, gate)
@@ -154,7 +168,7 @@ export function createDesk(options: DeskOptions): Desk {
     const text = JSON.stringify(record)
     const standing = await guarded(text, () => store.putIfAbsent(job.key, text, job.group))
     const kept = readSummaryRecord(standing) ?? record
-    recent.set(job.key, kept)
+    recent.set(job.key, { group: job.group, record: kept })
     return kept
   }
 
@@ -162,14 +176,32 @@ export function createDesk(options: DeskOptions): Desk {
     find,
     obtain,
     isPending: (key) => running.has(key),
+    forget: async (group) => {
+      forgottenAtMs.set(group, performance.now())
+      const runs = [...running.values()].filter((run) => run.group === group)
+      // One that ends all the same has written its record by then: what is deleted after this stays so.
+      await breakOff(runs, 'The conversation was deleted.')
+      const keys = [...recent].flatMap(([key, known]) => (known.group === group ? [key] : []))
+      for (const key of keys) recent.delete(key)
+      return runs.length > 0 || keys.length > 0
+    },
     close: async () => {
-      closing.abort(new Error('Foldgate shuts down.'))
-      await Promise.all(running.values())
+      isClosing = true
+      await breakOff([...running.values()], 'Foldgate shuts down.')
     },
   }
 }
 
 // --- internal ---
+
+/** A job that is being done. */
+type Run = {
+  readonly group: string
+  readonly outcome: Promise<SummaryRecord | null>
+  readonly breaking: AbortController
+}
+
+type Recent = { readonly group: string; readonly record: SummaryRecord }
 
 /** A writer that died is given up after this, in milliseconds. */
 const LEASE_MS = 15_000
@@ -190,6 +222,9 @@ const JOBS_MAX = 64
 const RECENT_MAX = 500
 
 const SCOPES_MAX = 10_000
+
+/** Deleted conversations of which requests may be under way still: an id and a time each. */
+const FORGOTTEN_MAX = 10_000
 
 /** What says nothing of the summary itself: it is asked for again when the next request wants it. */
 const passing: ReadonlySet<string> = new Set(['cancelled'])

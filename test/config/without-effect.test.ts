@@ -7,29 +7,26 @@ import { withoutEffect } from '../../src/config/without-effect.ts'
 import { notYet } from '../../src/profiles/not-yet.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { configurationPage } from '../support/document.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
-async function idleKeys(flags: Record<string, string>, profile: object): Promise<readonly string[]> {
-  const loaded = await loadSettings({ flags, env: {}, cwd: import.meta.dirname })
+async function idleKeys(settings: string, profile: object): Promise<readonly string[]> {
+  const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+  const loaded = await loadSettings({ flags: {}, env: {}, cwd })
   if (!loaded.ok) throw new Error('the settings are sound')
   const named = { ...profileSchema.parse(profile), name: 'mine' }
   return withoutEffect(loaded.settings, new Map([['mine', named]]))
 }
 
 test('defaults rely on nothing that is not there', async () => {
-  expect(await idleKeys({}, {})).toEqual([])
+  expect(await idleKeys('', {})).toEqual([])
 })
 
 test('what is set and not acted on is named', async () => {
-  const keys = await idleKeys(
-    { 'admin-port': '4000' },
-    { continuation: { max: 9 }, recall: { enabled: true } },
-  )
-  expect(keys).toEqual(['admin.port', 'mine: recall.enabled', 'mine: continuation.max'])
-})
-
-test('what happens to be so is not told: no admin listener', async () => {
-  const keys = await idleKeys({ 'admin-port': '0' }, {})
-  expect(keys).toEqual([])
+  const keys = await idleKeys('admin: {port: 4000, metrics: open}', {
+    continuation: { max: 9 },
+    recall: { enabled: true },
+  })
+  expect(keys).toEqual(['admin.metrics', 'mine: recall.enabled', 'mine: continuation.max'])
 })
 
 // Every start warned of `small-local: summary.…`, which nobody had set: it stood in a built-in profile.
@@ -53,7 +50,7 @@ test('what is not in effect yet is said where the key is described', async () =>
       ([, key = '', meaning = '']) => [key, meaning],
     ),
   )
-  const waiting = ['recall', 'continuation', 'admin', 'archive', 'prices']
+  const waiting = ['recall', 'continuation', 'admin.show_content', 'admin.metrics', 'archive', 'prices']
   expect(waiting.filter((key) => rows.get(key)?.startsWith(notYet) !== true)).toEqual([])
   const changelog = await readFile(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
   expect(waiting.filter((key) => !changelog.includes(`\`${key}\``))).toEqual([])

@@ -74,9 +74,9 @@ export async function output(args: readonly string[], options: ProgramOptions) {
   return { code, stdout: program.stdout(), stderr: program.stderr() }
 }
 
-/** A Foldgate that serves, on a port of its choice. */
+/** A Foldgate that serves, on a port of its choice, without the admin listener unless `args` say where. */
 export async function serve(args: readonly string[], options: ProgramOptions) {
-  const program = runProgram(['--port', '0', ...args], options)
+  const program = runProgram(['--port', '0', '--admin-port', '0', ...args], options)
   const [, url = '', port = ''] = await program.said(/listens on (http:\/\/127\.0\.0\.1:(\d+)\/v1)/)
   return { ...program, url, port, origin: url.slice(0, -'/v1'.length) }
 }

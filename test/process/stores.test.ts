@@ -165,19 +165,22 @@ describe('foldgate purge', () => {
     const path = join(cwd, 'store.sqlite')
     const args = ['purge', '--store', `sqlite:${path}`]
     const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
-    await store.put('a', '1', 'conversation-1')
-    await store.put('b', '1', 'conversation-1')
-    await store.put('c', '1', 'conversation-2')
-    const one = await output([...args, '--conversation', 'conversation-1'], { cwd })
+    await store.put('a', '1', 'conversation-one')
+    await store.put('b', '1', 'conversation-one')
+    await store.put('c', '1', 'conversation-two')
+    const one = await output([...args, '--conversation', 'conversation-one'], { cwd })
     expect(one).toEqual({
       code: 0,
-      stdout: `Deleted 2 records of the conversation conversation-1 from sqlite:${path}.\n`,
+      stdout: `Deleted 2 records of the conversation conversation-one from sqlite:${path}.\n`,
       stderr: '',
     })
     expect(await store.getFirst(['a', 'b'])).toBeNull()
     expect(await store.getFirst(['c'])).not.toBeNull()
-    const none = await output([...args, '--conversation', 'conversation-1'], { cwd })
+    const none = await output([...args, '--conversation', 'conversation-one'], { cwd })
     expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('has no records of')])
+    const wrong = await output([...args, '--conversation', '../everything'], { cwd })
+    expect([wrong.code, wrong.stdout]).toEqual([1, ''])
+    expect(wrong.stderr).toMatch(/^That is no conversation's id: .*x-foldgate-conversation.*\n$/)
 
     const all = await output(args, { cwd })
     expect([all.code, all.stderr]).toEqual([0, ''])

@@ -45,6 +45,7 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
   return {
     key: 'summary:a',
     group: 'conversation',
+    wantedAtMs: performance.now(),
     scope: 'a',
     concurrent: 2,
     mayBegin: () => true,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createApp, type App } from '../../src/app.ts'
+import { createApp, type App, type Listening } from '../../src/app.ts'
 import { loadSettings, type Settings, type SettingsOptions } from '../../src/config/settings.ts'
 import type { FlagValues } from '../../src/config/flags.ts'
 import { createLog } from '../../src/log.ts'
@@ -30,6 +30,8 @@ export type FoldgateOptions = {
 export type RunningFoldgate = {
   /** What a client takes as its base URL. */
   readonly url: string
+  /** Where it listens, the admin listener included. */
+  readonly listening: Listening
   readonly app: App
   /** Every line that was logged. */
   readonly log: readonly string[]
@@ -60,15 +62,22 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     }),
     nowMs: options.nowMs ?? Date.now,
   })
-  const { host, port } = await app.listen()
-  return { url: `http://${host}:${port}/v1`, app, log: lines, close: app.close }
+  const listening = await app.listen()
+  return {
+    url: `http://${listening.host}:${listening.port}/v1`,
+    listening,
+    app,
+    log: lines,
+    close: app.close,
+  }
 }
 
 // --- internal ---
 
 async function settingsOf(options: FoldgateOptions): Promise<Settings> {
   const { upstream, upstreams, settings, env = {} } = options
-  const flags = { upstream, port: '0', ...options.flags }
+  // Tests run beside each other, and the admin listener has no port of its choice.
+  const flags = { upstream, port: '0', 'admin-port': '0', ...options.flags }
   if (upstreams === undefined && settings === undefined) return load({ flags, env, cwd: folder })
   const cwd = await mkdtemp(join(tmpdir(), 'foldgate-settings-'))
   try {

@@ -1,4 +1,5 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
+import { conversationIdChars } from '../../stores/delete-conversation.ts'
 import type { Store } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -137,12 +138,9 @@ function* lookups(count: number): Generator<{ start: number; end: number }, void
   }
 }
 
-/** Enough of a digest to tell a scope's conversations apart. */
-const ID_CHARS = 16
-
 /** The conversation's meaning key at first sight, within its scope: ids of different scopes never meet. */
 function conversationId(chat: Chat, place: RecordPlace): string {
-  return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, ID_CHARS)
+  return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, conversationIdChars)
 }
 
 function recordKey(kind: string, place: RecordPlace, key: string): string {

@@ -26,6 +26,8 @@ export type SummaryRequest = {
   readonly counted: Counted
   /** The conversation's id. */
   readonly conversation: string
+  /** When it was looked up, as `performance.now()` told then. */
+  readonly lookedUpAtMs: number
   readonly strict: boolean
 }
 
@@ -99,6 +101,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       await desk.obtain({
         key: keyOf(request, range),
         group: conversation,
+        wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
         mayBegin: () => !parts.rateLimits.isLimited(summaryModelKey(request)),

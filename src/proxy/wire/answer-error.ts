@@ -22,7 +22,7 @@ export function answerError(
     'content-type': 'application/json',
     'content-length': body.length,
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-    ...(error.code === 'client_key_required' ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(httpStatusOf[error.code] === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...headers,
   })
   outgoing.end(body)

@@ -18,10 +18,9 @@ export function clientKeyName(
 ): string | null {
   if (clientKeys.length === 0) return null
   const credential = clientCredential(incoming.rawHeaders, query)
-  const presented = hash('sha256', credential?.value ?? '', 'buffer')
   let found: string | null = null
   for (const { name, key } of clientKeys) {
-    const same = timingSafeEqual(presented, hash('sha256', key, 'buffer'))
+    const same = isSameSecret(credential?.value ?? '', key)
     if (same && credential !== null) found = name
   }
   if (found !== null) return found
@@ -32,33 +31,37 @@ export function clientKeyName(
 }
 
 /**
- * Protects a key that Foldgate holds from pages in the user's browser: a page on another site sends its
- * `Origin`, and one that had its name re-bound to this machine sends a foreign `Host`. Throws
- * `origin_not_allowed` or `host_not_allowed`.
+ * Refuses a page that had its name re-bound to this machine: it sends a foreign `Host`. Throws `host_not_allowed`
+ * with `message`, which says why and what to do.
  */
-export function refuseForeignPages(
+export function refuseForeignHost(
   incoming: IncomingMessage,
-  allowed: { readonly hosts: readonly string[]; readonly origins: readonly string[] },
+  hosts: readonly string[],
+  message: string,
 ): void {
   const host = incoming.headers.host ?? ''
-  if (!isLoopbackName(withoutPort(host)) && !namesHost(allowed.hosts, host)) {
-    throw new FoldgateError(
-      'host_not_allowed',
-      'Foldgate holds a key and answers only under names of this machine. Add the name to hosts in foldgate.yaml.',
-      { param: 'host' },
-    )
-  }
-  const { origin } = incoming.headers
+  if (isLoopbackName(withoutPort(host)) || namesHost(hosts, host)) return
+  throw new FoldgateError('host_not_allowed', message, { param: 'host' })
+}
+
+/** Refuses a page of another site in the user's browser, which sends its `Origin`. Throws `origin_not_allowed`. */
+export function refuseForeignPages(
+  incoming: IncomingMessage,
+  origins: readonly string[],
+  message: string,
+): void {
+  const { origin, host = '' } = incoming.headers
   // Images and links of a page send no origin, but browsers say where they stand.
   if (origin === undefined && incoming.headers['sec-fetch-site'] !== 'cross-site') return
-  if (origin !== undefined && isAllowedOrigin(origin, allowed.origins)) return
+  if (origin !== undefined && isAllowedOrigin(origin, origins)) return
   // A page that Foldgate itself would serve; any other port of this machine is another site.
   if (origin === `http://${host}` || origin === `https://${host}`) return
-  throw new FoldgateError(
-    'origin_not_allowed',
-    'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.',
-    { param: 'origin' },
-  )
+  throw new FoldgateError('origin_not_allowed', message, { param: 'origin' })
+}
+
+/** Compares in constant time, whatever the lengths. */
+export function isSameSecret(presented: string, secret: string): boolean {
+  return timingSafeEqual(hash('sha256', presented, 'buffer'), hash('sha256', secret, 'buffer'))
 }
 
 // --- internal ---

@@ -1,15 +1,15 @@
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { IncomingMessage, Server } from 'node:http'
+import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
+import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
 import { isChatCompletions, parseTarget, type Target } from '../../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
 import { clientSignal, type Exchange } from './exchange.ts'
-import { clientKeyName, refuseForeignPages, type ClientKey } from './guard.ts'
-import { answerMalformed } from './malformed.ts'
+import { clientKeyName, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
+import { requireSense, serverAround } from './node-server.ts'
 
 export type ServerOptions = {
   readonly limits: {
@@ -40,44 +40,19 @@ export type ServerOptions = {
  * everything else to `relay`. It does not listen yet (`listen.ts`).
  */
 export function createServer(options: ServerOptions): Server {
-  const app = routes(options)
-  const listener = getRequestListener(app.fetch, {
-    hostname: 'localhost',
-    overrideGlobalObjects: false,
-    autoCleanupIncoming: false,
-    errorHandler: () => refusedBeforeRouting(),
-  })
-  const server = createHttpServer({
-    headersTimeout: options.limits.headersMs,
-    // Long uploads and answers are bounded by what they do, not by how long they take as a whole.
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.max(headersCheckMsMin, Math.min(options.limits.headersMs / 2, 30_000)),
-    keepAliveTimeout: keepAliveMs,
-    maxHeaderSize: headerBytesMax,
-    // Refused by `requireSense`, in the shape of all errors.
-    requireHostHeader: false,
-  })
-  answerMalformed(server, options.limits.headersMs, headerBytesMax)
-  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
-  // The client is told to go on when its body is wanted (`inviteBody`): a refusal then costs it no upload.
-  for (const expectation of ['checkContinue', 'checkExpectation'] as const) {
-    server.on(expectation, (incoming, outgoing) => {
-      server.emit('request', incoming, outgoing)
-    })
-  }
-  return server
+  return serverAround(routes(options).fetch, { headersMs: options.limits.headersMs, headerBytesMax })
 }
 
 // --- internal ---
 
-/** Longer than the idle times of common load balancers, so that they close first, in milliseconds. */
-const keepAliveMs = 75_000
-
 /** Largest request headers, in bytes. */
 const headerBytesMax = 64 * 1024
 
-/** How often slow headers are looked for at most, in milliseconds. */
-const headersCheckMsMin = 50
+const foreignHost =
+  'Foldgate holds a key and answers only under names of this machine. Add the name to hosts in foldgate.yaml.'
+
+const foreignPage =
+  'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.'
 
 type Environment = { Bindings: HttpBindings; Variables: { exchange: Exchange } }
 
@@ -133,7 +108,8 @@ function routes(options: ServerOptions): Hono<Environment> {
     if (lifecycle.running() >= options.limits.concurrent) throw overloaded(options.limits.concurrent)
     outgoing.once('close', lifecycle.begin())
     if (options.holdsKey && options.clientKeys.length === 0) {
-      refuseForeignPages(incoming, { hosts: options.hosts, origins: options.corsOrigins })
+      refuseForeignHost(incoming, options.hosts, foreignHost)
+      refuseForeignPages(incoming, options.corsOrigins, foreignPage)
     }
     if (answerPreflight(incoming, outgoing, exchange.answerHeaders)) return RESPONSE_ALREADY_SENT
     const keyName = clientKeyName(incoming, target.query, options.clientKeys)
@@ -164,22 +140,6 @@ function refuseUpgrade(incoming: IncomingMessage): void {
   )
 }
 
-/** What Node would refuse with an empty answer: no `Host` (RFC 9112 section 3.2), an expectation nobody knows. */
-function requireSense({ httpVersion, headers }: IncomingMessage): void {
-  if (httpVersion !== '1.1') return
-  if (headers.host === undefined) {
-    throw new FoldgateError('malformed_request', 'The request has no Host header, which HTTP/1.1 demands.', {
-      param: 'host',
-    })
-  }
-  if (headers.expect === undefined || /\b100-continue\b/i.test(headers.expect)) return
-  throw new FoldgateError(
-    'invalid_header',
-    'The request expects something that Foldgate does not know: the header may say 100-continue only.',
-    { param: 'expect' },
-  )
-}
-
 function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
   if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
   throw new FoldgateError(
@@ -197,13 +157,4 @@ function overloaded(concurrent: number): FoldgateError {
     'overloaded',
     `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`,
   )
-}
-
-/** A target or `Host` of which no URL can be made. */
-function refusedBeforeRouting(): Response {
-  const error = new FoldgateError('malformed_request', "The request's target or Host header is not valid.")
-  return new Response(errorBody(error), {
-    status: httpStatusOf[error.code],
-    headers: { 'content-type': 'application/json' },
-  })
 }

@@ -1,0 +1,32 @@
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+
+/** A store that tells what it holds of a conversation. */
+export type GroupedStore = Store & {
+  /** The keys and values that it holds for a conversation, as lines. */
+  readonly holds: (conversation: string) => Promise<readonly string[]>
+}
+
+export function groupedStore(): GroupedStore {
+  const inner = openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const groups = new Map<string, string | undefined>()
+  return {
+    ...inner,
+    putIfAbsent: (key, value, group) => {
+      groups.set(key, group)
+      return inner.putIfAbsent(key, value, group)
+    },
+    put: (key, value, group) => {
+      groups.set(key, group)
+      return inner.put(key, value, group)
+    },
+    holds: async (conversation) => {
+      const held: string[] = []
+      for (const [key, group] of groups) {
+        const found = group === conversation ? await inner.getFirst([key]) : null
+        if (found !== null) held.push(`${key} ${found.value}`)
+      }
+      return held
+    },
+  }
+}

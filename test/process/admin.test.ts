@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { adminPlace, deleteConversation } from '../admin/ask-admin.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { completion, fakeUpstream } from '../support/fake-upstream.ts'
+import { output, serve } from './program.ts'
+
+/** How many records a file holds of a conversation. */
+function recordsOf(path: string, conversation: string): () => number {
+  const database = new DatabaseSync(path, { readOnly: true })
+  onTestFinished(() => database.close())
+  const records = database.prepare('SELECT id FROM entries WHERE conversation = ?')
+  return () => records.all(conversation).length
+}
+
+const begun = chatOf([{ role: 'user', content: 'hello' }])
+
+test('two Foldgates on one machine both start; the one with the admin listener deletes, with its token', async () => {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const cwd = await temporaryFolder({
+    'foldgate.yaml': 'drain: {delay_s: 0, timeout_s: 5}\nadmin: {token_env: ADMIN_TOKEN}\n',
+  })
+  const { port, origin } = await adminPlace()
+  const env = { ADMIN_TOKEN: 'PLANTED-TOKEN', FOLDGATE_STORE: `sqlite:${join(cwd, 'store.sqlite')}` }
+  const args = ['--upstream', upstream.url, '--admin-port', String(port)]
+  const first = await serve(args, { cwd, env })
+  expect(first.stdout()).toContain(`the admin listener is at ${origin}`)
+  const second = await serve(args, { cwd, env })
+  const [line] = await second.said(/.*Foldgate goes on without it.*/)
+  expect(line).toContain('"level":"warn"')
+  expect(line).toContain('--admin-port (FOLDGATE_ADMIN_PORT)')
+  expect(second.stdout()).not.toContain('the admin listener is at')
+
+  const reply = await postChat(second.url, begun)
+  expect(reply.status).toBe(200)
+  const conversation = reply.header('x-foldgate-conversation') ?? ''
+  const refused = await deleteConversation(origin, conversation)
+  expect([refused.status, refused.code]).toEqual([401, 'admin_token_required'])
+  const authorization = 'Bearer PLANTED-TOKEN'
+  const held = recordsOf(join(cwd, 'store.sqlite'), conversation)
+  // That a request was seen is recorded beside its answer.
+  await expect.poll(held).toBe(2)
+  expect((await deleteConversation(origin, conversation, { authorization })).status).toBe(204)
+  expect(held()).toBe(0)
+  const again = await deleteConversation(origin, conversation, { authorization })
+  expect([again.status, again.code]).toEqual([404, 'unknown_conversation'])
+
+  for (const program of [first, second]) {
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toBe(0)
+    expect(program.stdout() + program.stderr()).not.toContain('PLANTED-TOKEN')
+  }
+})
+
+test('off loopback it does not start without a token, and check says so too', async () => {
+  const cwd = await temporaryFolder({ 'foldgate.yaml': 'admin: {host: 0.0.0.0}\n' })
+  for (const command of [[], ['check']]) {
+    const { code, stdout, stderr } = await output(command, { cwd })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/foldgate\.yaml:1:\d+: "admin\.host" is 0\.0\.0\.0.*admin\.token_env/)
+  }
+})

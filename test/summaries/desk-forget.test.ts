@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
+import { failure } from '../../src/summaries/order.ts'
+import type { Written } from '../../src/summaries/write-summary.ts'
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+
+const spent = {
+  calls: 1,
+  promptTokens: 10,
+  completionTokens: 5,
+  cachedTokens: 0,
+  sentTokens: 10,
+  learntWindowTokens: null,
+}
+
+function written(text: string): Written {
+  return { kind: 'written', text, tokens: 3, ...spent }
+}
+
+const writeLate = async (): Promise<Written> => written('late')
+
+/** A desk whose defects fail the test. */
+function deskBefore(store: Store): Desk {
+  const desk = createDesk({
+    store,
+    guarded: (_, work) => work(),
+    onWritten: () => {},
+    onDefect: (error) => {
+      throw error
+    },
+  })
+  onTestFinished(desk.close)
+  return desk
+}
+
+function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJob {
+  return {
+    key: 'summary:a',
+    group: 'a',
+    wantedAtMs: performance.now(),
+    scope: 'scope',
+    concurrent: 2,
+    mayBegin: () => true,
+    ...more,
+  }
+}
+
+/** A model that has been asked and does not answer until the call is broken off, or `answer` is called. */
+function slowModel(text: string) {
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<Written>()
+  const write = (signal: AbortSignal): Promise<Written> => {
+    asked.resolve()
+    signal.addEventListener('abort', () => answered.resolve({ ...failure('cancelled'), ...spent }))
+    return answered.promise
+  }
+  return { write, asked: asked.promise, answer: () => answered.resolve(written(text)) }
+}
+
+const memory = () => openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+
+test('what is being written for a forgotten conversation is broken off; others go on', async () => {
+  const store = memory()
+  const desk = deskBefore(store)
+  const [mine, other] = [slowModel('mine'), slowModel('other')]
+  const outcome = desk.obtain(jobOf({ write: mine.write }))
+  const kept = desk.obtain(jobOf({ key: 'summary:b', group: 'b', write: other.write }))
+  await Promise.all([mine.asked, other.asked])
+  expect(await desk.forget('a')).toBe(true)
+  expect(await outcome).toBeNull()
+  expect(desk.isPending('summary:a')).toBe(false)
+  expect(await store.getFirst(['summary:a'])).toBeNull()
+  other.answer()
+  expect(await kept).toEqual({ kind: 'written', text: 'other', tokens: 3 })
+})
+
+test('one that is complete all the same is in the store when forgetting is over, to be deleted with the rest', async () => {
+  const store = memory()
+  const desk = deskBefore(store)
+  const model = slowModel('complete')
+  const outcome = desk.obtain(jobOf({ write: model.write }))
+  await model.asked
+  model.answer()
+  await desk.forget('a')
+  await store.deleteGroup('a')
+  await outcome
+  expect(await desk.find(['summary:a'])).toBeNull()
+})
+
+test('a request of before the forgetting gets no summary any more, a later one does', async () => {
+  const desk = deskBefore(memory())
+  const wantedAtMs = performance.now()
+  expect(await desk.forget('a')).toBe(false)
+  expect(await desk.obtain(jobOf({ wantedAtMs, write: writeLate }))).toBeNull()
+  expect(
+    await desk.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write: writeLate })),
+  ).not.toBeNull()
+  await sleep(2)
+  expect(await desk.obtain(jobOf({ write: writeLate }))).toEqual({ kind: 'written', text: 'late', tokens: 3 })
+})
+
+test('what a process remembers without its store is forgotten as well', async () => {
+  const store: Store = {
+    ...memory(),
+    getFirst: async () => null,
+    putIfAbsent: async (_, value) => value,
+  }
+  const desk = deskBefore(store)
+  await desk.obtain(jobOf({ write: async () => written('paid for') }))
+  await desk.obtain(jobOf({ key: 'summary:b', group: 'b', write: async () => written('another') }))
+  expect(await desk.find(['summary:a'])).not.toBeNull()
+  expect(await desk.forget('a')).toBe(true)
+  expect(await desk.find(['summary:a'])).toBeNull()
+  expect(await desk.find(['summary:b'])).not.toBeNull()
+  expect(await desk.forget('a')).toBe(false)
+})
