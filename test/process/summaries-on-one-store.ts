@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import type { Agent } from '../proxy/summaries/growing-agent.ts'
+import { summaryStand, type SummaryStand } from '../proxy/summaries/summary-stand.ts'
+import { serve, settingsFolder } from './program.ts'
+
+/**
+ * What several Foldgates in processes of their own owe that share a store: `open` gives the address of an empty one.
+ * Called in a file for each kind of store, so that the leases of those that are killed run out at the same time.
+ */
+export function summariesOnOneStore(name: string, isThere: boolean, open: () => Promise<string>): void {
+  describe(`two processes on ${name}`, () => {
+    test.runIf(isThere)(
+      '200 requests at once for one conversation cause one call and send the same bytes',
+      async () => {
+        await using stand = await summaryStand({
+          model: { delayMs: 300 },
+          profile: { summary: { mode: 'blocking' } },
+        })
+        const programs = await processes(stand, await open(), 2)
+        const urls = programs.map(({ url }) => url)
+        const agent = stand.agent()
+        // Both have seen the credential accepted; the stride is due at the next round.
+        let due = 0
+        for (; due < 40 && stand.model.calls.length === 0; due += 1)
+          await agent.turn({ url: urls[due % 2] ?? '' })
+        expect(stand.model.calls).toHaveLength(1)
+        stand.model.forget()
+        const other = stand.agent({ task: 'The same again for another user of this key.' })
+        while (other.messages().length < agent.messages().length - 2) await other.turn({ url: urls[0] ?? '' })
+        stand.model.forget()
+        await other.turn({ url: urls[1] ?? '' }).catch(() => {})
+        const turns = await atOnce(other, urls, 200)
+        expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([200]))
+        expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
+        expect(turns[0]?.summary).toBe('ready')
+        expect(stand.model.calls).toHaveLength(1)
+      },
+    )
+
+    test.runIf(isThere)('ahead of need, too: one call, whoever of them asks', async () => {
+      await using stand = await summaryStand({ model: { delayMs: 200 } })
+      const programs = await processes(stand, await open(), 2)
+      const urls = programs.map(({ url }) => url)
+      const agent = stand.agent()
+      await untilPending(agent, urls[0] ?? '')
+      const turns = await atOnce(agent, urls, 200)
+      await stand.model.quiet()
+      expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
+      expect(stand.model.calls).toHaveLength(1)
+      const [one, other] = await Promise.all(urls.map((url) => agent.again({ url })))
+      expect([one?.summary, other?.summary]).toEqual(['ready', 'ready'])
+    })
+
+    test.runIf(isThere)(
+      'where the writer is killed, another finishes, and a restart changes no byte',
+      async () => {
+        await using stand = await summaryStand({
+          model: { quality: (_, index) => (index === 0 ? 'hang' : 'good') },
+        })
+        const store = await open()
+        const [first, second] = await processes(stand, store, 2)
+        if (first === undefined || second === undefined) throw new Error('two were started')
+        const agent = stand.agent()
+        await untilPending(agent, first.url)
+        await expect.poll(() => stand.model.calls.length).toBe(1)
+        first.child.kill('SIGKILL')
+        await first.ended
+        // It asks, and waits until the lease of the dead one is over.
+        await agent.again({ url: second.url })
+        await expect.poll(() => stand.model.calls.length, { timeout: 30_000 }).toBe(2)
+        await stand.model.quiet()
+        let compacted = await agent.turn({ url: second.url })
+        for (let turns = 0; turns < 40 && compacted.action !== 'compacted'; turns += 1)
+          compacted = await agent.turn({ url: second.url })
+        expect(compacted.summary).toBe('ready')
+        second.child.kill('SIGTERM')
+        await second.ended
+        const [third] = await processes(stand, store, 1)
+        const again = await agent.again({ url: third?.url ?? '' })
+        expect(again.received).toEqual(compacted.received)
+      },
+      60_000,
+    )
+  })
+}
+
+// --- internal ---
+
+/** Processes before the same upstreams, with the same settings and the same store. */
+async function processes(stand: SummaryStand, store: string, count: number) {
+  const settings = {
+    upstreams: { ...stand.upstreams, default: { url: stand.upstreamUrl } },
+    store: { url: store },
+    drain: { delay_s: 0, timeout_s: 5 },
+  }
+  const cwd = await settingsFolder(settings, stand.profile)
+  return Promise.all(Array.from({ length: count }, () => serve([], { cwd })))
+}
+
+/** What the upstream received last from each of so many requests at once, spread over these processes. */
+async function atOnce(agent: Agent, urls: readonly string[], count: number) {
+  return Promise.all(
+    Array.from({ length: count }, (_, at) => agent.again({ url: urls[at % urls.length] ?? '' })),
+  )
+}
+
+/** The agent goes on until the summary of its next stride is being made; `turns` is bounded. */
+async function untilPending(agent: Agent, url: string) {
+  for (let turns = 0; turns < 40; turns += 1) {
+    const turn = await agent.turn({ url })
+    expect(turn.status).toBe(200)
+    if (turn.summary === 'pending') return
+  }
+  throw new Error('no summary was asked for')
+}
