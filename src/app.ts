@@ -32,6 +32,7 @@ import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
+import { troubleOf } from './stores/store-error.ts'
 import type { Store } from './stores/store.ts'
 import { createDesk } from './summaries/desk.ts'
 import { createParameterMemory } from './summaries/parameter-memory.ts'
@@ -89,7 +90,12 @@ export function createApp(options: AppOptions): App {
     onTrouble: warnings.unasked,
   })
   const failures = createFailures((part, error) =>
-    log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
+    log.error('a part of Foldgate failed', {
+      part,
+      error: nameOf(error),
+      // A full disk is the operator's to see to.
+      ...(part === 'store' ? { reason: troubleOf(error) } : {}),
+    }),
   )
   const guarded = createStoreGuard(failures)
   const records = createRecords(store, guarded)

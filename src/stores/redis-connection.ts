@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError, troubleOf } from './store-error.ts'
 
 /**
  * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
@@ -192,14 +192,6 @@ class NoAnswerError extends Error {
 /** A server that is loading its data answers soon; one that does not know us will not. */
 function isForGood(error: unknown): boolean {
   return /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(error))
-}
-
-/** What servers answer may quote what they were asked: only the code at its beginning is told. */
-function troubleOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  if (error instanceof AggregateError) return troubleOf(error.errors[0])
-  return /^[A-Z]{3,}(?= |$)/.exec(error.message)?.[0] ?? error.constructor.name
 }
 
 function ignored(): void {}
