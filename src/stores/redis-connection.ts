@@ -24,6 +24,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   const address = readAddress(url)
   let lastTrouble: unknown = null
   let client = start()
+  let begunMs = performance.now()
 
   function start() {
     const started = createClient({
@@ -48,18 +49,26 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
     return started
   }
 
-  /** A server that has stopped to answer keeps its connection: what waits on it is given up, and it as well. */
+  /** A server that is of no use keeps its connection: what waits on it is given up, and it as well. */
   function startAnew(): void {
     client.destroy()
     client = start()
+    begunMs = performance.now()
     client.connect().catch(ignored)
   }
 
   async function command(words: readonly string[]): Promise<unknown> {
     const asked = client
-    return within(COMMAND_MS, asked.sendCommand([...words]), () => {
-      if (asked === client) startAnew()
-    })
+    try {
+      return await within(COMMAND_MS, asked.sendCommand([...words]), () => {
+        if (asked === client) startAnew()
+      })
+    } catch (error) {
+      // After a failover it lives on as a copy that cannot be written to, while its address leads to another.
+      const isOld = performance.now() - begunMs >= RECONNECT_MS_MAX
+      if (troubleOf(error) === 'READONLY' && asked === client && isOld) startAnew()
+      throw error
+    }
   }
 
   /** Whatever listens there counts as a server once it has answered: connecting alone asks it nothing. */
