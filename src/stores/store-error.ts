@@ -13,6 +13,11 @@ export function troubleOf(error: unknown): string {
   if ('errstr' in error && typeof error.errstr === 'string') return error.errstr
   if ('code' in error && typeof error.code === 'string') return error.code
   if (error instanceof AggregateError) return troubleOf(error.errors[0])
-  // A server's answer begins with its code.
-  return /^[A-Z]{3,}(?= |$)/.exec(error.message)?.[0] ?? error.constructor.name
+  return answerCode.exec(error.message)?.[0] ?? error.constructor.name
 }
+
+// --- internal ---
+
+/** What a Redis-compatible server's refusal begins with. Other words may be anybody's. */
+const answerCode =
+  /^(?:BUSY|CLUSTERDOWN|CROSSSLOT|DENIED|ERR|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|OOM|READONLY|WRONGPASS|WRONGTYPE)(?= |$)/
