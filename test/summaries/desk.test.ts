@@ -173,6 +173,22 @@ describe('two desks on one store', () => {
     expect(write).toHaveBeenCalledTimes(1)
   })
 
+  test('who waits for another desk keeps no place from those who could write', async () => {
+    const store = openStore()
+    const [one, waiting, third] = [deskOn(store), deskOn(store), deskOn(store)]
+    const first = writer()
+    const ones = one.obtain(jobOf(first.write))
+    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    const others = waiting.obtain(jobOf(async () => summaryOf('never')))
+    const beganMs = performance.now()
+    const told = await third.obtain(jobOf(async () => summaryOf('of b'), { key: 'summary:b' }))
+    expect(told).toEqual(recordOf('of b'))
+    // A place that was kept would be free after fifteen seconds.
+    expect(performance.now() - beganMs).toBeLessThan(4_000)
+    first.end()
+    expect(await others).toEqual(await ones)
+  })
+
   test('a writer that died is succeeded once its lease has run out', async () => {
     const store = openStore()
     // What a process leaves behind that was killed: its leases, and nobody who renews them.
