@@ -78,7 +78,7 @@ export function createDesk(options: DeskOptions): Desk {
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
     if (known !== undefined) return known.outcome
-    if (isClosing || running.size >= JOBS_MAX) return null
+    if (isClosing || !hasRoom(job.scope)) return null
     if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
     const breaking = new AbortController()
     const outcome = obtainOnce(job, breaking.signal)
@@ -87,8 +87,14 @@ export function createDesk(options: DeskOptions): Desk {
         return null
       })
       .finally(() => running.delete(job.key))
-    running.set(job.key, { group: job.group, outcome, breaking })
+    running.set(job.key, { scope: job.scope, group: job.group, outcome, breaking })
     return outcome
+  }
+
+  /** A scope has at most as many jobs as places are free: whoever wants many leaves some for all others. */
+  function hasRoom(scope: string): boolean {
+    const own = [...running.values()].filter((run) => run.scope === scope).length
+    return own < JOBS_MAX - running.size
   }
 
   async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
@@ -196,6 +202,7 @@ export function createDesk(options: DeskOptions): Desk {
 
 /** A job that is being done. */
 type Run = {
+  readonly scope: string
   readonly group: string
   readonly outcome: Promise<SummaryRecord | null>
   readonly breaking: AbortController

@@ -145,6 +145,23 @@ describe('a desk', () => {
   })
 })
 
+// A tenant with a hundred agents filled the desk, two of whose summaries were written at a time: for minutes nobody
+// else got one.
+test('a scope that wants many summaries leaves places to the others', async () => {
+  const desk = deskOn(openStore())
+  const slow = writer()
+  const many = Array.from({ length: 200 }, (_, index) =>
+    desk.obtain(jobOf(slow.write, { key: `summary:many:${index}`, scope: 'many' })),
+  )
+  for (const scope of ['b', 'c', 'd']) {
+    const job = jobOf(async () => summaryOf(scope), { key: `summary:${scope}`, scope })
+    expect(await desk.obtain(job)).toEqual(recordOf(scope))
+  }
+  slow.end()
+  const written = (await Promise.all(many)).filter((record) => record !== null)
+  expect(written.length).toBeGreaterThan(20)
+})
+
 describe('two desks on one store', () => {
   test('have one writer, and the other waits for what it writes', async () => {
     const store = openStore()
