@@ -89,7 +89,7 @@ export function createApp(options: AppOptions): App {
     nowMs,
     onTrouble: warnings.unasked,
   })
-  const failures = createFailures(createFailureLog(log, nowMs))
+  const failures = createFailures(createFailureLog(log))
   const guarded = createStoreGuard(failures)
   const records = createRecords(store, guarded)
   const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })

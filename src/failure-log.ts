@@ -5,9 +5,12 @@ import { troubleOf } from './stores/store-error.ts'
 
 /**
  * Tells the operator what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often
- * it happened in between. A store that refuses every write would fill the log otherwise.
+ * it happened in between. A store that refuses every write would fill the log otherwise. `nowMs` must not throw.
  */
-export function createFailureLog(log: Log, nowMs: () => number): (part: FailingPart, error: unknown) => void {
+export function createFailureLog(
+  log: Log,
+  nowMs = (): number => performance.now(),
+): (part: FailingPart, error: unknown) => void {
   const told = new LRUCache<string, { readonly atMs: number; untold: number }>({ max: TOLD_MAX })
   return function tellFailure(part, error) {
     const facts = {
@@ -19,8 +22,7 @@ export function createFailureLog(log: Log, nowMs: () => number): (part: FailingP
     const name = JSON.stringify(facts)
     const last = told.get(name)
     const now = nowMs()
-    // A clock that was set back says nothing of how long ago it was.
-    if (last !== undefined && now >= last.atMs && now - last.atMs < GAP_MS) {
+    if (last !== undefined && now - last.atMs < GAP_MS) {
       last.untold += 1
       return
     }
