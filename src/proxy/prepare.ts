@@ -7,7 +7,13 @@ import type { Learnt } from './memory/learnt.ts'
 import type { Records, Remembered } from './memory/records.ts'
 import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
 import type { UpstreamMemory } from './memory/upstream-memory.ts'
-import { noOutlook, type Summarizer, type SummaryOutlook } from './summaries/summarizer.ts'
+import {
+  noFold,
+  noOutlook,
+  type MissingReason,
+  type Summarizer,
+  type SummaryOutlook,
+} from './summaries/summarizer.ts'
 import type { FoundWindows } from './measure/window-finder.ts'
 
 /** A request that is ready to be sent, with what is known of it. */
@@ -69,17 +75,23 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   const rewriting = rewriteRequest(request, parts, remembered)
   const { conversation, strict } = rewriting
   const wanted = { request, measure, counted, conversation, lookedUpAtMs, strict }
+  let missing: MissingReason | null = null
   const prepared = await failures.around('compaction', null, () =>
     parts.rewriter.prepare(rewriting, counted, {
       forced,
-      foldFor: (due) => failures.around('summary', null, () => parts.summarizer.foldFor(wanted, due)),
+      foldFor: async (due) => {
+        const found = await failures.around('summary', noFold, () => parts.summarizer.foldFor(wanted, due))
+        missing = found.reason
+        return found.fold
+      },
     }),
   )
   if (prepared === null) return { ...unwritten, prepared: original, failedOpen: 'compaction' }
   const outlook = await failures.around('summary', noOutlook, () =>
     parts.summarizer.outlook(wanted, prepared.compacted),
   )
-  return { ...unwritten, prepared, outlook }
+  // What this request had to do without is what its client wants to know.
+  return { ...unwritten, prepared, outlook: { ...outlook, reason: missing ?? outlook.reason } }
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */

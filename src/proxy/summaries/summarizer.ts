@@ -31,11 +31,22 @@ export type SummaryRequest = {
   readonly strict: boolean
 }
 
+/** Why a summary is not there: it failed, or a request waited for it in vain. */
+export type MissingReason = FailureReason | 'not-in-time'
+
+/** What there is for a stride that is due. */
+export type DueFold = {
+  /** The fold with its summaries; null where there are none, and a recap takes their place. */
+  readonly fold: PreparedFold | null
+  /** Why some are not there although they were asked for. */
+  readonly reason: MissingReason | null
+}
+
 /** How things stand with the summary that a conversation will need next. */
 export type SummaryOutlook = {
   readonly state: 'none' | 'pending' | 'ready'
   /** Why one that was wanted is not there. */
-  readonly reason: FailureReason | null
+  readonly reason: MissingReason | null
   /** Asks for what is missing, once the upstream has accepted the request; null where nothing is. Never throws. */
   readonly begin: (() => void) | null
 }
@@ -43,10 +54,10 @@ export type SummaryOutlook = {
 /** The summaries of requests: whether one is there for a stride that is due, and which will be needed next. */
 export type Summarizer = {
   /**
-   * The fold with its summaries for a stride that is due: those that were asked for ahead of need, waited for within
-   * `summary.wait_ms`. Null where there is none, and a recap takes its place. Rejects where the client leaves.
+   * The summaries for a stride that is due: those that were asked for ahead of need, waited for within
+   * `summary.wait_ms`. Rejects where the client leaves.
    */
-  readonly foldFor: (wanted: SummaryRequest, due: Advanced) => Promise<PreparedFold | null>
+  readonly foldFor: (wanted: SummaryRequest, due: Advanced) => Promise<DueFold>
   /** What is to be asked for ahead of need, by what is sent. */
   readonly outlook: (wanted: SummaryRequest, sent: Compacted | null) => Promise<SummaryOutlook>
 }
@@ -59,14 +70,20 @@ export type SummarizerParts = SummaryOrderParts & {
   readonly failures: Failures
 }
 
+export const noFold: DueFold = { fold: null, reason: null }
+
 export const noOutlook: SummaryOutlook = { state: 'none', reason: null, begin: null }
 
 export function createSummarizer(parts: SummarizerParts): Summarizer {
   const { desk, ahead, cache, memory } = parts
 
-  function mayAsk({ request }: SummaryRequest): boolean {
-    const { upstream, credential } = request.modelKey
-    return memory.accepted.has(upstream, credential) && !parts.rateLimits.isLimited(summaryModelKey(request))
+  function isLimited({ request }: Pick<SummaryRequest, 'request'>): boolean {
+    return parts.rateLimits.isLimited(summaryModelKey(request))
+  }
+
+  function mayAsk(wanted: SummaryRequest): boolean {
+    const { upstream, credential } = wanted.request.modelKey
+    return memory.accepted.has(upstream, credential) && !isLimited(wanted)
   }
 
   function planned(
@@ -104,7 +121,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
-        mayBegin: () => !parts.rateLimits.isLimited(summaryModelKey(request)),
+        mayBegin: () => !isLimited(wanted),
         write: async (signal) => {
           const spendableTokens = await parts.spent.left(request.place.scope, conversation, expiredTokens)
           const written = await orderSummary(
@@ -125,17 +142,19 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const how = summarizingOf(wanted.request)
       const { request, counted } = wanted
       // At first sight the strides may lie in the past, where nothing is to be waited for.
-      if (how === null || due.stride?.point !== request.chat.messages.length) return null
+      if (how === null || due.stride?.point !== request.chat.messages.length) return noFold
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
-      if (fold === null) return null
+      if (fold === null) return noFold
       const found = await recordsOf(request, fold.ranges)
       if (how !== 'fitted' && found.some(({ record }) => record === null)) {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
         await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
       }
       const ready = await recordsOf(request, fold.ranges)
-      if (!ready.some(({ record }) => record?.kind === 'written')) return null
+      const wantedOnes = ready.filter(({ range }) => isWorthwhile(request, range))
+      const reason = how === 'fitted' ? null : reasonIn(wantedOnes, isLimited(wanted))
+      if (!ready.some(({ record }) => record?.kind === 'written')) return { fold: null, reason }
       const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
         if (record?.kind === 'written')
           return [standingSummary(counted.subject, range, record.text, fold.systemTokensMax)]
@@ -143,7 +162,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         const standing = previous?.fold?.summaries ?? []
         return standing.filter(({ start, end }) => start >= range.start && end <= range.end)
       })
-      return { frontier: fold.frontier, kept: fold.kept, summaries }
+      return { fold: { frontier: fold.frontier, kept: fold.kept, summaries }, reason }
     },
 
     outlook: async (wanted, sent) => {
@@ -161,15 +180,15 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         isWorthwhile(request, range),
       )
       const missing = found.filter(({ record }) => record === null)
-      const isLimited = missing.length > 0 && parts.rateLimits.isLimited(summaryModelKey(request))
+      const isHeldBack = missing.length > 0 && isLimited(wanted)
       const failed = found.map(({ record }) => failureOf(record)).find((reason) => reason !== null) ?? null
-      const reason = failed ?? (isLimited ? 'rate-limited' : null)
+      const reason = failed ?? (isHeldBack ? 'rate-limited' : null)
       if (found.length === 0) return noOutlook
       if (missing.length === 0) return { state: reason === null ? 'ready' : 'none', reason, begin: null }
-      if (isLimited) return { state: 'none', reason, begin: null }
+      if (isHeldBack) return { state: 'none', reason, begin: null }
       const isAsked = missing.some(({ key }) => desk.isPending(key))
       const begin = (): void => {
-        if (parts.rateLimits.isLimited(summaryModelKey(request))) return
+        if (isLimited(wanted)) return
         void parts.failures.around('summary', undefined, async () => {
           const standing = fold === asked ? fold : await ahead.keep(chat, place, fold, conversation)
           await obtainAll(wanted, { stride, sent: wanted.strict ? null : sent }, standing)
@@ -221,6 +240,15 @@ function isWorthwhile({ profile }: ChatRequest, { replacedTokens }: WorthyRange)
   const { max_tokens, min_savings_ratio } = profile.summary
   const savedTokens = replacedTokens - max_tokens
   return savedTokens >= SAVED_TOKENS_MIN && savedTokens >= replacedTokens * min_savings_ratio
+}
+
+/** Why not all of them are there; null where they are. */
+function reasonIn(found: readonly Found[], isRateLimited: boolean): MissingReason | null {
+  for (const { record } of found) {
+    if (record === null) return isRateLimited ? 'rate-limited' : 'not-in-time'
+    if (record.kind === 'failed') return record.reason
+  }
+  return null
 }
 
 function failureOf(record: SummaryRecord | null): FailureReason | null {

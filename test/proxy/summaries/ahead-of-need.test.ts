@@ -72,6 +72,7 @@ describe('a summary is there before it is needed', () => {
     const agent = stand.agent(long)
     const first = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(first).toMatchObject({ status: 200, summary: 'recap' })
+    expect(first?.header('x-foldgate-summary-reason')).toBe('not-in-time')
     expect(recapsIn(first ?? { received: [] })).toHaveLength(1)
     expect(summariesIn(first ?? { received: [] })).toEqual([])
     give()

@@ -82,6 +82,15 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     expect(JSON.parse(told ?? '{}')).toMatchObject({ reason: 'unreachable' })
   })
 
+  // The request that took the recap said nothing of why: its headers spoke of the stride after it already.
+  test('the request that does without it says why', async () => {
+    await using stand = await summaryStand({ model: { quality: 500 } })
+    const turns = await turnsUntil(stand.agent(), isCompacted, { pause: stand.model.quiet })
+    const last = turns.at(-1)
+    expect(last?.summary).toBe('recap')
+    expect(last?.header('x-foldgate-summary-reason')).toBe('upstream-error')
+  })
+
   test('a truncated one is used up to its last whole section', async () => {
     await using stand = await summaryStand({ model: { quality: 'truncated' } })
     const due = (await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })).at(-1)

@@ -26,6 +26,8 @@ export type SummaryStandOptions = Choices & {
   readonly windowTokens?: number
   /** What the strict upstream answers, where it is to write summaries itself, say. Default: one plain text. */
   readonly reply?: StrictUpstreamOptions['reply']
+  /** Whether the strict upstream states what came from its cache, and everything else that prompts cost. Default true. */
+  readonly statesUsage?: boolean
   /** Instead of the strict upstream: a script. */
   readonly script?: Script | readonly Script[]
 }
@@ -52,9 +54,10 @@ export type SummaryStand = {
  * all with the test.
  */
 export async function summaryStand(options: SummaryStandOptions = {}): Promise<SummaryStand> {
-  const { windowTokens = 8000, model: modelOptions, reply, script, ...choices } = options
+  const { windowTokens = 8000, model: modelOptions, reply, statesUsage = true, script, ...choices } = options
   const model = await startSummaryModel(modelOptions)
-  const main = script === undefined ? await strictUpstream(windowTokens, reply) : await fakeUpstream(script)
+  const main =
+    script === undefined ? await strictUpstream(windowTokens, statesUsage, reply) : await fakeUpstream(script)
   const upstreams = cheapUpstream(model)
   const profile = withCheapSummaries({
     window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
@@ -95,6 +98,7 @@ export function keptOpen(store: Store): Store {
 
 async function strictUpstream(
   windowTokens: number,
+  statesUsage: boolean,
   reply: StrictUpstreamOptions['reply'] = () => ({ content: 'Understood.' }),
 ) {
   const { count } = await loadCounter('o200k_base')
@@ -104,5 +108,6 @@ async function strictUpstream(
     outputReserveChecked: true,
     count,
     reply,
+    statesUsage,
   })
 }
