@@ -1,4 +1,5 @@
 import { FoldgateError } from '../errors.ts'
+import { GaveWayError } from '../upstream/gate.ts'
 import { readAnswer, type Reading } from './answer.ts'
 import type { FailureReason } from './failure.ts'
 import { failure, type Ask, type AskAnswer, type Failure, type Order, type Spent } from './order.ts'
@@ -39,15 +40,27 @@ export function openExchanges(
   signal: AbortSignal,
 ): Exchanges {
   const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
+  // To give way once is usual, and a summary is not given up for it: what it costs is saved on those to come.
+  let hasGivenWay = false
 
   async function send(body: string, promptTokens: number): Promise<Exchange> {
-    if (spent.sentTokens + promptTokens > order.spendableTokens) return failure('too-dear')
+    const isPaid = (): boolean => spent.sentTokens + promptTokens <= order.spendableTokens
+    const charge = (): void => {
+      spent.calls += 1
+      spent.sentTokens += promptTokens
+    }
+    const maySendAgain = (): boolean => {
+      if (hasGivenWay && !isPaid()) return false
+      hasGivenWay = true
+      charge()
+      return true
+    }
+    if (!isPaid()) return failure('too-dear')
     if (signal.aborted) return failure(reasonOf(signal.reason, signal))
-    spent.calls += 1
-    spent.sentTokens += promptTokens
+    charge()
     let answer: AskAnswer
     try {
-      answer = await ask({ body }, signal)
+      answer = await ask({ body, maySendAgain }, signal)
     } catch (error) {
       return failure(reasonOf(error, signal))
     }
@@ -108,6 +121,7 @@ function rejectionOf(
 
 /** Why no answer came. An error that nobody expects is a defect, and is thrown on. */
 function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
+  if (error instanceof GaveWayError) return 'too-dear'
   if (error instanceof FoldgateError) {
     if (error.code === 'upstream_unreachable') return 'unreachable'
     return error.code === 'upstream_timeout' ? 'timeout' : 'broken-off'

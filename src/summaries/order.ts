@@ -13,8 +13,17 @@ export type AskAnswer = {
   readonly body: string
 }
 
-/** Sends one request. It may reject with a FoldgateError (`upstream_…`) or with the signal's reason. */
-export type Ask = (request: { readonly body: string }, signal: AbortSignal) => Promise<AskAnswer>
+export type AskRequest = {
+  readonly body: string
+  /** Called before a request that was broken off half-way is sent again: it may have been charged. */
+  readonly maySendAgain: () => boolean
+}
+
+/**
+ * Sends one request. It may reject with a FoldgateError (`upstream_…`), with the signal's reason, or with a
+ * GaveWayError where it may not be sent again.
+ */
+export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>
 
 /** A summary that is to be written. */
 export type Order = {
