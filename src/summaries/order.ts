@@ -41,9 +41,9 @@ export type Order = {
   readonly windowTokens: number | null
   /** Prompt tokens that may be sent, by our count, all calls together, refused ones included. */
   readonly spendableTokens: number
-  /** A way to ask at the end of the conversation itself, while its cache is warm; null: by transcript. */
+  /** A way to ask at the end of the conversation itself, with `own` fields, while its cache is warm; null: by transcript. */
   readonly warm: {
-    readonly body: (instruction: string) => string
+    readonly body: (instruction: string, own: Readonly<Record<string, unknown>>) => string
     /** What the provider reads then, by our count. */
     readonly promptTokens: number
   } | null
