@@ -112,6 +112,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     fold: FoldAhead,
   ): Promise<void> {
     const { request, conversation } = wanted
+    const account = { chat: request.chat, scope: request.place.scope }
     const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
     for (const range of fold.ranges) {
       if (!isWorthwhile(request, range)) continue
@@ -123,14 +124,14 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         concurrent: request.profile.summary.concurrent,
         mayBegin: () => !isLimited(wanted),
         write: async (signal) => {
-          const spendableTokens = await parts.spent.left(request.place.scope, conversation, expiredTokens)
+          const spendableTokens = await parts.spent.left(account, expiredTokens)
           const written = await orderSummary(
             { ...wanted, stride, sent, range, spendableTokens },
             parts,
             signal,
           )
-          const sentTokens = Math.max(written.promptTokens, written.sentTokens)
-          await parts.spent.add(request.place.scope, conversation, sentTokens)
+          const promptTokens = Math.max(written.promptTokens, written.sentTokens)
+          await parts.spent.add(account, { end: range.end, promptTokens, conversation })
           return written
         },
       })
