@@ -122,6 +122,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
+        heldBytes: request.chat.bytes.length,
         mayBegin: () => !isLimited(wanted),
         write: async (signal) => {
           const spendableTokens = await parts.spent.left(account, expiredTokens)
