@@ -87,6 +87,23 @@ describe('a summary is there before it is needed', () => {
     expect(stand.model.calls[1]?.text).toContain(late)
   })
 
+  // The failure was found first, and hid what there was: all of it was sent to the model once more.
+  test('what came later is used also where the one after it failed', async () => {
+    const { give, quality } = withheld()
+    await using stand = await summaryStand({
+      model: { quality: (_, index) => (index === 0 ? quality() : index === 1 ? 500 : 'good') },
+      profile: { summary: { wait_ms: 20 } },
+    })
+    const agent = stand.agent(long)
+    await turnsUntil(agent, isCompacted)
+    give()
+    await stand.model.quiet()
+    const late = stand.model.calls[0]?.answer ?? 'none'
+    await agent.turns(10, { pause: stand.model.quiet })
+    expect(stand.model.calls.slice(0, 3)).toMatchObject([{ status: 200 }, { status: 500 }, { status: 200 }])
+    expect(stand.model.calls[2]?.text).toContain(late)
+  })
+
   test('a summary that stands stays where the next one does not come, and a recap stands for the rest', async () => {
     await using stand = await summaryStand({ model: { quality: (_, index) => (index === 0 ? 'good' : 500) } })
     const agent = stand.agent(long)
