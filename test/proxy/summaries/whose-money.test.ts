@@ -75,6 +75,17 @@ describe('who wants none gets none', () => {
     )
   })
 
+  test('a request that was recovered asks for none: what the upstream took is not what was planned from', async () => {
+    await using stand = await summaryStand({
+      profile: { window: { tokens: 16_000, output_reserve: 1000 }, summary: { at: 0.4 } },
+    })
+    const agent = stand.agent(long)
+    await agent.turns(9, { headers: { 'x-foldgate-bypass': '1' } })
+    expect(await agent.turn()).toMatchObject({ status: 200, action: 'recovered' })
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(0)
+  })
+
   test('a client’s own request for a summary of what stands above asks for none, and uses what is there', async () => {
     await using stand = await summaryStand({ script: completion('fine') })
     const agent = stand.agent(long)
