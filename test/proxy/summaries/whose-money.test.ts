@@ -63,6 +63,8 @@ describe('who wants none gets none', () => {
     ['only observed', {}, { observe: true }],
     ['under a profile without summaries', {}, { summary: { mode: 'off' } }],
     ['under a profile that truncates', {}, { strategy: 'truncate' }],
+    // Four were asked for until the second overflow, and recovery used none.
+    ['under a profile that waits for an overflow', {}, { trigger: 'off' }],
   ] as const)('requests that are %s ask for no summary', async (_, headers, profile) => {
     await using stand = await summaryStand({ profile, script: completion('fine') })
     const turns = await stand.agent({ ...long, headers }).turns(TURNS)
