@@ -174,7 +174,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       if (how === null) return noOutlook
       const { chat, place } = request
       const { systemCount } = chat.structure
-      const asked = await ahead.find(chat, place, stride?.point ?? systemCount)
+      const asked = await ahead.find(chat, place, stride?.point ?? systemCount, conversation)
       const isFurther = asked !== null && asked.frontier > (stride?.fold?.frontier ?? systemCount)
       const fold = isFurther ? asked : ((await planned(wanted, stride, null)) ?? asked)
       if (fold === null) return noOutlook
@@ -214,7 +214,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     const { request, conversation } = wanted
     const { chat, place } = request
     const { systemCount } = chat.structure
-    const asked = await ahead.find(chat, place, previous?.point ?? systemCount)
+    const asked = await ahead.find(chat, place, previous?.point ?? systemCount, conversation)
     const isFurther = asked !== null && asked.frontier > (previous?.fold?.frontier ?? systemCount)
     if (isFurther || how !== 'blocking' || stride === null || !mayAsk(wanted)) return asked
     const fold = await planned(wanted, previous, stride.reason)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { completion } from '../../support/fake-upstream.ts'
 import { startsWith } from '../../support/starts-with.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
@@ -53,6 +54,26 @@ describe('a summary is there before it is needed', () => {
     expect(strides).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
     expect(turns.flatMap(recapsIn)).toEqual([])
     expect(strides).toBeGreaterThan(4)
+  })
+
+  // After 256 requests it was not found any more: another was asked for, at another frontier.
+  test('it waits for its stride however many requests that takes', async () => {
+    await using stand = await summaryStand({
+      windowTokens: 64_000,
+      script: completion('fine'),
+      profile: { trigger: 0.9, summary: { at: 0.2 } },
+    })
+    const agent = stand.agent({ roundTokens: 31 })
+    const bypassed = { headers: { 'x-foldgate-bypass': '1' } }
+    await agent.turns(230, bypassed)
+    await turnsUntil(agent, isPending)
+    await stand.model.quiet()
+    for (let part = 0; part < 3; part += 1) {
+      await agent.turns(100, bypassed)
+      expect((await agent.turn()).summary).toBe('ready')
+    }
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(1)
   })
 
   test('where a stride is due before it is there, the request waits for it, and sends it', async () => {
