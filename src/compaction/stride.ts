@@ -148,7 +148,10 @@ type WrittenStride = Omit<Stride, 'fold'> & {
 
 function completed(stride: WrittenStride): Stride {
   const { fold } = stride
-  return { ...stride, fold: fold === null ? null : { kept: [], summaries: [], recapsBeside: false, ...fold } }
+  if (fold === null) return { ...stride, fold: null }
+  // Members stay where they were written: strides are compared as text.
+  const { kept = [], summaries = [], recapsBeside = false } = fold
+  return { ...stride, fold: { ...fold, kept, summaries, recapsBeside } }
 }
 
 /**

@@ -195,7 +195,7 @@ export const profileKeys = group({
     mode: oneOf(['background', 'blocking', 'off'])
       .default('background')
       .describe(
-        'background: asked for ahead of need; blocking: asked for when a stride is due, which then waits; off: no summaries. Either way none is asked for before the upstream has accepted the credential.',
+        'background: asked for ahead of need (never with trigger: off); blocking: asked for when a stride is due, which then waits; off: no summaries. Either way none is asked for before the upstream has accepted the credential.',
       ),
     at: shareOrTokens
       .default(0.6)

@@ -17,9 +17,11 @@ export type SummaryJob = {
   readonly scope: string
   /** How many may be written at a time for this scope. */
   readonly concurrent: number
+  /** What it keeps in memory until it is done: the body of the request that wants it. */
+  readonly heldBytes: number
   /** Whether one may be asked for now: not while the upstream is rate-limited. */
   readonly mayBegin: () => boolean
-  /** Asks for it. Called by one process at a time. Must not throw but for the signal's reason. */
+  /** Asks for it. Called by one process at a time. Only a defect makes it reject, or the signal's reason. */
   readonly write: (signal: AbortSignal) => Promise<Written>
 }
 
@@ -78,7 +80,7 @@ export function createDesk(options: DeskOptions): Desk {
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
     if (known !== undefined) return known.outcome
-    if (isClosing || !hasRoom(job.scope)) return null
+    if (isClosing || !hasRoomFor(job)) return null
     if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
     const breaking = new AbortController()
     const outcome = obtainOnce(job, breaking.signal)
@@ -87,14 +89,20 @@ export function createDesk(options: DeskOptions): Desk {
         return null
       })
       .finally(() => running.delete(job.key))
-    running.set(job.key, { scope: job.scope, group: job.group, outcome, breaking })
+    const { scope, group, heldBytes } = job
+    running.set(job.key, { scope, group, heldBytes, outcome, breaking })
     return outcome
   }
 
-  /** A scope has at most as many jobs as places are free: whoever wants many leaves some for all others. */
-  function hasRoom(scope: string): boolean {
-    const own = [...running.values()].filter((run) => run.scope === scope).length
-    return own < JOBS_MAX - running.size
+  /**
+   * A scope has at most as many jobs as places are free: whoever wants many leaves some for all others. Of what jobs
+   * hold one is taken whatever its size.
+   */
+  function hasRoomFor({ scope, heldBytes }: SummaryJob): boolean {
+    const runs = [...running.values()]
+    const own = runs.filter((run) => run.scope === scope).length
+    const bytes = runs.reduce((sum, run) => sum + run.heldBytes, heldBytes)
+    return own < JOBS_MAX - runs.length && (runs.length === 0 || bytes <= JOBS_BYTES_MAX)
   }
 
   async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
@@ -104,8 +112,10 @@ export function createDesk(options: DeskOptions): Desk {
 
   async function obtainOnce(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
     const holder = randomUUID()
-    const gate = gates.get(job.scope) ?? createGate(job.concurrent)
-    gates.set(job.scope, gate)
+    // By the number, too: a profile that was changed holds for the jobs after it.
+    const gateKey = JSON.stringify([job.scope, job.concurrent])
+    const gate = gates.get(gateKey) ?? createGate(job.concurrent)
+    gates.set(gateKey, gate)
     const leave = await gate.enter(signal)
     try {
       for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
@@ -164,7 +174,16 @@ export function createDesk(options: DeskOptions): Desk {
     // It may have been written between the look and the lease.
     const found = await find([job.key])
     if (found !== null) return found.record
-    const written = await job.write(signal)
+    const written = await job.write(signal).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      options.onDefect(error)
+      return null
+    })
+    if (written === null) {
+      // It may have been paid for, and would be again by every request. Another version of Foldgate may do better.
+      recent.set(job.key, { group: job.group, record: DEFECT })
+      return DEFECT
+    }
     options.onWritten(job, written)
     if (written.kind === 'failed' && passing.has(written.reason)) return null
     const record: SummaryRecord =
@@ -204,6 +223,7 @@ export function createDesk(options: DeskOptions): Desk {
 type Run = {
   readonly scope: string
   readonly group: string
+  readonly heldBytes: number
   readonly outcome: Promise<SummaryRecord | null>
   readonly breaking: AbortController
 }
@@ -224,6 +244,11 @@ const PATIENCE_MS = 900_000
 
 /** Each holds a conversation until it is done; what is beyond is left to the next request. */
 const JOBS_MAX = 64
+
+/** Of their requests' bodies together: with a model that hangs they wait for minutes. */
+const JOBS_BYTES_MAX = 128 * 1024 * 1024
+
+const DEFECT: SummaryRecord = { kind: 'failed', reason: 'defect' }
 
 /** A few kilobytes each. */
 const RECENT_MAX = 500

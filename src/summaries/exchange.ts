@@ -1,12 +1,13 @@
 import { FoldgateError } from '../errors.ts'
+import { GaveWayError } from '../upstream/gate.ts'
 import { readAnswer, type Reading } from './answer.ts'
 import type { FailureReason } from './failure.ts'
 import { failure, type Ask, type AskAnswer, type Failure, type Order, type Spent } from './order.ts'
 import type { ParameterMemory, Rejection } from './parameter-memory.ts'
 import { TOKENS_RATIO } from './pieces.ts'
-import type { Prompt } from './prompt.ts'
+import { warmInstruction, type Prompt } from './prompt.ts'
 import { rejectionIn } from './rejection.ts'
-import { requestFields } from './request.ts'
+import { ownFields, requestFields } from './request.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** An answer that was read, or why none came. */
@@ -21,14 +22,20 @@ export type Answered = {
 
 /** Asks for one order, and keeps its accounts. */
 export type Exchanges = {
-  /** Sends a body as it is. `promptTokens`: what it holds by our count. */
-  readonly send: (body: string, promptTokens: number) => Promise<Exchange>
-  /** Sends a prompt, and again without what the upstream rejects by name, which is remembered. */
+  /**
+   * Sends a prompt, and again without what the upstream rejects by name, which is remembered. `promptTokens`: what it
+   * holds by our count.
+   */
   readonly sendPrompt: (
     prompt: Prompt,
     promptTokens: number,
     windowTokens: number | null,
   ) => Promise<Exchange>
+  /**
+   * Asks the same way at the end of the warm conversation. Null where that is not offered, the window has no room for an
+   * answer, or it was refused before without saying why.
+   */
+  readonly sendWarm: () => Promise<Exchange | null>
   readonly spent: () => Omit<Spent, 'learntWindowTokens'>
 }
 
@@ -39,15 +46,27 @@ export function openExchanges(
   signal: AbortSignal,
 ): Exchanges {
   const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
+  // To give way once is usual, and a summary is not given up for it: what it costs is saved on those to come.
+  let hasGivenWay = false
 
   async function send(body: string, promptTokens: number): Promise<Exchange> {
-    if (spent.sentTokens + promptTokens > order.spendableTokens) return failure('too-dear')
+    const isPaid = (): boolean => spent.sentTokens + promptTokens <= order.spendableTokens
+    const charge = (): void => {
+      spent.calls += 1
+      spent.sentTokens += promptTokens
+    }
+    const maySendAgain = (): boolean => {
+      if (hasGivenWay && !isPaid()) return false
+      hasGivenWay = true
+      charge()
+      return true
+    }
+    if (!isPaid()) return failure('too-dear')
     if (signal.aborted) return failure(reasonOf(signal.reason, signal))
-    spent.calls += 1
-    spent.sentTokens += promptTokens
+    charge()
     let answer: AskAnswer
     try {
-      answer = await ask({ body }, signal)
+      answer = await ask({ body, maySendAgain }, signal)
     } catch (error) {
       return failure(reasonOf(error, signal))
     }
@@ -66,24 +85,61 @@ export function openExchanges(
     promptTokens: number,
     windowTokens: number | null,
   ): Promise<Exchange> {
-    const { settings, model, limitName, parametersKey } = order
-    const outputTokensMax =
-      windowTokens === null ? null : windowTokens - Math.ceil(promptTokens * TOKENS_RATIO)
-    for (let repeat = 0; ; repeat += 1) {
-      const rejections = memory.rejectedBy(parametersKey)
+    const { settings, model, limitName } = order
+    const outputTokensMax = outputRoom(windowTokens, promptTokens)
+    return sendAccepted(promptTokens, (rejections) => {
       const fields = requestFields(prompt, { settings, model, limitName, outputTokensMax, rejections })
-      const exchange = await send(JSON.stringify(fields), promptTokens)
+      return { fields, body: JSON.stringify(fields) }
+    })
+  }
+
+  async function sendWarm(): Promise<Exchange | null> {
+    const { settings, limitName, parametersKey, warm } = order
+    if (warm === null) return null
+    const outputTokensMax = outputRoom(order.windowTokens, warm.promptTokens)
+    if (outputTokensMax !== null && outputTokensMax < settings.max_tokens) return null
+    if (memory.rejectedBy(parametersKey).some(({ kind }) => kind === 'warm')) return null
+    const exchange = await sendAccepted(warm.promptTokens, (rejections) => {
+      const fields = ownFields({ settings, limitName, outputTokensMax, rejections })
+      return { fields, body: warm.body(warmInstruction(settings), fields) }
+    })
+    if (exchange.kind === 'answered' && isRefused(exchange.reading))
+      memory.remember(parametersKey, { kind: 'warm' })
+    return exchange
+  }
+
+  /** Sends what is made under the rejections that are known, and again where the answer names a further one. */
+  async function sendAccepted(
+    promptTokens: number,
+    made: (rejections: readonly Rejection[]) => {
+      readonly fields: Readonly<Record<string, unknown>>
+      readonly body: string
+    },
+  ): Promise<Exchange> {
+    for (let repeat = 0; ; repeat += 1) {
+      const rejections = memory.rejectedBy(order.parametersKey)
+      const { fields, body } = made(rejections)
+      const exchange = await send(body, promptTokens)
       if (exchange.kind === 'failed' || repeat === REPEATS_MAX) return exchange
       const rejection = rejectionOf(exchange, fields, rejections)
       if (rejection === null) return exchange
-      memory.remember(parametersKey, rejection)
+      memory.remember(order.parametersKey, rejection)
     }
   }
 
-  return { send, sendPrompt, spent: () => ({ ...spent }) }
+  return { sendPrompt, sendWarm, spent: () => ({ ...spent }) }
 }
 
 // --- internal ---
+
+/** What the window leaves for an answer; null where it is not known. */
+function outputRoom(windowTokens: number | null, promptTokens: number): number | null {
+  return windowTokens === null ? null : windowTokens - Math.ceil(promptTokens * TOKENS_RATIO)
+}
+
+function isRefused({ kind }: Reading): boolean {
+  return kind === 'refused' || kind === 'limit-refused'
+}
 
 /** Times that a call is repeated with a rejected parameter taken out. */
 const REPEATS_MAX = 4
@@ -108,6 +164,7 @@ function rejectionOf(
 
 /** Why no answer came. An error that nobody expects is a defect, and is thrown on. */
 function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
+  if (error instanceof GaveWayError) return 'too-dear'
   if (error instanceof FoldgateError) {
     if (error.code === 'upstream_unreachable') return 'unreachable'
     return error.code === 'upstream_timeout' ? 'timeout' : 'broken-off'

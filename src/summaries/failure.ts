@@ -11,6 +11,7 @@
  * - `too-long`: longer than what it was to replace. `no-savings`: hardly shorter.
  * - `too-dear`: asking (further) would send more tokens than may be spent.
  * - `cancelled`: the caller gave up.
+ * - `defect`: Foldgate itself failed.
  */
 export const failureReasons = [
   'unreachable',
@@ -32,6 +33,7 @@ export const failureReasons = [
   'no-savings',
   'too-dear',
   'cancelled',
+  'defect',
 ] as const
 
 export type FailureReason = (typeof failureReasons)[number]

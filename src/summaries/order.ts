@@ -13,8 +13,17 @@ export type AskAnswer = {
   readonly body: string
 }
 
-/** Sends one request. It may reject with a FoldgateError (`upstream_…`) or with the signal's reason. */
-export type Ask = (request: { readonly body: string }, signal: AbortSignal) => Promise<AskAnswer>
+export type AskRequest = {
+  readonly body: string
+  /** Called before a request that was broken off half-way is sent again: it may have been charged. */
+  readonly maySendAgain: () => boolean
+}
+
+/**
+ * Sends one request. It may reject with a FoldgateError (`upstream_…`), with the signal's reason, or with a
+ * GaveWayError where it may not be sent again.
+ */
+export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>
 
 /** A summary that is to be written. */
 export type Order = {
@@ -32,9 +41,9 @@ export type Order = {
   readonly windowTokens: number | null
   /** Prompt tokens that may be sent, by our count, all calls together, refused ones included. */
   readonly spendableTokens: number
-  /** A way to ask at the end of the conversation itself, while its cache is warm; null: by transcript. */
+  /** A way to ask at the end of the conversation itself, with `own` fields, while its cache is warm; null: by transcript. */
   readonly warm: {
-    readonly body: (instruction: string) => string
+    readonly body: (instruction: string, own: Readonly<Record<string, unknown>>) => string
     /** What the provider reads then, by our count. */
     readonly promptTokens: number
   } | null

@@ -2,7 +2,7 @@
 export type OwnRequest = { readonly client: string; readonly pattern: RegExp; readonly sample: string }
 
 /**
- * Whether a text, the latest user's or a system message, asks for a summary of the conversation that it stands in: then the
+ * Whether a text asks for a summary of the conversation that it stands in: then the
  * client is compacting by itself, and a summary of ours in the place of what it wants to read would be a summary in
  * a summary. Not so a request to summarise a paper, a file, or a conversation that was pasted.
  */

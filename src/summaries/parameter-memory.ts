@@ -1,11 +1,15 @@
 import { LRUCache } from 'lru-cache'
 
-/** A field that a model does not take, or a way of asking. `system-role`: its instructions go into the user's message. */
+/**
+ * A field that a model does not take, or a way of asking. `system-role`: its instructions go into the user's message.
+ * `warm`: it is not asked at the end of the conversation itself.
+ */
 export type Rejection =
   | { readonly kind: 'field'; readonly name: string }
   /** The room for thoughts is more output than the model may give. */
   | { readonly kind: 'reasoning-tokens' }
   | { readonly kind: 'system-role' }
+  | { readonly kind: 'warm' }
 
 /** Which parameters an upstream's model rejected by name. Only what is not tried again is kept: no content, no credential. */
 export type ParameterMemory = {

@@ -15,7 +15,17 @@ export type RequestOptions = {
 
 /** The fields of a request for a summary. */
 export function requestFields(prompt: Prompt, options: RequestOptions): Record<string, unknown> {
-  const { settings, model, rejections } = options
+  const { model, rejections } = options
+  return {
+    ...(model === null ? {} : { model }),
+    messages: messagesOf(prompt, rejections),
+    ...ownFields(options),
+  }
+}
+
+/** Those that say nothing of what is asked: the limit of the answer, and the operator's. */
+export function ownFields(options: Omit<RequestOptions, 'model'>): Record<string, unknown> {
+  const { settings, rejections } = options
   const own = Object.entries(settings.parameters)
   const isRejected = (name: string): boolean =>
     rejections.some((rejection) => rejection.kind === 'field' && rejection.name === name)
@@ -23,8 +33,6 @@ export function requestFields(prompt: Prompt, options: RequestOptions): Record<s
     ? null
     : limitNameOf(options.limitName, isRejected)
   return {
-    ...(model === null ? {} : { model }),
-    messages: messagesOf(prompt, rejections),
     ...(limitName === null ? {} : { [limitName]: limitTokens(options) }),
     ...Object.fromEntries(own.filter(([name]) => !isRejected(name))),
   }
@@ -58,7 +66,7 @@ function limitNameOf(preferred: LimitName, isRejected: (name: string) => boolean
   return isRejected(other) ? null : other
 }
 
-function limitTokens({ settings, outputTokensMax, rejections }: RequestOptions): number {
+function limitTokens({ settings, outputTokensMax, rejections }: Omit<RequestOptions, 'model'>): number {
   const isCapped = rejections.some(({ kind }) => kind === 'reasoning-tokens')
   const wanted = isCapped ? settings.max_tokens : wantedTokens(settings)
   return Math.max(1, Math.min(wanted, outputTokensMax ?? wanted))

@@ -28,18 +28,19 @@ export type SummaryCallOptions = {
 
 /**
  * Sends what is asked of a summary model, as soon as its upstream has a place free. A client's request that wants the
- * place comes first: the call breaks off and is made again.
+ * place comes first: the call breaks off and is made again, as often as that may be paid.
  */
 export function createAsk(place: SummaryPlace, options: SummaryCallOptions): Ask {
   const callMs = options.callMs ?? CALL_MS
-  return async function ask({ body }, signal) {
+  return async function ask({ body, maySendAgain }, signal) {
     const box = new AbortController()
     const timer = setTimeout(() => box.abort(timedOut(callMs)), callMs)
     const whole = AbortSignal.any([signal, box.signal])
     try {
       for (;;) {
         const answer = await askOnce(place, Buffer.from(body), whole, options)
-        if (answer !== null) return answer
+        if (typeof answer === 'object') return answer
+        if (answer === 'gave-way' && !maySendAgain()) throw new GaveWayError()
         await sleep(PLACE_POLL_MS, undefined, { signal: whole })
       }
     } catch (error) {
@@ -62,13 +63,13 @@ const PLACE_POLL_MS = 100
 /** No summary is so long; what is longer is a page or a mistake. */
 const ANSWER_BYTES_MAX = 1024 * 1024
 
-/** Null where the upstream had no place, or somebody else wanted it. */
+/** `gave-way`: it was begun, and somebody else wanted the place. */
 async function askOnce(
   place: SummaryPlace,
   body: Buffer,
   signal: AbortSignal,
   options: SummaryCallOptions,
-): Promise<AskAnswer | null> {
+): Promise<AskAnswer | 'no-place' | 'gave-way'> {
   try {
     const answer = await options.upstreams.sendIdle({
       ...place,
@@ -77,13 +78,13 @@ async function askOnce(
       headerOverrides: HEADERS,
       signal,
     })
-    if (answer === null) return null
+    if (answer === null) return 'no-place'
     const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
     if (answer.status === 429) options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
     const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
     return { status: answer.status, contentType, retryAfter, body: await textOf(answer) }
   } catch (error) {
-    if (error instanceof GaveWayError) return null
+    if (error instanceof GaveWayError) return 'gave-way'
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { openExchanges, type Exchanges } from './exchange.ts'
 import { failure, type Ask, type Failure, type Order, type Spent } from './order.ts'
 import type { ParameterMemory } from './parameter-memory.ts'
 import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces.ts'
-import { fenceKeyOf, instructionSentences, promptOf, warmInstruction, type Prompt } from './prompt.ts'
+import { fenceKeyOf, instructionSentences, promptOf, type Prompt } from './prompt.ts'
 import { wantedTokens } from './request.ts'
 
 export type Written =
@@ -52,9 +52,9 @@ function savesEnough({ replacedTokens, settings }: Order, tokens: number): boole
 
 /** The warm way; null where a transcript may do better: it was too dear, refused as it is, or answered with a call. */
 async function writeWarm(order: Order, exchanges: Exchanges): Promise<Outcome | null> {
-  const { warm, settings } = order
-  if (warm === null || order.entries.length === 0) return null
-  const exchange = await exchanges.send(warm.body(warmInstruction(settings)), warm.promptTokens)
+  if (order.entries.length === 0) return null
+  const exchange = await exchanges.sendWarm()
+  if (exchange === null) return null
   if (exchange.kind === 'failed') return exchange.reason === 'too-dear' ? null : exchange
   const { reading, retryAfterMs } = exchange
   if (reading.kind === 'text') return summaryFrom(reading, order.previous, null, order)

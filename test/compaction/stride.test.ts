@@ -111,6 +111,12 @@ describe('a stride on record', () => {
     expect(readStride(writeStride(bare, 2), 2)).toEqual(bare)
   })
 
+  // Members of a fold came back in another order than they were made in. So each new stride was taken for another
+  // replica's, and its conversation walked once more.
+  test('reads back as the same text', () => {
+    expect(JSON.stringify(readStride(writeStride(stride, 2), 2))).toBe(JSON.stringify(stride))
+  })
+
   test('reads back where it was written before folds kept anything', () => {
     const { kept: _, ...fold } = { kept: [], ...stride.fold }
     expect(readStride(JSON.stringify({ ...stride, fold }), 0)).toEqual({

@@ -42,6 +42,7 @@ function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJo
     wantedAtMs: performance.now(),
     scope: 'scope',
     concurrent: 2,
+    heldBytes: 1000,
     mayBegin: () => true,
     ...more,
   }

@@ -48,6 +48,7 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
     wantedAtMs: performance.now(),
     scope: 'a',
     concurrent: 2,
+    heldBytes: 1000,
     mayBegin: () => true,
     write,
     ...more,
@@ -117,12 +118,48 @@ describe('a desk', () => {
     expect(write).not.toHaveBeenCalled()
   })
 
-  test('tells of a writer that throws, which is a defect, and the next one has its turn', async () => {
+  // It was called again by every request of the conversation, and whatever it had sent was sent and paid for again.
+  test('tells of a writer that throws, which is a defect, and does not have it try again', async () => {
     const desk = deskOn(openStore())
     const defect = new Error('a defect')
-    expect(await desk.obtain(jobOf(() => Promise.reject(defect)))).toBeNull()
+    const failed = { kind: 'failed', reason: 'defect' }
+    expect(await desk.obtain(jobOf(() => Promise.reject(defect)))).toEqual(failed)
     expect(desk.defects).toEqual([defect])
-    expect(await desk.obtain(jobOf(async () => summaryOf('next')))).toEqual(recordOf('next'))
+    expect(await desk.obtain(jobOf(async () => summaryOf('next')))).toEqual(failed)
+    const other = jobOf(async () => summaryOf('other'), { key: 'summary:b' })
+    expect(await desk.obtain(other)).toEqual(recordOf('other'))
+  })
+
+  // Sixty-four conversations of 60 MB could wait for a model that hangs, long after their requests had given back their
+  // share of `limits.bytes_in_flight_mb`.
+  test('holds so many bytes of requests at a time, and one request whatever its size', async () => {
+    const desk = deskOn(openStore())
+    const { write, end } = writer()
+    const large = (key: string) => jobOf(write, { key, heldBytes: 100 * 1024 * 1024 })
+    const first = desk.obtain(large('summary:a'))
+    const next = vi.fn<SummaryJob['write']>(async () => summaryOf('next'))
+    expect(await desk.obtain({ ...large('summary:b'), write: next })).toBeNull()
+    expect(next).not.toHaveBeenCalled()
+    const small = jobOf(next, { key: 'summary:c' })
+    expect(await desk.obtain(small)).toEqual(recordOf('next'))
+    end()
+    expect(await first).toEqual(recordOf('what was done'))
+    expect(await desk.obtain({ ...large('summary:b'), heldBytes: 2 ** 30, write: next })).toEqual(
+      recordOf('next'),
+    )
+  })
+
+  test('lets more be written at a time as soon as a profile says so', async () => {
+    const desk = deskOn(openStore())
+    const { write, end } = writer()
+    const jobs = ['summary:a', 'summary:b'].map((key) => desk.obtain(jobOf(write, { key, concurrent: 1 })))
+    await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(1))
+    const third = await desk.obtain(
+      jobOf(async () => summaryOf('third'), { key: 'summary:c', concurrent: 2 }),
+    )
+    expect(third).toEqual(recordOf('third'))
+    end()
+    await Promise.all(jobs)
   })
 
   test('takes a damaged record for none', async () => {

@@ -189,6 +189,56 @@ describe('a summary is written', () => {
   })
 })
 
+// A warm request asked for 9,216 tokens whatever the model and its window take, under the one name, and forgot that it
+// had been refused. Each time the refused prompt was charged, nothing was left for a transcript, and there was no summary.
+describe('at the end of the warm conversation what a model rejects', () => {
+  const warm = {
+    promptTokens: 9000,
+    body: (instruction: string, own: object) =>
+      JSON.stringify({ messages: [{ role: 'user', content: instruction }], ...own, warm: true }),
+  }
+  const order = orderOf({ warm })
+  const limits = (bodies: readonly Body[]) =>
+    bodies.map((body) => [body['warm'], body['max_tokens'], body['max_completion_tokens']])
+
+  test('is taken out, and remembered for the next', async () => {
+    const memory = createParameterMemory()
+    const named = refusal(
+      "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+      'max_tokens',
+    )
+    const tooLarge = refusal(
+      'max_tokens is too large: 9216. This model supports at most 8192 completion tokens.',
+    )
+    const first = await written([named, tooLarge, completion(good)], order, memory)
+    expect(limits(first.bodies)).toEqual([
+      [true, 9216, undefined],
+      [true, undefined, 9216],
+      [true, undefined, 1024],
+    ])
+    const second = await written(completion(good), order, memory)
+    expect(limits(second.bodies)).toEqual([[true, undefined, 1024]])
+  })
+
+  test('is the way of asking itself, where it says nothing else: the next is a transcript at once', async () => {
+    const memory = createParameterMemory()
+    const refused = refusal('The request is invalid.')
+    expect(await written([refused, completion(good)], order, memory)).toMatchObject({
+      kind: 'written',
+      calls: 2,
+    })
+    const second = await written(completion(good), order, memory)
+    expect(limits(second.bodies)).toEqual([[undefined, 9216, undefined]])
+  })
+
+  test('is not asked for beyond the window, and a window without room for an answer takes a transcript', async () => {
+    const small = await written(completion(good), { ...order, windowTokens: 16_000 })
+    expect(limits(small.bodies)).toEqual([[true, 16_000 - 9000 * 1.25, undefined]])
+    const full = await written(completion(good), { ...order, windowTokens: 12_000 })
+    expect(full.bodies[0]).not.toHaveProperty('warm')
+  })
+})
+
 describe('a summary is refused', () => {
   const denied = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
   const filter = json(

@@ -11,19 +11,32 @@ import type { Chat } from '../request/read-chat.ts'
  * asks for the same, once, and the stride that is due takes the frontier that they were asked for.
  */
 export type AheadRecords = {
-  /** The newest that was made at or after the request point `since`; null where there is none. */
-  readonly find: (chat: Chat, place: RecordPlace, since: number) => Promise<FoldAhead | null>
+  /**
+   * The newest that was made at or after the request point `since`; null where there is none. One that lies far back is
+   * recorded anew, so that it is found again.
+   */
+  readonly find: (
+    chat: Chat,
+    place: RecordPlace,
+    since: number,
+    conversation: string,
+  ) => Promise<FoldAhead | null>
   /** Records one for the end of the conversation; returns the one that stands. */
   readonly keep: (chat: Chat, place: RecordPlace, fold: FoldAhead, conversation: string) => Promise<FoldAhead>
 }
 
 export function createAheadRecords(store: Store, guarded: StoreGuard): AheadRecords {
   return {
-    find: async (chat, place, since) => {
+    find: async (chat, place, since, conversation) => {
       const points = chat.structure.recordPoints.filter((point) => point >= since).toReversed()
       const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, place, point))
       const found = await guarded(null, () => store.getFirst(keys))
-      return found === null ? null : readFold(found.value, chat)
+      if (found === null) return null
+      if (found.index >= FAR_POINTS) {
+        const key = recordKey(chat, place, chat.messages.length)
+        await guarded(found.value, () => store.putIfAbsent(key, found.value, conversation))
+      }
+      return readFold(found.value, chat)
     },
     keep: async (chat, place, fold, conversation) => {
       const key = recordKey(chat, place, chat.messages.length)
@@ -36,8 +49,11 @@ export function createAheadRecords(store: Store, guarded: StoreGuard): AheadReco
 
 // --- internal ---
 
-/** Requests between two strides are far fewer. */
+/** How many of the latest request points are looked at. */
 const POINTS_MAX = 256
+
+/** So far back a record is recorded anew. */
+const FAR_POINTS = 128
 
 function recordKey(chat: Chat, { scope, profile, model }: RecordPlace, point: number): string {
   return `ahead:${scope}:${profile}:${model}:${chat.keys[point] ?? ''}`

@@ -1,25 +1,44 @@
 import type { Store } from '../../stores/store.ts'
 import type { StoreGuard } from '../memory/store-guard.ts'
+import type { Chat } from '../request/read-chat.ts'
 
-/** What summaries of a conversation have cost so far, so that no amount of failures makes them dear. */
+/**
+ * What summaries of a conversation have cost so far, so that no amount of failures makes them dear. It is kept by where
+ * they end: conversations that only begin alike share what was spent on their common beginning, and no more.
+ */
 export type SpentTokens = {
   /** Prompt tokens that may still be sent for a conversation of which so many have been folded. */
-  readonly left: (scope: string, conversation: string, expiredTokens: number) => Promise<number>
-  readonly add: (scope: string, conversation: string, promptTokens: number) => Promise<void>
+  readonly left: (of: Account, expiredTokens: number) => Promise<number>
+  /** What was sent for a summary that ends at `end`. `conversation`: its id, with which the account is deleted. */
+  readonly add: (
+    of: Account,
+    spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
+  ) => Promise<void>
 }
 
+export type Account = { readonly chat: Chat; readonly scope: string }
+
 export function createSpentTokens(store: Store, guarded: StoreGuard): SpentTokens {
-  const spentOn = async (key: string): Promise<number> => {
-    const found = await guarded(null, () => store.getFirst([key]))
-    const tokens = Number(found?.value ?? 0)
-    return Number.isFinite(tokens) ? tokens : 0
+  async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
+    const ends = chat.keys.flatMap((_, end) => (chat.structure.isFrontier(end) ? [end] : [])).toReversed()
+    for (let at = 0; at < ends.length; at += KEYS_PER_LOOKUP) {
+      const some = ends.slice(at, at + KEYS_PER_LOOKUP)
+      const keys = some.map((end) => keyOf(scope, chat, end))
+      const found = await guarded(null, () => store.getFirst(keys))
+      const tokens = Number(found?.value)
+      if (found !== null && Number.isFinite(tokens)) return { end: some[found.index] ?? 0, tokens }
+    }
+    return { end: 0, tokens: 0 }
   }
+
   return {
-    left: async (scope, conversation, expiredTokens) =>
-      Math.max(0, Math.floor(expiredTokens * SENT_SHARE_MAX) - (await spentOn(keyOf(scope, conversation)))),
-    add: async (scope, conversation, promptTokens) => {
-      const key = keyOf(scope, conversation)
-      const tokens = (await spentOn(key)) + promptTokens
+    left: async (of, expiredTokens) =>
+      Math.max(0, Math.floor(expiredTokens * SENT_SHARE_MAX) - (await soFar(of)).tokens),
+    add: async (of, { end, promptTokens, conversation }) => {
+      const before = await soFar(of)
+      // The last entry is the one that counts.
+      const key = keyOf(of.scope, of.chat, Math.max(end, before.end))
+      const tokens = before.tokens + promptTokens
       await guarded(undefined, () => store.put(key, String(tokens), conversation))
     },
   }
@@ -27,9 +46,11 @@ export function createSpentTokens(store: Store, guarded: StoreGuard): SpentToken
 
 // --- internal ---
 
-function keyOf(scope: string, conversation: string): string {
-  return `spent:${scope}:${conversation}`
+function keyOf(scope: string, { keys }: Chat, end: number): string {
+  return `spent:${scope}:${keys[end] ?? ''}`
 }
+
+const KEYS_PER_LOOKUP = 256
 
 /** Of the tokens that were folded so many are sent to a summary model at most, all calls together. */
 const SENT_SHARE_MAX = 1.5

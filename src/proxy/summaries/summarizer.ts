@@ -112,6 +112,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     fold: FoldAhead,
   ): Promise<void> {
     const { request, conversation } = wanted
+    const account = { chat: request.chat, scope: request.place.scope }
     const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
     for (const range of fold.ranges) {
       if (!isWorthwhile(request, range)) continue
@@ -121,16 +122,17 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
+        heldBytes: request.chat.bytes.length,
         mayBegin: () => !isLimited(wanted),
         write: async (signal) => {
-          const spendableTokens = await parts.spent.left(request.place.scope, conversation, expiredTokens)
+          const spendableTokens = await parts.spent.left(account, expiredTokens)
           const written = await orderSummary(
             { ...wanted, stride, sent, range, spendableTokens },
             parts,
             signal,
           )
-          const sentTokens = Math.max(written.promptTokens, written.sentTokens)
-          await parts.spent.add(request.place.scope, conversation, sentTokens)
+          const promptTokens = Math.max(written.promptTokens, written.sentTokens)
+          await parts.spent.add(account, { end: range.end, promptTokens, conversation })
           return written
         },
       })
@@ -172,7 +174,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       if (how === null) return noOutlook
       const { chat, place } = request
       const { systemCount } = chat.structure
-      const asked = await ahead.find(chat, place, stride?.point ?? systemCount)
+      const asked = await ahead.find(chat, place, stride?.point ?? systemCount, conversation)
       const isFurther = asked !== null && asked.frontier > (stride?.fold?.frontier ?? systemCount)
       const fold = isFurther ? asked : ((await planned(wanted, stride, null)) ?? asked)
       if (fold === null) return noOutlook
@@ -212,7 +214,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     const { request, conversation } = wanted
     const { chat, place } = request
     const { systemCount } = chat.structure
-    const asked = await ahead.find(chat, place, previous?.point ?? systemCount)
+    const asked = await ahead.find(chat, place, previous?.point ?? systemCount, conversation)
     const isFurther = asked !== null && asked.frontier > (previous?.fold?.frontier ?? systemCount)
     if (isFurther || how !== 'blocking' || stride === null || !mayAsk(wanted)) return asked
     const fold = await planned(wanted, previous, stride.reason)

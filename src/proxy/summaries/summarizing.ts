@@ -7,7 +7,7 @@ import type { Chat } from '../request/read-chat.ts'
 
 /**
  * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a stride is
- * due, which waits; `fitted`: what is there is used and none is asked for. Null: there are none.
+ * due, which waits; `fitted`: what is there is used and none is asked for. Null: not even that.
  */
 export type Summarizing = 'background' | 'blocking' | 'fitted' | null
 
@@ -17,7 +17,9 @@ export function summarizingOf({ chat, profile, wishes }: ChatRequest): Summarizi
   if (!isWished && !hasSummaries(profile)) return null
   // The client summarises by itself: a summary of ours would be one of its question.
   if (isOwnRequest(chat)) return 'fitted'
-  return isWished ? 'blocking' : profile.summary.mode
+  if (isWished) return 'blocking'
+  // No stride comes that one could be asked for ahead of: recovery takes what stands, and recaps.
+  return profile.trigger === 'off' && profile.summary.mode === 'background' ? 'fitted' : profile.summary.mode
 }
 
 // --- internal ---

@@ -140,11 +140,13 @@ async function earlierSummary(
     ranges.push({ start: range.start, end, except: range.except.filter((index) => index < end) })
   }
   const keys = ranges.map((earlier) => summaryKey(chat, place.scope, profile.summary, earlier))
-  for (let at = 0; at < keys.length; at += KEYS_PER_LOOKUP) {
+  for (let at = 0; at < keys.length;) {
     const found = await desk.find(keys.slice(at, at + KEYS_PER_LOOKUP))
     const earlier = found === null ? undefined : ranges[at + found.index]
-    if (found === null || earlier === undefined) continue
-    return found.record.kind === 'written' ? { ...earlier, text: found.record.text } : null
+    if (found?.record.kind === 'written' && earlier !== undefined)
+      return { ...earlier, text: found.record.text }
+    // Behind one that failed there may be one that did not.
+    at += found === null ? KEYS_PER_LOOKUP : found.index + 1
   }
   return null
 }

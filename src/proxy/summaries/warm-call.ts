@@ -40,7 +40,7 @@ export function warmCall(call: WarmCall): Order['warm'] {
     entries.reduce((sum, { tokens }) => sum + tokens, INSTRUCTION_TOKENS) +
     (previous === null ? 0 : counted.subject.count(previous))
   if (promptTokens * CACHED_PRICE + INSTRUCTION_TOKENS >= transcriptTokens) return null
-  return { promptTokens, body: (instruction) => bodyOf(request, messages, instruction) }
+  return { promptTokens, body: (instruction, own) => bodyOf(request, messages, instruction, own) }
 }
 
 // --- internal ---
@@ -66,15 +66,14 @@ function showsAll({ compacted, range }: WarmCall): boolean {
   return rangeIndexes(range, covered).every((index) => whole.has(index))
 }
 
-/** The client's own body with these messages and the instruction behind them, its limit and answer of our own. */
+/** The client's own body with these messages and the instruction behind them, and fields of our own for the answer. */
 function bodyOf(
-  { chat, profile }: ChatRequest,
+  { chat }: ChatRequest,
   messages: readonly ViewMessage[],
   instruction: string,
+  own: Readonly<Record<string, unknown>>,
 ): string {
   const fields: unknown = JSON.parse(chat.source.text(0, chat.bytes.length))
-  const { summary } = profile
-  const limitName = chat.completion.outputLimit?.name ?? 'max_tokens'
   const texts = messages.map(({ item }) => {
     if (item.kind === 'made') return item.json
     const message = chat.messages[item.index]
@@ -84,8 +83,7 @@ function bodyOf(
   const around = {
     ...(typeof fields === 'object' ? fields : {}),
     ...Object.fromEntries(leftOut.map((name) => [name, undefined])),
-    [limitName]: summary.max_tokens + summary.reasoning_tokens,
-    ...summary.parameters,
+    ...own,
     messages: undefined,
   }
   return `${JSON.stringify(around).slice(0, -1)},"messages":[${texts.join(',')}]}`
@@ -93,6 +91,8 @@ function bodyOf(
 
 /** What belongs to the client's own answer. */
 const leftOut = [
+  'max_tokens',
+  'max_completion_tokens',
   'stream',
   'stream_options',
   'n',
@@ -102,4 +102,21 @@ const leftOut = [
   'prediction',
   'store',
   'metadata',
+  'audio',
+  'modalities',
+  'web_search_options',
+  // Of vLLM, SGLang and llama.cpp: what an answer must look like, and that the last message is to be continued.
+  'add_generation_prompt',
+  'continue_final_message',
+  'echo',
+  'grammar',
+  'guided_choice',
+  'guided_grammar',
+  'guided_json',
+  'guided_regex',
+  'ignore_eos',
+  'json_schema',
+  'min_tokens',
+  'regex',
+  'structured_outputs',
 ]

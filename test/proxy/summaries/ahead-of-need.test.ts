@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { completion } from '../../support/fake-upstream.ts'
 import { startsWith } from '../../support/starts-with.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
@@ -55,6 +56,26 @@ describe('a summary is there before it is needed', () => {
     expect(strides).toBeGreaterThan(4)
   })
 
+  // After 256 requests it was not found any more: another was asked for, at another frontier.
+  test('it waits for its stride however many requests that takes', async () => {
+    await using stand = await summaryStand({
+      windowTokens: 64_000,
+      script: completion('fine'),
+      profile: { trigger: 0.9, summary: { at: 0.2 } },
+    })
+    const agent = stand.agent({ roundTokens: 31 })
+    const bypassed = { headers: { 'x-foldgate-bypass': '1' } }
+    await agent.turns(230, bypassed)
+    await turnsUntil(agent, isPending)
+    await stand.model.quiet()
+    for (let part = 0; part < 3; part += 1) {
+      await agent.turns(100, bypassed)
+      expect((await agent.turn()).summary).toBe('ready')
+    }
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(1)
+  })
+
   test('where a stride is due before it is there, the request waits for it, and sends it', async () => {
     await using stand = await summaryStand({ model: { delayMs: 150 } })
     const turns = await turnsUntil(stand.agent(long), isCompacted)
@@ -85,6 +106,23 @@ describe('a summary is there before it is needed', () => {
     expect(summariesIn(next ?? { received: [] })).toHaveLength(1)
     // It was not made anew: the next one continues it.
     expect(stand.model.calls[1]?.text).toContain(late)
+  })
+
+  // The failure was found first, and hid what there was: all of it was sent to the model once more.
+  test('what came later is used also where the one after it failed', async () => {
+    const { give, quality } = withheld()
+    await using stand = await summaryStand({
+      model: { quality: (_, index) => (index === 0 ? quality() : index === 1 ? 500 : 'good') },
+      profile: { summary: { wait_ms: 20 } },
+    })
+    const agent = stand.agent(long)
+    await turnsUntil(agent, isCompacted)
+    give()
+    await stand.model.quiet()
+    const late = stand.model.calls[0]?.answer ?? 'none'
+    await agent.turns(10, { pause: stand.model.quiet })
+    expect(stand.model.calls.slice(0, 3)).toMatchObject([{ status: 200 }, { status: 500 }, { status: 200 }])
+    expect(stand.model.calls[2]?.text).toContain(late)
   })
 
   test('a summary that stands stays where the next one does not come, and a recap stands for the rest', async () => {

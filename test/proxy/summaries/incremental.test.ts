@@ -62,4 +62,28 @@ describe('summaries are made incrementally', () => {
       expect(asked).toBeLessThanOrEqual(1.5 * (await foldedTokens(stand, agent.messages(), kept)))
     },
   )
+
+  // What summaries had cost was kept under the conversation's id, which all conversations share that begin alike. Of an
+  // agent that is given the same task every night only the first night's run was ever summarised.
+  test('what another conversation cost that only began alike does not count', async () => {
+    await using stand = await summaryStand()
+    const callsOf = async (night: number): Promise<number> => {
+      const before = stand.model.calls.length
+      const agent = stand.agent({
+        ...long,
+        asSent: (messages) =>
+          messages.map((message) =>
+            message['role'] === 'tool'
+              ? { ...message, content: `Night ${night}: ${String(message['content'])}` }
+              : message,
+          ),
+      })
+      const turns = await agent.turns(14, { pause: stand.model.quiet })
+      expect(turns.at(-1)?.summary).toBe('ready')
+      return stand.model.calls.length - before
+    }
+    const first = await callsOf(1)
+    expect(first).toBeGreaterThan(1)
+    expect([await callsOf(2), await callsOf(3)]).toEqual([first, first])
+  })
 })

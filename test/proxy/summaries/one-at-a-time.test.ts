@@ -98,4 +98,22 @@ describe('an upstream that takes one request at a time and writes the summaries 
       .toBe('ready')
     expect(server.order).toContain('summary')
   })
+
+  // A call that gave way was made again as often as a request came, three minutes long: each time the provider had read
+  // its prompt, and nobody counted what that cost.
+  test('a summary that always has to give way is given up, and not asked for again and again', async () => {
+    await using server = await localServer()
+    const agent = server.agent()
+    server.hold()
+    await turnsUntil(agent, isPending)
+    const summaries = () => server.order.filter((kind) => kind === 'summary').length
+    await expect.poll(summaries).toBe(1)
+    for (let request = 0; request < 8; request += 1) {
+      await agent.again()
+      await aMoment()
+    }
+    expect(summaries()).toBeLessThanOrEqual(3)
+    expect((await agent.again()).header('x-foldgate-summary-reason')).toBe('too-dear')
+    server.release()
+  })
 })

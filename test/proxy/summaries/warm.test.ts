@@ -18,6 +18,7 @@ BLD-7001 ended with code 301 in src/f1.ts.`
 async function ownModelStand(
   options: SummaryStandOptions = {},
   asSent: (message: TestMessage) => TestMessage = (message) => message,
+  more: object = {},
 ) {
   const asked: AcceptedRequest[] = []
   const sent: AcceptedRequest[] = []
@@ -45,6 +46,7 @@ async function ownModelStand(
       temperature: 0.5,
       tools: [tool],
       max_completion_tokens: 700,
+      ...more,
     },
   })
   return { stand, agent, asked, sent }
@@ -101,6 +103,18 @@ describe('a summary by the request’s own model', () => {
     expect(asked.map(isWarm)).toEqual([true, false])
     const turns = await turnsUntil(agent, isCompacted)
     expect(turns.at(-1)?.summary).toBe('ready')
+  })
+
+  // A form that the client wants its own answer in would be the summary's, too.
+  test.each([
+    ['answers in a form', { response_format: { type: 'json_object' } }],
+    ['must call a tool', { tool_choice: 'required' }],
+  ])('is asked for with a transcript where the model %s', async (_, more) => {
+    const { stand, agent, asked } = await ownModelStand({}, undefined, more)
+    await using _stand = stand
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => asked.length).toBe(1)
+    expect(asked.map(isWarm)).toEqual([false])
   })
 
   test('is asked for with a transcript where the view does not show as it was what is to be summarised', async () => {

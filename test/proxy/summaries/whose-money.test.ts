@@ -63,6 +63,8 @@ describe('who wants none gets none', () => {
     ['only observed', {}, { observe: true }],
     ['under a profile without summaries', {}, { summary: { mode: 'off' } }],
     ['under a profile that truncates', {}, { strategy: 'truncate' }],
+    // Four were asked for until the second overflow, and recovery used none.
+    ['under a profile that waits for an overflow', {}, { trigger: 'off' }],
   ] as const)('requests that are %s ask for no summary', async (_, headers, profile) => {
     await using stand = await summaryStand({ profile, script: completion('fine') })
     const turns = await stand.agent({ ...long, headers }).turns(TURNS)
@@ -73,6 +75,17 @@ describe('who wants none gets none', () => {
     expect(turns.at(-1)?.summary ?? 'none').toBe(
       turns.some((turn) => recapsIn(turn).length > 0) ? 'recap' : 'none',
     )
+  })
+
+  test('a request that was recovered asks for none: what the upstream took is not what was planned from', async () => {
+    await using stand = await summaryStand({
+      profile: { window: { tokens: 16_000, output_reserve: 1000 }, summary: { at: 0.4 } },
+    })
+    const agent = stand.agent(long)
+    await agent.turns(9, { headers: { 'x-foldgate-bypass': '1' } })
+    expect(await agent.turn()).toMatchObject({ status: 200, action: 'recovered' })
+    await stand.model.quiet()
+    expect(stand.model.calls).toHaveLength(0)
   })
 
   test('a client’s own request for a summary of what stands above asks for none, and uses what is there', async () => {
