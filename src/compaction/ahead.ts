@@ -54,12 +54,8 @@ export function* foldAhead(
   const { systemCount } = subject.structure
   const point = subject.messages.length
   const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
-  const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
-  const viewTokens =
-    room.aroundTokens + (yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, point))
-  const isNear = viewTokens >= thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokens)
   const planned =
-    due !== null || isNear
+    due !== null || (yield* isNear(subject, ledger, options))
       ? yield* planStride(subject, ledger, policy, {
           point,
           previous: stride,
@@ -79,13 +75,37 @@ export function* foldAhead(
   for (const range of rangesOf(chosen, systemCount))
     ranges.push(yield* worthOf(subject, ledger, stride, range))
   const { frontier, kept } = chosen.fold
-  const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokens)
+  const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokensIn(subject, options))
   // A recap beside the summaries quotes them itself.
   const systemTokensMax = policy.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
   return { frontier, kept, ranges, systemTokensMax }
 }
 
+/**
+ * Whether a conversation may need a summary before its next stride: a little arithmetic, and mostly not. Then there
+ * is nothing to be looked up and nothing to plan.
+ */
+export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: AheadOptions): Steps<boolean> {
+  const { policy, stride } = options
+  if (stride !== null && hasUnsummarised(stride, subject.structure.systemCount)) return true
+  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
+  return yield* isNear(subject, ledger, options)
+}
+
 // --- internal ---
+
+/** Whether the view has come to where the summary of its next stride is asked for. */
+function* isNear(subject: Subject, ledger: Ledger, options: AheadOptions): Steps<boolean> {
+  const { policy, room, stride } = options
+  const { systemCount } = subject.structure
+  const viewTokens = yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, subject.messages.length)
+  const atTokens = thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokensIn(subject, options))
+  return room.aroundTokens + viewTokens >= atTokens
+}
+
+function fixedTokensIn(subject: Subject, { policy, room }: AheadOptions): number {
+  return room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, subject.messages.length))
+}
 
 function* worthOf(
   subject: Subject,

@@ -1,4 +1,10 @@
-import { foldAhead, type FoldAhead, type WorthyRange } from '../../compaction/ahead.ts'
+import {
+  foldAhead,
+  mayNeedSummary,
+  type AheadOptions,
+  type FoldAhead,
+  type WorthyRange,
+} from '../../compaction/ahead.ts'
 import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
@@ -86,13 +92,12 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     return memory.accepted.has(upstream, credential) && !isLimited(wanted)
   }
 
-  function planned(
-    { request, counted, strict }: SummaryRequest,
+  async function planned(
+    wanted: SummaryRequest,
     stride: Stride | null,
     due: StrideReason | null,
   ): Promise<FoldAhead | null> {
-    const room = lastingRoom(counted.actual, counted.stride === stride ? counted.excess.differenceTokens : 0)
-    return drive(foldAhead(counted.subject, cache, { policy: request.profile, stride, room, strict, due }))
+    return drive(foldAhead(wanted.counted.subject, cache, aheadOptions(wanted, stride, due)))
   }
 
   /** What is on record of the ranges of a fold; null for those of which nothing is. */
@@ -172,6 +177,9 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const { request, conversation } = wanted
       const how = summarizingOf(request)
       if (how === null) return noOutlook
+      const { subject } = wanted.counted
+      const mayNeed = await drive(mayNeedSummary(subject, cache, aheadOptions(wanted, stride, null)))
+      if (!mayNeed) return noOutlook
       const { chat, place } = request
       const { systemCount } = chat.structure
       const asked = await ahead.find(chat, place, stride?.point ?? systemCount, conversation)
@@ -223,6 +231,15 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
 }
 
 // --- internal ---
+
+function aheadOptions(
+  { request, counted, strict }: SummaryRequest,
+  stride: Stride | null,
+  due: StrideReason | null,
+): AheadOptions {
+  const room = lastingRoom(counted.actual, counted.stride === stride ? counted.excess.differenceTokens : 0)
+  return { policy: request.profile, stride, room, strict, due }
+}
 
 function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {
   return summaryKey(chat, place.scope, profile.summary, range)
