@@ -29,9 +29,18 @@ export {
   type CompactOptions,
   type TightenOptions,
 } from './compaction/compact.ts'
+export { foldAhead, type AheadOptions, type FoldAhead } from './compaction/ahead.ts'
 export { createMadeCache, type MadeCache } from './compaction/made-cache.ts'
+export type { PreparedFold } from './compaction/plan-frame.ts'
 export type { Policy, Room } from './compaction/policy.ts'
-export { FOLD_VERSION, readStride, writeStride, type Stride } from './compaction/stride.ts'
+export {
+  FOLD_VERSION,
+  readStride,
+  writeStride,
+  type StandingSummary,
+  type Stride,
+} from './compaction/stride.ts'
+export { standingSummary } from './compaction/summary-message.ts'
 export type { Subject } from './compaction/subject.ts'
 export type { View, ViewMessage } from './compaction/view.ts'
 export { watchJson, watchStream, type AnswerWatch, type WatchDecision } from './overflow/answer-watch.ts'

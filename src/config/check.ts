@@ -3,6 +3,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type ConfigurationOptions, loadConfiguration } from './configuration.ts'
+import { summariesOf } from './who-pays.ts'
 import { formatProblem } from './problem.ts'
 import type { Settings } from './settings.ts'
 
@@ -81,6 +82,7 @@ async function describeModel(
     `because  ${why}`,
     `window   ${tokens} tokens, ${kind}; source: ${source}${sourceMeanings[source] ?? ''}`,
     `strides  from ${share(profile.trigger)} down to ${share(targetOf(profile))}`,
+    `summary  ${summariesOf(profile, settings)}`,
   ]
   // The command knows no request, and the answer may be another for one with such headers.
   for (const { name, headers } of byHeaders) {

@@ -6,10 +6,16 @@ import type { Settings } from './settings.ts'
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
   const told = [...profiles.values()]
     .filter(hasSummaries)
-    .map((profile) => `profile ${profile.name}: ${writerOf(profile)}, paid with ${keyOf(profile, settings)}`)
+    .map((profile) => `profile ${profile.name}: ${summariesOf(profile, settings)}`)
   if (told.length === 0) return 'summaries are off (recaps are made without a model and cost nothing)'
   const more = told.length - TOLD_MAX
   return `summaries are on (${told.slice(0, TOLD_MAX).join('; ')}${more > 0 ? `; ${more} more` : ''})`
+}
+
+/** Who writes the summaries of a profile, and with whose key; that there are none, else. */
+export function summariesOf(profile: Profile, settings: Settings): string {
+  if (!hasSummaries(profile)) return 'none: recaps are made without a model and cost nothing'
+  return `${writerOf(profile)}, paid with ${keyOf(profile, settings)}`
 }
 
 // --- internal ---

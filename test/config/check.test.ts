@@ -51,6 +51,7 @@ test('with a model it says which profile and window the model gets, and why', as
     'because  the model matches "qwen*", and no other profile matches more specifically',
     'window   32768 tokens, total; source: table (the built-in table)',
     'strides  from 20000 tokens down to 14000 tokens',
+    'summary  none: recaps are made without a model and cost nothing',
     'note     requests with x-agent: explorer may get the profile agent',
   ])
 })

@@ -1,3 +1,4 @@
+import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { isOwnSummaryRequest } from '../../summaries/own-requests.ts'
@@ -15,7 +16,7 @@ export function summarizingOf({ chat, profile, wishes }: ChatRequest): Summarizi
   const isWished = wishes.compact === 'summarize'
   if (!isWished && !hasSummaries(profile)) return null
   // The client summarises by itself: a summary of ours would be one of its question.
-  if (isOwnSummaryRequest(latestUserText(chat))) return 'fitted'
+  if (isOwnRequest(chat)) return 'fitted'
   if (isWished) return 'blocking'
   // No stride comes that one could be asked for ahead of: recovery takes what stands, and recaps.
   return profile.trigger === 'off' && profile.summary.mode === 'background' ? 'fitted' : profile.summary.mode
@@ -23,7 +24,15 @@ export function summarizingOf({ chat, profile, wishes }: ChatRequest): Summarizi
 
 // --- internal ---
 
-function latestUserText({ messages, structure, source }: Chat): string {
+/** By the facts of the latest user message, which is read once: it may be large, and stands for a whole turn. */
+const asksForSummary = new WeakMap<MessageFacts, boolean>()
+
+function isOwnRequest({ messages, structure, source }: Chat): boolean {
   const message = messages[structure.latestUserBefore(messages.length)]
-  return message === undefined ? '' : parseMessage(source, message).text
+  if (message === undefined) return false
+  const known = asksForSummary.get(message.facts)
+  if (known !== undefined) return known
+  const asks = isOwnSummaryRequest(parseMessage(source, message).text)
+  asksForSummary.set(message.facts, asks)
+  return asks
 }
