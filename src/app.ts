@@ -7,6 +7,7 @@ import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
+import { createFailureLog } from './failure-log.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
 import { createCalibration } from './pressure/calibration/calibration.ts'
@@ -88,9 +89,7 @@ export function createApp(options: AppOptions): App {
     nowMs,
     onTrouble: warnings.unasked,
   })
-  const failures = createFailures((part, error) =>
-    log.error('a part of Foldgate failed', { part, error: nameOf(error) }),
-  )
+  const failures = createFailures(createFailureLog(log))
   const guarded = createStoreGuard(failures)
   const records = createRecords(store, guarded)
   const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
@@ -351,11 +350,4 @@ function orEndless(milliseconds: number): number {
 
 function hostnameOf(origin: string): string {
   return new URL(origin).hostname
-}
-
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  // Messages of foreign errors may quote what they were given; a stack's first frame says where to look.
-  const frame = error.stack?.split('\n').find((line) => line.trimStart().startsWith('at '))
-  return `${error.name} ${frame?.trim() ?? ''}`.trim()
 }

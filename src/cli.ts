@@ -22,6 +22,8 @@ import { proxiesFrom } from './upstream/pools.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {
+  // Whoever reads the log may go away: that ends neither a proxy nor a command.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const parsed = parseArguments(process.argv.slice(2))
   if (parsed.flags['version'] === true) return say(await version())
   if (parsed.flags['help'] === true) return say(help())

@@ -17,6 +17,11 @@ export function settingsRules(settings: SettingsFile): readonly RuleProblem[] {
   ]
 }
 
+/** Whether configured headers carry a credential, as well as `api_key_env` does. */
+export function holdsCredential(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => credentialHeaders.has(name.toLowerCase()))
+}
+
 // --- internal ---
 
 function upstreamRules({ upstreams, client_keys }: SettingsFile): readonly KeyProblem[] {
@@ -64,7 +69,6 @@ function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
   return problems
 }
 
-/** Headers that carry a credential as well as `api_key_env` does. */
 const credentialHeaders = new Set([
   'authorization',
   'proxy-authorization',
@@ -77,9 +81,7 @@ function openRelayRule({ host, upstreams, client_keys }: SettingsFile): readonly
   if (isLoopback(host) || client_keys.length > 0) return []
   const holder = Object.entries(upstreams).find(
     ([, { api_key_env, api_key_file, headers }]) =>
-      api_key_env !== null ||
-      api_key_file !== null ||
-      Object.keys(headers).some((name) => credentialHeaders.has(name.toLowerCase())),
+      api_key_env !== null || api_key_file !== null || holdsCredential(headers),
   )
   if (holder === undefined) return []
   const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder[0]}": anyone could use it`

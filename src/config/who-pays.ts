@@ -1,6 +1,7 @@
 import type { Profile } from '../profiles/schema.ts'
 import { hasSummaries } from '../profiles/summaries.ts'
 import type { Settings } from './settings.ts'
+import { holdsCredential } from './settings-rules.ts'
 
 /** Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start. */
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
@@ -30,6 +31,6 @@ function writerOf({ summary }: Profile): string {
 function keyOf({ summary, upstream }: Profile, { upstreams }: Settings): string {
   const name = summary.upstream ?? upstream ?? 'default'
   const found = upstreams.get(name)
-  if (found?.key != null) return `Foldgate's key for ${name}`
+  if (found?.key != null || holdsCredential(found?.headers ?? {})) return `Foldgate's key for ${name}`
   return found?.forward_client_key === true ? "the client's key" : 'no key'
 }

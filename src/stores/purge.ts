@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { failedInTheMiddle, isConversationId, noConversationId, nothingOf } from './delete-conversation.ts'
 import { openBareStore, type OpenStoreOptions } from './open-store.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError, troubleOf } from './store-error.ts'
 import { storeLocation } from './store-location.ts'
 import type { Store } from './store.ts'
 
@@ -25,7 +25,8 @@ export async function purgeStore(options: PurgeOptions): Promise<string> {
   try {
     return await purgeOpened(store, conversation)
   } catch (error) {
-    throw new StoreError(failedInTheMiddle(store, 'run foldgate purge again'), { cause: error })
+    const again = `see to it (${troubleOf(error)}), and run foldgate purge again`
+    throw new StoreError(failedInTheMiddle(store, again), { cause: error })
   } finally {
     await store.close()
   }

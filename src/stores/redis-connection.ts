@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError, troubleOf } from './store-error.ts'
 
 /**
  * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
@@ -24,6 +24,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   const address = readAddress(url)
   let lastTrouble: unknown = null
   let client = start()
+  let begunMs = performance.now()
 
   function start() {
     const started = createClient({
@@ -48,18 +49,26 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
     return started
   }
 
-  /** A server that has stopped to answer keeps its connection: what waits on it is given up, and it as well. */
+  /** A server that is of no use keeps its connection: what waits on it is given up, and it as well. */
   function startAnew(): void {
     client.destroy()
     client = start()
+    begunMs = performance.now()
     client.connect().catch(ignored)
   }
 
   async function command(words: readonly string[]): Promise<unknown> {
     const asked = client
-    return within(COMMAND_MS, asked.sendCommand([...words]), () => {
-      if (asked === client) startAnew()
-    })
+    try {
+      return await within(COMMAND_MS, asked.sendCommand([...words]), () => {
+        if (asked === client) startAnew()
+      })
+    } catch (error) {
+      // After a failover it lives on as a copy that cannot be written to, while its address leads to another.
+      const isOld = performance.now() - begunMs >= RECONNECT_MS_MAX
+      if (troubleOf(error) === 'READONLY' && asked === client && isOld) startAnew()
+      throw error
+    }
   }
 
   /** Whatever listens there counts as a server once it has answered: connecting alone asks it nothing. */
@@ -192,14 +201,6 @@ class NoAnswerError extends Error {
 /** A server that is loading its data answers soon; one that does not know us will not. */
 function isForGood(error: unknown): boolean {
   return /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(error))
-}
-
-/** What servers answer may quote what they were asked: only the code at its beginning is told. */
-function troubleOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  if (error instanceof AggregateError) return troubleOf(error.errors[0])
-  return /^[A-Z]{3,}(?= |$)/.exec(error.message)?.[0] ?? error.constructor.name
 }
 
 function ignored(): void {}

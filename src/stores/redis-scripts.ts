@@ -7,7 +7,9 @@
  * - `facts` has for each of them the bytes that it takes and its group, `total` the sum of all bytes;
  * - `group:GROUP` holds the keys of a group, `lease:KEY` the holder of a lease.
  *
- * Every write prolongs the index, so that it outlives the last value and no longer.
+ * Every write prolongs the index, so that it outlives the last value and no longer. A server that is short of memory may
+ * drop a part of it all the same (`maxmemory-policy`). Then it begins anew: with half of it every write would take away
+ * all that others wrote, or nothing at all. Values it no longer knows are still found, and end by their time.
  */
 export const prefix = '{foldgate}:'
 
@@ -62,6 +64,7 @@ if lifetime > 0 then
 end
 local bytes = 4 * #key + #value + ${ENTRY_BYTES}
 if bytes > bytes_max then return value end
+if redis.call('EXISTS', written, facts, total) < 3 then redis.call('UNLINK', written, facts, total) end
 redis.call('SET', place, value)
 redis.call('ZADD', written, now, key)
 redis.call('HSET', facts, key, bytes .. ':' .. group)

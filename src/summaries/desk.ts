@@ -80,7 +80,7 @@ export function createDesk(options: DeskOptions): Desk {
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
     if (known !== undefined) return known.outcome
-    if (isClosing || isFull(job)) return null
+    if (isClosing || !hasRoom(job)) return null
     if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
     const breaking = new AbortController()
     const outcome = obtainOnce(job, breaking.signal)
@@ -89,14 +89,20 @@ export function createDesk(options: DeskOptions): Desk {
         return null
       })
       .finally(() => running.delete(job.key))
-    running.set(job.key, { group: job.group, heldBytes: job.heldBytes, outcome, breaking })
+    const { scope, group, heldBytes } = job
+    running.set(job.key, { scope, group, heldBytes, outcome, breaking })
     return outcome
   }
 
-  /** One is taken whatever its size. */
-  function isFull({ heldBytes }: SummaryJob): boolean {
-    const bytes = running.values().reduce((sum, run) => sum + run.heldBytes, heldBytes)
-    return running.size >= JOBS_MAX || (running.size > 0 && bytes > JOBS_BYTES_MAX)
+  /**
+   * A scope has at most as many jobs, and as many bytes of them, as places are free: whoever wants many leaves some for
+   * all others. Where nothing is being done, one is taken whatever its size.
+   */
+  function hasRoom({ scope, heldBytes }: SummaryJob): boolean {
+    const runs = [...running.values()]
+    const own = runs.filter((run) => run.scope === scope)
+    const fits = bytesOf(own) + heldBytes <= JOBS_BYTES_MAX - bytesOf(runs)
+    return own.length < JOBS_MAX - runs.length && (fits || runs.length === 0)
   }
 
   async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
@@ -215,10 +221,15 @@ export function createDesk(options: DeskOptions): Desk {
 
 /** A job that is being done. */
 type Run = {
+  readonly scope: string
   readonly group: string
   readonly heldBytes: number
   readonly outcome: Promise<SummaryRecord | null>
   readonly breaking: AbortController
+}
+
+function bytesOf(runs: readonly Run[]): number {
+  return runs.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
 }
 
 type Recent = { readonly group: string; readonly record: SummaryRecord }

@@ -114,6 +114,24 @@ describe('a Foldgate that serves', () => {
     expect(foldgate.stdout()).not.toContain('cut off')
   })
 
+  // `foldgate | logger`, and logger was restarted: the next line that was logged ended the proxy with EPIPE.
+  test.skipIf(process.platform === 'win32')(
+    'goes on where nobody reads its log any more, and still ends in order',
+    async () => {
+      await using upstream = await fakeUpstream(completion('fine'))
+      const cwd = await temporaryFolder({ 'foldgate.yaml': drainSoon })
+      const foldgate = await serve(['--upstream', upstream.url], { cwd })
+      foldgate.child.stdout?.destroy()
+      foldgate.child.stderr?.destroy()
+      // Each of a model of its own, whose unknown window is told.
+      for (let model = 0; model < 3; model += 1) {
+        expect((await postChat(foldgate.url, { ...small, model: `unknown-${model}` })).status).toBe(200)
+      }
+      foldgate.child.kill('SIGTERM')
+      expect(await foldgate.ended).toBe(0)
+    },
+  )
+
   test('while it waits for load balancers it is not ready, but still serves', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
     const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 3, timeout_s: 5}\n' })

@@ -112,6 +112,7 @@ describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible serve
 
     await server.kill()
     for (let request = 0; request < 5; request += 1) await conversationOf(one.url, continued)
+    expect(one.stdout()).toMatch(/"part":"store","error":"[^"]*","reason":"\w+/)
     await server.restart()
     // Empty as it is now, it is written to again by what is asked next.
     await expect
@@ -199,6 +200,24 @@ describe('foldgate purge', () => {
     expect((await output(['purge'], { cwd })).stdout).toMatch(/^Deleted [3-9] records from sqlite:/)
     expect(await conversationOf(foldgate.url, continued)).not.toBe(conversation)
     await ended(foldgate)
+  })
+
+  // On a full disk it said "run foldgate purge again", again and again: deleting takes some room as well.
+  test('says why it failed in the middle, so that something can be done about it', async () => {
+    const cwd = await temporaryFolder({})
+    const path = join(cwd, 'store.sqlite')
+    const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
+    await store.put('a', '1')
+    await store.close()
+    const other = new DatabaseSync(path)
+    other.exec(
+      "CREATE TRIGGER full BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'PLANTED: no room left'); END",
+    )
+    other.close()
+    const failed = await output(['purge', '--store', `sqlite:${path}`], { cwd })
+    expect([failed.code, failed.stdout]).toEqual([1, ''])
+    expect(failed.stderr).toMatch(/failed in the middle of it: see to it \(constraint failed\), and run/)
+    expect(failed.stderr).not.toContain('PLANTED')
   })
 
   test('has nothing to do where nothing is on disk, and makes no file', async () => {

@@ -101,6 +101,21 @@ describe('the file', () => {
     expect(await store.getFirst(['key 0'])).toBeNull()
   })
 
+  // docs/privacy.md: a record is kept for `store.ttl_days` and then deleted with later writes.
+  test('loses what has outlived its time, leases too, with the next write', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20 })
+    onTestFinished(store.close)
+    for (let value = 0; value < 5; value += 1) await store.put(`old ${value}`, 'value', 'group')
+    await store.lease('old', 'holder', 20)
+    await setTimeout(40)
+    await store.put('new', 'value')
+    const reader = new DatabaseSync(path, { readOnly: true })
+    onTestFinished(() => reader.close())
+    expect(reader.prepare('SELECT key FROM entries').all()).toEqual([{ key: 'new' }])
+    expect(reader.prepare('SELECT key FROM leases').all()).toEqual([])
+  })
+
   test('gives its room back when it is emptied, and keeps no trace of what was deleted', async () => {
     const folder = await temporaryFolder()
     const path = join(folder, 'store.sqlite')

@@ -140,7 +140,7 @@ describe('a desk', () => {
     const next = vi.fn<SummaryJob['write']>(async () => summaryOf('next'))
     expect(await desk.obtain({ ...large('summary:b'), write: next })).toBeNull()
     expect(next).not.toHaveBeenCalled()
-    const small = jobOf(next, { key: 'summary:c' })
+    const small = jobOf(next, { key: 'summary:c', scope: 'b' })
     expect(await desk.obtain(small)).toEqual(recordOf('next'))
     end()
     expect(await first).toEqual(recordOf('what was done'))
@@ -182,6 +182,23 @@ describe('a desk', () => {
   })
 })
 
+// A tenant with a hundred agents filled the desk, two of whose summaries were written at a time: for minutes nobody
+// else got one.
+test('a scope that wants many summaries leaves places to the others', async () => {
+  const desk = deskOn(openStore())
+  const slow = writer()
+  const many = Array.from({ length: 200 }, (_, index) =>
+    desk.obtain(jobOf(slow.write, { key: `summary:many:${index}`, scope: 'many' })),
+  )
+  for (const scope of ['b', 'c', 'd']) {
+    const job = jobOf(async () => summaryOf(scope), { key: `summary:${scope}`, scope })
+    expect(await desk.obtain(job)).toEqual(recordOf(scope))
+  }
+  slow.end()
+  const written = (await Promise.all(many)).filter((record) => record !== null)
+  expect(written.length).toBeGreaterThan(20)
+})
+
 describe('two desks on one store', () => {
   test('have one writer, and the other waits for what it writes', async () => {
     const store = openStore()
@@ -208,6 +225,22 @@ describe('two desks on one store', () => {
     )
     for (const record of await Promise.all(all)) expect(record).toEqual(recordOf('once'))
     expect(write).toHaveBeenCalledTimes(1)
+  })
+
+  test('who waits for another desk keeps no place from those who could write', async () => {
+    const store = openStore()
+    const [one, waiting, third] = [deskOn(store), deskOn(store), deskOn(store)]
+    const first = writer()
+    const ones = one.obtain(jobOf(first.write))
+    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    const others = waiting.obtain(jobOf(async () => summaryOf('never')))
+    const beganMs = performance.now()
+    const told = await third.obtain(jobOf(async () => summaryOf('of b'), { key: 'summary:b' }))
+    expect(told).toEqual(recordOf('of b'))
+    // A place that was kept would be free after fifteen seconds.
+    expect(performance.now() - beganMs).toBeLessThan(4_000)
+    first.end()
+    expect(await others).toEqual(await ones)
   })
 
   test('a writer that died is succeeded once its lease has run out', async () => {

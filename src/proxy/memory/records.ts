@@ -1,5 +1,5 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
-import { conversationIdChars } from '../../stores/delete-conversation.ts'
+import { conversationIdChars, isConversationId } from '../../stores/delete-conversation.ts'
 import type { Store } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -69,7 +69,7 @@ function recordsIn(store: Store): Records {
         for (const { start, end } of lookups(points.length)) {
           const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
           const found = await store.getFirst(names)
-          if (found !== null) return found.value
+          if (found !== null && isConversationId(found.value)) return found.value
         }
         return conversationId(chat, place)
       }
@@ -195,6 +195,7 @@ function readSight(text: string): Sight | null {
   if (typeof value !== 'object' || value === null || !('conversation' in value) || !('stride' in value))
     return null
   const { conversation, stride } = value
-  if (typeof conversation !== 'string' || (stride !== null && typeof stride !== 'string')) return null
+  if (typeof conversation !== 'string' || !isConversationId(conversation)) return null
+  if (stride !== null && typeof stride !== 'string') return null
   return { conversation, stride }
 }

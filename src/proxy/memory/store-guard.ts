@@ -10,21 +10,22 @@ export function createStoreGuard(failures: Failures): StoreGuard {
   let absentUntilMs = 0
   let failedInARow = 0
 
-  function noteFailure(missed: boolean): void {
+  function noteFailure(tookMs: number): void {
     failedInARow += 1
-    const pauseMs = missed ? ABSENCE_MS_MAX : pauseAfter(failedInARow)
+    const pauseMs = Math.max(pauseForSlow(tookMs), pauseAfter(failedInARow))
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
   return async function guarded(instead, work) {
     if (performance.now() < absentUntilMs) return instead
     return failures.around('store', instead, async () => {
+      const beganMs = performance.now()
       try {
         const result = await withDeadline(work())
         failedInARow = 0
         return result
       } catch (error) {
-        noteFailure(error instanceof DeadlineError)
+        noteFailure(performance.now() - beganMs)
         throw error
       }
     })
@@ -36,8 +37,18 @@ export function createStoreGuard(failures: Failures): StoreGuard {
 /** A store that takes longer is as good as absent, in milliseconds. */
 const STORE_DEADLINE_MS = 1_000
 
-/** How long a store that did not answer is left alone, in milliseconds: else every request would wait for it. */
+/** How long a store is left alone at most, in milliseconds. */
 const ABSENCE_MS_MAX = 10_000
+
+/** A failure that took so long was waited for by requests, and in SQLite by all of them at once; in milliseconds. */
+const SLOW_FAILURE_MS = 100
+
+/** Such a failure takes this share of the time at most, whatever succeeds in between. */
+const SLOW_FAILURES_SHARE = 0.05
+
+function pauseForSlow(tookMs: number): number {
+  return tookMs < SLOW_FAILURE_MS ? 0 : Math.min(ABSENCE_MS_MAX, tookMs / SLOW_FAILURES_SHARE)
+}
 
 /** One failure may pass at once. From the second in a row on it is left alone for so long, and twice as long each time. */
 const PAUSE_MS = 250
@@ -47,16 +58,9 @@ function pauseAfter(failedInARow: number): number {
   return Math.min(ABSENCE_MS_MAX, PAUSE_MS * 2 ** Math.min(failedInARow - 2, 10))
 }
 
-class DeadlineError extends Error {
-  override readonly name = 'DeadlineError'
-}
-
 function withDeadline<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new DeadlineError('the store did not answer in time')),
-      STORE_DEADLINE_MS,
-    )
+    const timer = setTimeout(() => reject(new Error('the store did not answer in time')), STORE_DEADLINE_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createFailures } from '../../../src/proxy/failures.ts'
 import { createStoreGuard } from '../../../src/proxy/memory/store-guard.ts'
@@ -26,4 +27,22 @@ test('one failure costs nothing but itself', async () => {
     expect(await guarded('instead', async () => Promise.reject(new Error('busy')))).toBe('instead')
     expect(await guarded('instead', async () => 'there')).toBe('there')
   }
+})
+
+async function failSlowly(): Promise<string> {
+  await setTimeout(120)
+  throw new Error('database is locked')
+}
+
+// A backup held the file of an SQLite store for half a minute: its reads went well, each write waited 250 ms in vain,
+// and at two requests a second nothing else was served for two thirds of the time.
+test('a store whose failures take long is left alone in proportion, even where it answers in between', async () => {
+  const guarded = createStoreGuard(createFailures(() => {}))
+  expect(await guarded('instead', async () => 'read')).toBe('read')
+  expect(await guarded('instead', failSlowly)).toBe('instead')
+  const failedMs = performance.now()
+  await expect
+    .poll(() => guarded('instead', async () => 'read'), { interval: 20, timeout: 10_000 })
+    .toBe('read')
+  expect(performance.now() - failedMs).toBeGreaterThan(1_500)
 })
