@@ -80,7 +80,7 @@ export function createDesk(options: DeskOptions): Desk {
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
     const known = running.get(job.key)
     if (known !== undefined) return known.outcome
-    if (isClosing || !hasRoomFor(job)) return null
+    if (isClosing || !hasRoom(job)) return null
     if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
     const breaking = new AbortController()
     const outcome = obtainOnce(job, breaking.signal)
@@ -95,14 +95,14 @@ export function createDesk(options: DeskOptions): Desk {
   }
 
   /**
-   * A scope has at most as many jobs as places are free: whoever wants many leaves some for all others. Of what jobs
-   * hold one is taken whatever its size.
+   * A scope has at most as many jobs, and as many bytes of them, as places are free: whoever wants many leaves some for
+   * all others. Where nothing is being done, one is taken whatever its size.
    */
-  function hasRoomFor({ scope, heldBytes }: SummaryJob): boolean {
+  function hasRoom({ scope, heldBytes }: SummaryJob): boolean {
     const runs = [...running.values()]
-    const own = runs.filter((run) => run.scope === scope).length
-    const bytes = runs.reduce((sum, run) => sum + run.heldBytes, heldBytes)
-    return own < JOBS_MAX - runs.length && (runs.length === 0 || bytes <= JOBS_BYTES_MAX)
+    const own = runs.filter((run) => run.scope === scope)
+    const fits = bytesOf(own) + heldBytes <= JOBS_BYTES_MAX - bytesOf(runs)
+    return own.length < JOBS_MAX - runs.length && (fits || runs.length === 0)
   }
 
   async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
@@ -226,6 +226,10 @@ type Run = {
   readonly heldBytes: number
   readonly outcome: Promise<SummaryRecord | null>
   readonly breaking: AbortController
+}
+
+function bytesOf(runs: readonly Run[]): number {
+  return runs.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
 }
 
 type Recent = { readonly group: string; readonly record: SummaryRecord }

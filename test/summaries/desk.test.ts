@@ -140,7 +140,7 @@ describe('a desk', () => {
     const next = vi.fn<SummaryJob['write']>(async () => summaryOf('next'))
     expect(await desk.obtain({ ...large('summary:b'), write: next })).toBeNull()
     expect(next).not.toHaveBeenCalled()
-    const small = jobOf(next, { key: 'summary:c' })
+    const small = jobOf(next, { key: 'summary:c', scope: 'b' })
     expect(await desk.obtain(small)).toEqual(recordOf('next'))
     end()
     expect(await first).toEqual(recordOf('what was done'))

@@ -189,6 +189,10 @@ describe('a summary is written', () => {
   })
 })
 
+/** How each asked: warm or not, and with which limits. */
+const limits = (bodies: readonly Body[]) =>
+  bodies.map((body) => [body['warm'], body['max_tokens'], body['max_completion_tokens']])
+
 // A warm request asked for 9,216 tokens whatever the model and its window take, under the one name, and forgot that it
 // had been refused. Each time the refused prompt was charged, nothing was left for a transcript, and there was no summary.
 describe('at the end of the warm conversation what a model rejects', () => {
@@ -198,8 +202,6 @@ describe('at the end of the warm conversation what a model rejects', () => {
       JSON.stringify({ messages: [{ role: 'user', content: instruction }], ...own, warm: true }),
   }
   const order = orderOf({ warm })
-  const limits = (bodies: readonly Body[]) =>
-    bodies.map((body) => [body['warm'], body['max_tokens'], body['max_completion_tokens']])
 
   test('is taken out, and remembered for the next', async () => {
     const memory = createParameterMemory()

@@ -199,10 +199,12 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const isAsked = missing.some(({ key }) => desk.isPending(key))
       const begin = (): void => {
         if (isLimited(wanted)) return
-        void parts.failures.around('summary', undefined, async () => {
+        const work = async (): Promise<void> => {
           const standing = fold === asked ? fold : await ahead.keep(chat, place, fold, conversation)
           await obtainAll(wanted, { stride, sent: wanted.strict ? null : sent }, standing)
-        })
+        }
+        // No request waits for it: whatever it ends in has to be heard here.
+        work().catch((error: unknown) => parts.failures.note('summary', error))
       }
       const mayBegin = how === 'background' && !isAsked
       return {

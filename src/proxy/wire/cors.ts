@@ -11,6 +11,7 @@ const exposedHeaders = [
   'x-foldgate-passes',
   'x-foldgate-repairs',
   'x-foldgate-summary',
+  'x-foldgate-summary-reason',
   'x-foldgate-attempts',
   'x-request-id',
   'retry-after',

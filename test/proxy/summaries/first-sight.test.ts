@@ -89,6 +89,7 @@ describe('a long conversation at first sight', () => {
     })
     const agent = await agentWithHistory(stand.agent({ roundTokens: 400 }), 60)
     await agent.turn()
+    await expect.poll(() => stand.model.calls.length).toBe(2)
     await stand.model.quiet()
     expect(stand.model.calls).toHaveLength(2)
     const again = await agent.again()

@@ -109,9 +109,9 @@ describe('a summary by the request’s own model', () => {
   test.each([
     ['answers in a form', { response_format: { type: 'json_object' } }],
     ['must call a tool', { tool_choice: 'required' }],
-  ])('is asked for with a transcript where the model %s', async (_, more) => {
+  ])('is asked for with a transcript where the model %s', async (...[, more]) => {
     const { stand, agent, asked } = await ownModelStand({}, undefined, more)
-    await using _stand = stand
+    await using _ = stand
     await turnsUntil(agent, isPending)
     await expect.poll(() => asked.length).toBe(1)
     expect(asked.map(isWarm)).toEqual([false])
