@@ -10,9 +10,9 @@ export function createStoreGuard(failures: Failures): StoreGuard {
   let absentUntilMs = 0
   let failedInARow = 0
 
-  function noteFailure(tookMs: number): void {
+  function noteFailure(missed: boolean, heldMs: number): void {
     failedInARow += 1
-    const pauseMs = Math.max(pauseForSlow(tookMs), pauseAfter(failedInARow))
+    const pauseMs = missed ? ABSENCE_MS_MAX : Math.max(pauseForHeld(heldMs), pauseAfter(failedInARow))
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
@@ -20,12 +20,14 @@ export function createStoreGuard(failures: Failures): StoreGuard {
     if (performance.now() < absentUntilMs) return instead
     return failures.around('store', instead, async () => {
       const beganMs = performance.now()
+      const working = work()
+      const heldMs = performance.now() - beganMs
       try {
-        const result = await withDeadline(work())
+        const result = await withDeadline(working)
         failedInARow = 0
         return result
       } catch (error) {
-        noteFailure(performance.now() - beganMs)
+        noteFailure(error instanceof DeadlineError, heldMs)
         throw error
       }
     })
@@ -40,14 +42,14 @@ const STORE_DEADLINE_MS = 1_000
 /** How long a store is left alone at most, in milliseconds. */
 const ABSENCE_MS_MAX = 10_000
 
-/** A failure that took so long was waited for by requests, and in SQLite by all of them at once; in milliseconds. */
-const SLOW_FAILURE_MS = 100
+/** A failure that held the event loop for so long, as SQLite's do, was waited for by all requests; in milliseconds. */
+const HELD_MS = 100
 
-/** Such a failure takes this share of the time at most, whatever succeeds in between. */
-const SLOW_FAILURES_SHARE = 0.05
+/** Such failures take this share of the time at most, whatever succeeds in between. */
+const HELD_SHARE = 0.05
 
-function pauseForSlow(tookMs: number): number {
-  return tookMs < SLOW_FAILURE_MS ? 0 : Math.min(ABSENCE_MS_MAX, tookMs / SLOW_FAILURES_SHARE)
+function pauseForHeld(heldMs: number): number {
+  return heldMs < HELD_MS ? 0 : Math.min(ABSENCE_MS_MAX, heldMs / HELD_SHARE)
 }
 
 /** One failure may pass at once. From the second in a row on it is left alone for so long, and twice as long each time. */
@@ -58,9 +60,16 @@ function pauseAfter(failedInARow: number): number {
   return Math.min(ABSENCE_MS_MAX, PAUSE_MS * 2 ** Math.min(failedInARow - 2, 10))
 }
 
+class DeadlineError extends Error {
+  override readonly name = 'DeadlineError'
+}
+
 function withDeadline<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the store did not answer in time')), STORE_DEADLINE_MS)
+    const timer = setTimeout(
+      () => reject(new DeadlineError('the store did not answer in time')),
+      STORE_DEADLINE_MS,
+    )
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
