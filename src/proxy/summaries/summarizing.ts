@@ -11,9 +11,11 @@ import type { Chat } from '../request/read-chat.ts'
  */
 export type Summarizing = 'background' | 'blocking' | 'fitted' | null
 
-export function summarizingOf({ chat, profile, wishes }: ChatRequest): Summarizing {
+export function summarizingOf({ chat, profile, wishes, exchange }: ChatRequest): Summarizing {
   if (wishes.compact === 'truncate' || profile.summary.mode === 'off') return null
-  const isWished = wishes.compact === 'summarize'
+  // Who has a key of Foldgate's own spends the operator's money: whether there are summaries is the operator's word.
+  const isWished =
+    wishes.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
   if (!isWished && !hasSummaries(profile)) return null
   // The client summarises by itself: a summary of ours would be one of its question.
   if (isOwnRequest(chat)) return 'fitted'

@@ -118,4 +118,19 @@ describe('who wants none gets none', () => {
     expect(fitted.header('x-foldgate-summary')).toBe('recap')
     expect(stand.model.calls).toHaveLength(1)
   })
+
+  // Anybody with a client key could wish for summaries that the operator, who pays for them, had not turned on.
+  test('whoever has a client key gets summaries where the operator has them, and no others by a wish', async () => {
+    const own = { settings: { client_keys: [{ name: 'ada', key_env: 'ADA' }] }, env: { ADA: 'ada' } }
+    const wish = { headers: { 'x-foldgate-compact': 'summarize' } }
+    for (const [strategy, isMade] of [
+      ['truncate', false],
+      ['summarize', true],
+    ] as const) {
+      await using stand = await summaryStand({ ...own, profile: { strategy } })
+      await stand.agent({ ...long, authorization: 'Bearer ada' }).turns(TURNS, wish)
+      await stand.model.quiet()
+      expect(stand.model.calls.length > 0).toBe(isMade)
+    }
+  })
 })
