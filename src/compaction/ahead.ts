@@ -55,7 +55,7 @@ export function* foldAhead(
   const point = subject.messages.length
   const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
   const planned =
-    due !== null || (yield* isNear(subject, ledger, options))
+    due !== null || (yield* isNear(subject, ledger, options, 1))
       ? yield* planStride(subject, ledger, policy, {
           point,
           previous: stride,
@@ -89,18 +89,21 @@ export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: Ahe
   const { policy, stride } = options
   if (stride !== null && hasUnsummarised(stride, subject.structure.systemCount)) return true
   const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
-  return yield* isNear(subject, ledger, options)
+  return yield* isNear(subject, ledger, options, LOOKED_AT_SHARE)
 }
 
 // --- internal ---
 
-/** Whether the view has come to where the summary of its next stride is asked for. */
-function* isNear(subject: Subject, ledger: Ledger, options: AheadOptions): Steps<boolean> {
+/** Replicas count a little differently: what one has asked for the others find somewhat earlier. */
+const LOOKED_AT_SHARE = 0.9
+
+/** Whether the view has come to this share of where the summary of its next stride is asked for. */
+function* isNear(subject: Subject, ledger: Ledger, options: AheadOptions, share: number): Steps<boolean> {
   const { policy, room, stride } = options
   const { systemCount } = subject.structure
   const viewTokens = yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, subject.messages.length)
   const atTokens = thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokensIn(subject, options))
-  return room.aroundTokens + viewTokens >= atTokens
+  return room.aroundTokens + viewTokens >= atTokens * share
 }
 
 function fixedTokensIn(subject: Subject, { policy, room }: AheadOptions): number {
