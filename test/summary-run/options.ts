@@ -9,6 +9,8 @@ export type SummaryRunOptions = {
   readonly windowTokens: number
   readonly pacing: Pacing
   readonly json: boolean
+  /** Whether it is the summaries by the request's own model that are measured. */
+  readonly ownModel: boolean
 }
 
 /** How an agent's pauses are modelled: tools that run, a model that thinks. */
@@ -47,7 +49,7 @@ export function readOptions(args: readonly string[]): SummaryRunOptions | string
     pauseMs: Number(values.pace ?? values.pause ?? 0),
     waitsForSummaries: values.pace === undefined,
   }
-  return { folder, file, windowTokens, pacing, json: values.json }
+  return { folder, file, windowTokens, pacing, json: values.json, ownModel: values['own-model'] }
 }
 
 // --- internal ---
@@ -59,4 +61,5 @@ const options = {
   pace: { type: 'string' },
   pause: { type: 'string' },
   json: { type: 'boolean', default: false },
+  'own-model': { type: 'boolean', default: false },
 } as const
