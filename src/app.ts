@@ -8,6 +8,7 @@ import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
+import { openListeners, type App } from './listeners.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
 import { createCalibration } from './pressure/calibration/calibration.ts'
@@ -18,7 +19,6 @@ import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
-import { listen, ListenError } from './proxy/wire/listen.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
 import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
@@ -53,25 +53,6 @@ export type AppOptions = {
   readonly proxies: HttpProxies
   readonly log: Log
   readonly nowMs: () => number
-}
-
-export type Place = { readonly host: string; readonly port: number }
-
-/** Where an app listens. */
-export type Listening = Place & {
-  /** The admin listener; null where there is none. */
-  readonly admin: Place | null
-  /** Why there is none although there should be, and what to do about it; null where all is as it should be. */
-  readonly adminTrouble: string | null
-}
-
-export type App = {
-  /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
-  readonly listen: () => Promise<Listening>
-  /** Ends the app in order; resolves with the number of requests that had to be cut off. */
-  readonly drain: () => Promise<number>
-  /** Ends the app at once. */
-  readonly close: () => Promise<void>
 }
 
 /** Builds Foldgate: every part is made here and nowhere else. */
@@ -193,58 +174,14 @@ export function createApp(options: AppOptions): App {
     onFailure: tellFailure,
   })
 
-  /** Clients are served without it: a second Foldgate on a machine finds the port taken. */
-  async function listenForAdmin(): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
-    const { host, port } = settings.admin
-    if (port === 0) return { admin: null, adminTrouble: null }
-    try {
-      const admin = await listen(adminServer, {
-        host,
-        port,
-        portFlag: '--admin-port',
-        portVariable: 'FOLDGATE_ADMIN_PORT',
-        hostFlag: '--admin-host',
-      })
-      return { admin, adminTrouble: null }
-    } catch (error) {
-      if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
-      throw error
-    }
+  async function end(): Promise<void> {
+    await desk.close()
+    await learnt.close()
+    await serverWindows.close()
+    await upstreams.destroy()
+    await store.close()
   }
-
-  return {
-    listen: async () => {
-      const place = await listen(server, {
-        host: settings.host,
-        port: settings.port,
-        portFlag: '--port',
-        portVariable: 'FOLDGATE_PORT',
-        hostFlag: '--host',
-      })
-      return { ...place, ...(await listenForAdmin()) }
-    },
-    drain: async () => {
-      const cutOff = await lifecycle.drain(server, {
-        delayMs: settings.drain.delay_s * 1000,
-        timeoutMs: settings.drain.timeout_s * 1000,
-      })
-      await closeAtOnce(adminServer)
-      await desk.close()
-      await learnt.close()
-      await serverWindows.close()
-      await upstreams.destroy()
-      await store.close()
-      return cutOff
-    },
-    close: async () => {
-      await Promise.all([closeAtOnce(server), closeAtOnce(adminServer)])
-      await desk.close()
-      await learnt.close()
-      await serverWindows.close()
-      await upstreams.destroy()
-      await store.close()
-    },
-  }
+  return openListeners({ settings, server, adminServer, lifecycle, end })
 }
 
 /**
@@ -332,14 +269,6 @@ function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): U
       idleMs: limits.idle_s * 1000,
     },
     proxies: proxies,
-  })
-}
-
-/** Ends a server, whether it listens or not. */
-async function closeAtOnce(server: Server): Promise<void> {
-  server.closeAllConnections()
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve())
   })
 }
 
