@@ -1,11 +1,8 @@
 import { FoldgateError } from '../errors.ts'
-import {
-  failedInTheMiddle,
-  isConversationId,
-  noConversationId,
-  nothingOf,
-} from '../stores/delete-conversation.ts'
+import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
+import { failedInTheMiddle, nothingOf } from '../stores/deletion-messages.ts'
 import type { Store } from '../stores/store.ts'
+import { within } from '../stores/within.ts'
 import type { Desk } from '../summaries/desk.ts'
 
 export type DeleteConversationParts = {
@@ -15,7 +12,7 @@ export type DeleteConversationParts = {
   readonly onStoreFailure: (error: unknown) => void
   /** Something was deleted: so many records. Must not throw. */
   readonly onDeleted: (conversation: string, records: number) => void
-  /** How long the store may take, in milliseconds. Default 10,000. */
+  /** How long all of it may take, in milliseconds. Default 10,000. */
   readonly deadlineMs?: number
 }
 
@@ -60,15 +57,5 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
 
 // --- internal ---
 
-/** A store that takes longer to delete a conversation has failed, in milliseconds. */
+/** What takes longer has failed, in milliseconds. */
 const DEADLINE_MS = 10_000
-
-async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('the store did not answer in time')), milliseconds)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

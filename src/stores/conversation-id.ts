@@ -1,5 +1,3 @@
-import type { Store } from './store.ts'
-
 /** Characters of a conversation's id: enough of a digest to tell a scope's conversations apart. */
 export const conversationIdChars = 16
 
@@ -10,12 +8,3 @@ export function isConversationId(text: string): boolean {
 
 /** What is said of one that has not; it is not repeated, since it may be anything. */
 export const noConversationId = `That is no conversation's id: it is the ${conversationIdChars} letters, digits, "-" and "_" that x-foldgate-conversation names in an answer.`
-
-export function nothingOf(conversation: string, store: Pick<Store, 'name'>): string {
-  return `Nothing to delete: ${store.name} has no records of the conversation ${conversation}.`
-}
-
-/** A store that failed in the middle may have deleted a part. `again` is what to do then. */
-export function failedInTheMiddle(store: Pick<Store, 'name'>, again: string): string {
-  return `${store.name} failed in the middle of it: ${again}`
-}

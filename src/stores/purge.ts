@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { failedInTheMiddle, isConversationId, noConversationId, nothingOf } from './delete-conversation.ts'
+import { isConversationId, noConversationId } from './conversation-id.ts'
+import { failedInTheMiddle, nothingOf } from './deletion-messages.ts'
 import { openBareStore, type OpenStoreOptions } from './open-store.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 import { storeLocation } from './store-location.ts'

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
 import { StoreError, troubleOf } from './store-error.ts'
+import { NoAnswerError, within } from './within.ts'
 
 /**
  * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
@@ -60,10 +61,9 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   async function command(words: readonly string[]): Promise<unknown> {
     const asked = client
     try {
-      return await within(COMMAND_MS, asked.sendCommand([...words]), () => {
-        if (asked === client) startAnew()
-      })
+      return await within(COMMAND_MS, asked.sendCommand([...words]))
     } catch (error) {
+      if (error instanceof NoAnswerError && asked === client) startAnew()
       // After a failover it lives on as a copy that cannot be written to, while its address leads to another.
       const isOld = performance.now() - begunMs >= RECONNECT_MS_MAX
       if (troubleOf(error) === 'READONLY' && asked === client && isOld) startAnew()
@@ -177,25 +177,6 @@ function decoded(text: string): string | null {
 /** Servers of several tenants tell them apart by the name that a TLS client asks for; addresses are no names. */
 function serverName(host: string): { readonly servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
-}
-
-/** Rejects where `work` takes longer; whatever comes of it then is of no interest. */
-async function within<Result>(timeMs: number, work: Promise<Result>, onMissed?: () => void): Promise<Result> {
-  const over = new AbortController()
-  const missed = setTimeout(timeMs, null, { signal: over.signal }).then(() => {
-    onMissed?.()
-    throw new NoAnswerError('no answer within the time')
-  })
-  try {
-    return await Promise.race([work, missed])
-  } finally {
-    over.abort()
-  }
-}
-
-class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError'
-  readonly code = 'no answer'
 }
 
 /** A server that is loading its data answers soon; one that does not know us will not. */

@@ -2,7 +2,7 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { StoreError } from './store-error.ts'
+import { StoreError, troubleOf } from './store-error.ts'
 
 /**
  * Opens the file, creates it where it is not there, and sees to it that it is one of ours. Nothing that another
@@ -12,7 +12,7 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   try {
     await createPrivate(path)
   } catch (error) {
-    throw new StoreError(`the file ${path} cannot be written (${codeOf(error)}): ${ELSEWHERE}`, {
+    throw new StoreError(`the file ${path} cannot be written (${troubleOf(error)}): ${ELSEWHERE}`, {
       cause: error,
     })
   }
@@ -153,7 +153,7 @@ function explained(error: unknown, path: string): StoreError {
         cause,
       )
     default:
-      return new StoreError(`${path} cannot be opened (${codeOf(error)}): ${ELSEWHERE}`, cause)
+      return new StoreError(`${path} cannot be opened (${troubleOf(error)}): ${ELSEWHERE}`, cause)
   }
 }
 
@@ -161,10 +161,4 @@ function explained(error: unknown, path: string): StoreError {
 function primaryCode(error: unknown): number {
   const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
   return isOfSqlite ? Number(error.errcode) & 0xff : 0
-}
-
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  if ('errstr' in error) return String(error.errstr)
-  return 'code' in error ? String(error.code) : error.message
 }

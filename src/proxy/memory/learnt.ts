@@ -60,16 +60,17 @@ export function createLearnt(options: LearntOptions): Learnt {
   function take(model: Model, text: string | null): void {
     const { key, kept } = model
     const theirs = text === null ? null : readRecord(text)
+    model.kept = theirs
+    model.isRead = true
     // A record that is gone, or damaged, says nothing: what is known stands.
-    for (const [name, part] of theirs === null ? [] : parts) {
-      const given = theirs?.[name] ?? null
+    if (theirs === null) return
+    for (const [name, part] of parts) {
+      const given = theirs[name] ?? null
       const before = kept?.[name] ?? null
       if (kept !== null && isSame(given, before)) continue
       const isOursUnchanged = kept !== null && isSame(part.snapshot(key), before)
       part.restore(key, given, isOursUnchanged ? 'instead' : 'beside')
     }
-    model.kept = theirs
-    model.isRead = true
   }
 
   async function read(model: Model): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
-import { conversationIdChars, isConversationId } from '../../stores/delete-conversation.ts'
+import { conversationIdChars, isConversationId } from '../../stores/conversation-id.ts'
 import type { Store } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'

@@ -1,3 +1,4 @@
+import { NoAnswerError, within } from '../../stores/within.ts'
 import type { Failures } from '../failures.ts'
 
 /**
@@ -19,15 +20,17 @@ export function createStoreGuard(failures: Failures): StoreGuard {
   return async function guarded(instead, work) {
     if (performance.now() < absentUntilMs) return instead
     return failures.around('store', instead, async () => {
+      // Its own: a store that gives up a command by itself has answered, and may be there for the next.
+      const late = new NoAnswerError('the store did not answer in time')
       const beganMs = performance.now()
       const working = work()
       const heldMs = performance.now() - beganMs
       try {
-        const result = await withDeadline(working)
+        const result = await within(STORE_DEADLINE_MS, working, late)
         failedInARow = 0
         return result
       } catch (error) {
-        noteFailure(error instanceof DeadlineError, heldMs)
+        noteFailure(error === late, heldMs)
         throw error
       }
     })
@@ -58,18 +61,4 @@ const PAUSE_MS = 250
 function pauseAfter(failedInARow: number): number {
   if (failedInARow < 2) return 0
   return Math.min(ABSENCE_MS_MAX, PAUSE_MS * 2 ** Math.min(failedInARow - 2, 10))
-}
-
-class DeadlineError extends Error {
-  override readonly name = 'DeadlineError'
-}
-
-function withDeadline<Result>(work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new DeadlineError('the store did not answer in time')),
-      STORE_DEADLINE_MS,
-    )
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -23,7 +23,7 @@ export type UpstreamMemory = {
   /** The model that answers to this name; null while no answer has said. */
   readonly answeredBy: (key: ModelKey) => string | null
   readonly rememberAnswer: (key: ModelKey, answeredBy: string) => void
-  /** All of it, as it is kept in the store. */
+  /** What of it is kept in the store: all but `promptCaches`. */
   readonly parts: Readonly<Record<string, LearntPart>>
 }
 

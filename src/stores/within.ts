@@ -1,0 +1,21 @@
+/** Rejects with `late` where `work` takes longer; whatever comes of it then is of no interest. */
+export async function within<Result>(
+  timeMs: number,
+  work: Promise<Result>,
+  late: Error = new NoAnswerError('no answer within the time'),
+): Promise<Result> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(late), timeMs)
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A store did not answer in time. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+  /** For messages, which say no more than this. */
+  readonly code = 'no answer'
+}
