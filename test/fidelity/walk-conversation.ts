@@ -1,5 +1,5 @@
 import type { Recording } from '../replay/recordings.ts'
-import { isBeginning } from '../replay/walk.ts'
+import { isBeginning } from '../support/is-beginning.ts'
 import { newestSuffix, type PolicyInput } from './policies.ts'
 import type { Room } from './policy-sender.ts'
 import { openReader } from './reading.ts'

@@ -1,3 +1,4 @@
+import { isBeginning } from '../support/is-beginning.ts'
 import { ruleBreaks, type Template } from '../../src/demo/message-rules.ts'
 import { alignment, madeTexts, type Origin } from './alignment.ts'
 import type { Job } from './job.ts'
@@ -161,8 +162,4 @@ function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedReq
       },
     ]
   })
-}
-
-function isBeginning(start: readonly string[], whole: readonly string[]): boolean {
-  return start.every((text, index) => text === whole[index])
 }

@@ -1,7 +1,8 @@
 import type { Comparison, JobContext } from './job.ts'
 import { ONE_MORE_TOOL, withTool } from './one-more-tool.ts'
 import { bodyOf, type Subject } from './subject.ts'
-import { isBeginning, walk } from './walk.ts'
+import { isBeginning } from '../support/is-beginning.ts'
+import { walk } from './walk.ts'
 
 /**
  * Some way into a conversation its tools and its output limit change. What had been sent before still leads

@@ -20,11 +20,6 @@ export async function walk(
   return lists
 }
 
-/** Whether the second list begins with the whole of the first. */
-export function isBeginning(start: readonly string[], whole: readonly string[]): boolean {
-  return start.every((item, index) => item === whole[index])
-}
-
 // --- internal ---
 
 // 48 bits tell the messages of one conversation apart.

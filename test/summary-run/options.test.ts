@@ -22,4 +22,5 @@ test('what leaves nothing to measure is refused, with the reason', async () => {
   expect(readOptions([folder, '--window', '4000'])).toMatch(/^--window takes 8000/)
   expect(readOptions([folder, '--delay', 'long'])).toMatch(/^--delay takes/)
   expect(readOptions([folder, '--pace', '9', '--pause', '9'])).toMatch(/^Either --pace/)
+  expect(readOptions([folder, '--own-model', '--pace', '9'])).toMatch(/^--own-model has no use for --pace/)
 })

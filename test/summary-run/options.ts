@@ -37,6 +37,10 @@ export function readOptions(args: readonly string[]): SummaryRunOptions | string
   }
   if (values.pace !== undefined && values.pause !== undefined)
     return 'Either --pace, whether summaries are there or not, or --pause once they are.'
+  const unused = (['delay', 'pace', 'pause', 'json'] as const).find(
+    (name) => values['own-model'] && values[name] !== undefined && values[name] !== false,
+  )
+  if (unused !== undefined) return `--own-model has no use for --${unused}.`
   const windowTokens = Number(values.window)
   if (windowTokens < 2 * RESERVE_TOKENS) return `--window takes ${2 * RESERVE_TOKENS} and more.`
   const file = values.file ?? null

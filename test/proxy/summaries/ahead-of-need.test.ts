@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completion } from '../../support/fake-upstream.ts'
-import { startsWith } from '../../support/starts-with.ts'
+import { isBeginning } from '../../support/is-beginning.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 import { withheld } from './withheld.ts'
@@ -39,7 +39,7 @@ describe('a summary is there before it is needed', () => {
     expect([...new Set(states)]).toEqual(['none', 'pending', 'ready'])
     for (const [index, turn] of turns.slice(0, -1).entries()) {
       expect(turn.action).toBe('relayed')
-      expect(startsWith(turns[index + 1]?.received ?? [], turn.received)).toBe(index + 2 < turns.length)
+      expect(isBeginning(turn.received, turns[index + 1]?.received ?? [])).toBe(index + 2 < turns.length)
     }
   })
 
@@ -49,7 +49,7 @@ describe('a summary is there before it is needed', () => {
     let strides = 0
     for (const [index, { received }] of turns.entries()) {
       const before = turns[index - 1]?.received ?? []
-      if (!startsWith(received, before)) strides += 1
+      if (!isBeginning(before, received)) strides += 1
     }
     expect(strides).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
     expect(turns.flatMap(recapsIn)).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import { completion, overflow } from '../../support/fake-upstream.ts'
-import { startsWith } from '../../support/starts-with.ts'
+import { isBeginning } from '../../support/is-beginning.ts'
 import type { SummaryQuality } from '../../support/summary-model.ts'
 import { keptOpen, summaryStand } from './summary-stand.ts'
 import { isPending, summariesIn, turnsUntil } from './turns-until.ts'
@@ -58,7 +58,7 @@ describe('a run in which anything may happen', () => {
         if (dice.below(3) === 0) {
           const again = await agent.again({ url })
           expect(again.status).toBe(200)
-          if (!isOff && wish !== 'truncate') expect(startsWith(again.received, received)).toBe(true)
+          if (!isOff && wish !== 'truncate') expect(isBeginning(received, again.received)).toBe(true)
         }
         if (dice.below(2) === 0) await stand.model.quiet()
       }
@@ -79,7 +79,7 @@ describe('a stride for another reason than its size', () => {
     expect(summariesIn(forced)).toHaveLength(1)
     expect(stand.model.calls).toHaveLength(1)
     const next = await agent.turn()
-    expect(startsWith(next.received, forced.received)).toBe(true)
+    expect(isBeginning(forced.received, next.received)).toBe(true)
   })
 
   test('recovery from an overflow keeps the summary that stands', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
-import { startsWith } from '../../support/starts-with.ts'
+import { isBeginning } from '../../support/is-beginning.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 import { summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
@@ -98,7 +98,7 @@ describe('summaries of conversations of several turns', () => {
     let sent = await growUntil(at, 10, ({ action }) => action === 'compacted')
     // One stride after the other, until the frontier has passed the user's message far enough.
     for (let tries = 0; summariesIn(sent).length < 2 && tries < 4; tries += 1)
-      sent = await growUntil(at, 30 + 20 * tries, ({ received }) => !startsWith(received, sent.received))
+      sent = await growUntil(at, 30 + 20 * tries, ({ received }) => !isBeginning(sent.received, received))
     const texts = summariesIn(sent)
     expect(texts).toHaveLength(2)
     const order = sent.received.map((message) =>
@@ -168,7 +168,7 @@ describe('summaries of conversations of several turns', () => {
     expect(due.received).not.toContain(JSON.stringify(system(rule)))
     expect(summariesIn(due)).toEqual([expect.stringContaining(`System message: ${rule}`)])
     // Also in the summaries that continue it.
-    const next = await growUntil(at, 40, ({ received }) => !startsWith(received, due.received))
+    const next = await growUntil(at, 40, ({ received }) => !isBeginning(due.received, received))
     expect(summariesIn(next)).toEqual([expect.stringContaining(`System message: ${rule}`)])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AcceptedRequest } from '../../../src/demo/strict-upstream.ts'
 import type { TestMessage } from '../../support/conversations.ts'
-import { startsWith } from '../../support/starts-with.ts'
+import { isBeginning } from '../../support/is-beginning.ts'
 import { summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { isCompacted, isPending, summariesIn, turnsUntil } from './turns-until.ts'
 
@@ -70,7 +70,7 @@ describe('a summary by the request’s own model', () => {
     if (call === undefined || before === undefined) throw new Error('both were sent')
     expect(isWarm(call)).toBe(true)
     // The bytes of the messages, the tools, and everything else that a prompt is made of.
-    expect(startsWith(before.rawMessages, call.rawMessages.slice(0, -1))).toBe(true)
+    expect(isBeginning(call.rawMessages.slice(0, -1), before.rawMessages)).toBe(true)
     expect(call.body['tools']).toEqual([tool])
     expect(call.cachedTokens).toBeGreaterThan(call.promptTokens * 0.9)
     // What belongs to the client's own answer stays behind.
