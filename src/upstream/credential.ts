@@ -33,6 +33,16 @@ export function clientCredentials(rawHeaders: readonly string[], query: string):
   return found.filter(({ value }) => value !== '')
 }
 
+/** Of a request's headers those that carry its credentials, as they came: what a request of Foldgate's own takes along. */
+export function credentialHeadersOf(rawHeaders: readonly string[]): readonly string[] {
+  const taken: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (takenHeaders.has(name.toLowerCase())) taken.push(name, rawHeaders[at + 1] ?? '')
+  }
+  return taken
+}
+
 /** The first value of a header in a raw header list, or null. `name` is in lower case. */
 export function headerValue(rawHeaders: readonly string[], name: string): string | null {
   return headerValues(rawHeaders, name)[0] ?? null
@@ -55,6 +65,15 @@ export function heldKeyHeader(
 }
 
 // --- internal ---
+
+/** `connection` is not passed on either, but names headers that are not to be. */
+const takenHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+  'connection',
+])
 
 function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []

@@ -1,4 +1,5 @@
-import { azureDeployment, parseTarget } from '../../upstream/target.ts'
+import { credentialHeadersOf } from '../../upstream/credential.ts'
+import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
 import type { SummaryPlace } from '../../summaries/summary-call.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 
@@ -15,10 +16,12 @@ export function summaryPlace({ exchange, profile, upstreamName }: ChatRequest): 
       withholdCredential,
     }
   }
+  // Whether that upstream gets to see the client's credential, its settings decide.
+  const keys = keysOfQuery(target.query)
   return {
     upstream: summary.upstream,
-    target: { ...parseTarget('/v1/chat/completions'), query: '' },
-    rawHeaders: ['user-agent', USER_AGENT, ...credentialsIn(incoming.rawHeaders)],
+    target: { ...parseTarget('/v1/chat/completions'), query: keys === '' ? '' : `?${keys}` },
+    rawHeaders: ['user-agent', USER_AGENT, ...credentialHeadersOf(incoming.rawHeaders)],
     withholdCredential,
   }
 }
@@ -26,8 +29,6 @@ export function summaryPlace({ exchange, profile, upstreamName }: ChatRequest): 
 // --- internal ---
 
 const USER_AGENT = 'foldgate-summaries'
-
-type Target = SummaryPlace['target']
 
 /** On Azure the path names the model. */
 function withDeployment(target: Target, model: string): Target {
@@ -37,21 +38,4 @@ function withDeployment(target: Target, model: string): Target {
     (_, before: string) => before + encodeURIComponent(model),
   )
   return { ...target, path }
-}
-
-const credentialNames: ReadonlySet<string> = new Set([
-  'authorization',
-  'api-key',
-  'x-api-key',
-  'x-goog-api-key',
-])
-
-/** Whether another upstream gets to see them, its settings decide. */
-function credentialsIn(rawHeaders: readonly string[]): readonly string[] {
-  const taken: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (credentialNames.has(name.toLowerCase())) taken.push(name, rawHeaders[at + 1] ?? '')
-  }
-  return taken
 }

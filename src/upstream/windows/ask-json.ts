@@ -1,5 +1,5 @@
 import type { Answer, OwnRequest, Upstreams } from '../upstreams.ts'
-import { clientCredential } from '../credential.ts'
+import { clientCredential, credentialHeadersOf } from '../credential.ts'
 import { keysOfQuery } from '../target.ts'
 import type { Probe } from './plan.ts'
 import { TimeBoxError } from './time-box.ts'
@@ -110,22 +110,8 @@ function credentialsAt(place: Probe['keyPlace'], { rawHeaders, clientQuery }: As
   if (place !== null && credential !== null && credential.place !== 'query') {
     return [place, credential.value]
   }
-  const taken: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (takenHeaders.has(name.toLowerCase())) taken.push(name, rawHeaders[at + 1] ?? '')
-  }
-  return taken
+  return credentialHeadersOf(rawHeaders)
 }
-
-/** `connection` is not passed on either, but names headers that are not to be. */
-const takenHeaders: ReadonlySet<string> = new Set([
-  'authorization',
-  'api-key',
-  'x-api-key',
-  'x-goog-api-key',
-  'connection',
-])
 
 function abortTrouble(signal: AbortSignal): WindowTrouble | null {
   return signal.reason instanceof TimeBoxError ? 'no-answer' : null
