@@ -2,7 +2,15 @@ import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/thresholds.ts'
-import { clipsByIndex, layoutOf, partTokens, plannedTokens, rangeIndexes, UNTOUCHED } from './layout.ts'
+import {
+  clipsByIndex,
+  covers,
+  layoutOf,
+  partTokens,
+  plannedTokens,
+  rangeIndexes,
+  UNTOUCHED,
+} from './layout.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { pinnedTokens, pinsAt } from './pins.ts'
@@ -122,19 +130,18 @@ function* worthOf(
   const clips = clipsByIndex(standing.clips)
   const weigh = (from: number, to: number): Steps<number> =>
     ledger.treatedTokens(from, to, standing.reach, clips)
-  const isIn = (index: number): boolean => index >= start && index < end && !except.includes(index)
   const sizeOf = (index: number): number => subject.sizes[index] ?? 0
 
   let replacedTokens = yield* weigh(Math.max(start, layout.tail), end)
   for (const index of except) if (index >= layout.tail) replacedTokens -= yield* weigh(index, index + 1)
   for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
-    if (index !== null && isIn(index)) replacedTokens += yield* weigh(index, index + 1)
+    if (index !== null && covers(range, index)) replacedTokens += yield* weigh(index, index + 1)
   }
   for (const part of [layout.before, layout.after]) {
     if (part === null) continue
     const { summaries, recap } = part
     replacedTokens += partTokens({
-      summaries: summaries.filter((summary) => isIn(summary.start)),
+      summaries: summaries.filter((summary) => covers(range, summary.start)),
       recap: null,
     })
     if (recap === null || recap.start < start || recap.end > end) continue

@@ -1,4 +1,4 @@
-import { covers } from './layout.ts'
+import { rangeIndexes } from './layout.ts'
 import { writeSystem } from './recap/said.ts'
 import { createWriter } from './recap/writer.ts'
 import type { StandingSummary, SummaryRange } from './stride.ts'
@@ -37,12 +37,7 @@ export function summaryText({ quoted, text }: Pick<StandingSummary, 'quoted' | '
 // --- internal ---
 
 function systemQuotes(subject: Subject, range: SummaryRange, systemTokensMax: number): string {
-  const indexes: number[] = []
-  for (let index = range.start; index < range.end; index += 1) {
-    const role = subject.messages[index]?.facts.role
-    if ((role === 'system' || role === 'developer') && covers(range, index)) indexes.push(index)
-  }
   const writer = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
-  writeSystem(subject, indexes, { systemTokensMax }, writer)
+  writeSystem(subject, rangeIndexes(range, []), { systemTokensMax }, writer)
   return writer.written()
 }

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../summaries/retry-after.ts'
+import { retryAfterMs } from '../upstream/retry-after.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'

@@ -56,7 +56,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** Statuses by which a server may say that it does not like the request's form. A gateway may wrap one in 500. */
+/** Statuses by which a server may say that it does not like the request's form; some say it inside a 200. */
 function isRefusal(status: number): boolean {
   return isSuccess(status) || status === 400 || status === 404 || status === 422
 }

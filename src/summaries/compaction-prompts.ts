@@ -1,19 +1,19 @@
 /** How a client asks for a summary of its own conversation. */
-export type OwnRequest = { readonly client: string; readonly pattern: RegExp; readonly sample: string }
+export type CompactionPrompt = { readonly client: string; readonly pattern: RegExp; readonly sample: string }
 
 /**
  * Whether a text asks for a summary of the conversation that it stands in: then the
  * client is compacting by itself, and a summary of ours in the place of what it wants to read would be a summary in
  * a summary. Not so a request to summarise a paper, a file, or a conversation that was pasted.
  */
-export function isOwnSummaryRequest(text: string): boolean {
+export function isCompactionPrompt(text: string): boolean {
   const near =
     text.length <= 2 * ENDS_CHARS ? text : `${text.slice(0, ENDS_CHARS)}\n${text.slice(-ENDS_CHARS)}`
   const lines = near.replace(/[’‘]/g, "'").replace(/[ \t\r]+/g, ' ')
   // A line's end may begin a sentence, or stand in the middle of one; a blank line always begins one.
   const paragraphs = lines.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll('\n', ' '))
   const forms = [lines, paragraphs.join('\n')]
-  return forms.some((form) => ownRequests.some(({ pattern }) => pattern.test(form)))
+  return forms.some((form) => compactionPrompts.some(({ pattern }) => pattern.test(form)))
 }
 
 /**
@@ -21,7 +21,7 @@ export function isOwnSummaryRequest(text: string): boolean {
  *
  * @internal exported for tests
  */
-export const ownRequests: readonly OwnRequest[] = [
+export const compactionPrompts: readonly CompactionPrompt[] = [
   {
     client: 'Claude Code, Cline, Roo Code, Zed',
     pattern: phrase(

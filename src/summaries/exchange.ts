@@ -1,14 +1,13 @@
 import { FoldgateError } from '../errors.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import { readAnswer, type Reading } from './answer.ts'
-import type { FailureReason } from './failure.ts'
-import { failure, type Ask, type AskAnswer, type Failure, type Order, type Spent } from './order.ts'
+import { failure, type Failure, type FailureReason } from './failure.ts'
+import type { Ask, AskAnswer, Order, Spent } from './order.ts'
 import type { ParameterMemory, Rejection } from './parameter-memory.ts'
 import { TOKENS_RATIO } from './pieces.ts'
 import { warmInstruction, type Prompt } from './prompt.ts'
 import { rejectionIn } from './rejection.ts'
 import { ownFields, requestFields } from './request.ts'
-import { retryAfterMs } from './retry-after.ts'
 
 /** An answer that was read, or why none came. */
 export type Exchange = Answered | Failure
@@ -17,7 +16,6 @@ export type Answered = {
   readonly kind: 'answered'
   readonly reading: Reading
   readonly body: string
-  readonly retryAfterMs: number | null
 }
 
 /** Asks for one order, and keeps its accounts. */
@@ -55,18 +53,18 @@ export function openExchanges(
       spent.calls += 1
       spent.sentTokens += promptTokens
     }
-    const maySendAgain = (): boolean => {
+    const payAgain = (): boolean => {
       if (hasGivenWay && !isPaid()) return false
       hasGivenWay = true
       charge()
       return true
     }
     if (!isPaid()) return failure('too-dear')
-    if (signal.aborted) return failure(reasonOf(signal.reason, signal))
+    if (signal.aborted) return failure('cancelled')
     charge()
     let answer: AskAnswer
     try {
-      answer = await ask({ body, maySendAgain }, signal)
+      answer = await ask({ body, payAgain }, signal)
     } catch (error) {
       return failure(reasonOf(error, signal))
     }
@@ -76,8 +74,7 @@ export function openExchanges(
     spent.completionTokens +=
       usage?.completionTokens ?? (reading.kind === 'text' ? order.count(reading.text) : 0)
     spent.cachedTokens += usage?.cachedTokens ?? 0
-    const waitMs = retryAfterMs(answer.retryAfter, order.nowMs())
-    return { kind: 'answered', reading, body: answer.body, retryAfterMs: waitMs }
+    return { kind: 'answered', reading, body: answer.body }
   }
 
   async function sendPrompt(
@@ -169,7 +166,6 @@ function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
     if (error.code === 'upstream_unreachable') return 'unreachable'
     return error.code === 'upstream_timeout' ? 'timeout' : 'broken-off'
   }
-  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
   if (signal.aborted) return 'cancelled'
   throw error
 }

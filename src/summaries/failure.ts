@@ -37,3 +37,9 @@ export const failureReasons = [
 ] as const
 
 export type FailureReason = (typeof failureReasons)[number]
+
+export type Failure = { readonly kind: 'failed'; readonly reason: FailureReason }
+
+export function failure(reason: FailureReason): Failure {
+  return { kind: 'failed', reason }
+}

@@ -1,6 +1,6 @@
 import type { FailureReason } from './failure.ts'
 
-/** Why a text that a model wrote is no summary, whatever its length; null where it may be one. `instructions` are those that it was given. */
+/** Why a text that a model wrote is no summary, whatever its length; null where it may be one. `instructions` are those that it was given, each once. */
 export function faultIn(
   text: string,
   instructions: readonly string[],
@@ -38,6 +38,6 @@ function repeatsInstructions(
   fenceKey: string | null,
 ): boolean {
   if (fenceKey !== null && text.includes(fenceKey)) return true
-  const repeated = new Set(instructions).values().filter((sentence) => text.includes(sentence))
-  return [...repeated].length >= Math.min(REPEATED_SENTENCES, Math.max(1, instructions.length))
+  const repeated = instructions.filter((sentence) => text.includes(sentence))
+  return repeated.length >= Math.min(REPEATED_SENTENCES, Math.max(1, instructions.length))
 }

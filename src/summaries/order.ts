@@ -1,6 +1,5 @@
 import type { CountTokens } from '../compaction/subject.ts'
 import type { Digest } from '../conversation/source.ts'
-import type { FailureReason } from './failure.ts'
 import type { SummarySettings } from './prompt.ts'
 import type { LimitName } from './request.ts'
 import type { Entry } from './transcript.ts'
@@ -9,14 +8,13 @@ import type { Entry } from './transcript.ts'
 export type AskAnswer = {
   readonly status: number
   readonly contentType: string
-  readonly retryAfter: string | null
   readonly body: string
 }
 
 export type AskRequest = {
   readonly body: string
-  /** Called before a request that was broken off half-way is sent again: it may have been charged. */
-  readonly maySendAgain: () => boolean
+  /** Charges for sending again what was broken off half-way; false where that may not be paid. */
+  readonly payAgain: () => boolean
 }
 
 /**
@@ -51,7 +49,6 @@ export type Order = {
   readonly parametersKey: string
   readonly count: CountTokens
   readonly digest: Digest
-  readonly nowMs: () => number
 }
 
 /** What an order cost, by the provider's count where it states one. */
@@ -64,15 +61,4 @@ export type Spent = {
   readonly sentTokens: number
   /** A window that an overflow answer stated, in the model's tokens, for the orders to come. */
   readonly learntWindowTokens: number | null
-}
-
-export type Failure = {
-  readonly kind: 'failed'
-  readonly reason: FailureReason
-  /** How long the upstream wants to be left alone; null where it does not say. */
-  readonly retryAfterMs: number | null
-}
-
-export function failure(reason: FailureReason, retryAfterMs: number | null = null): Failure {
-  return { kind: 'failed', reason, retryAfterMs }
 }

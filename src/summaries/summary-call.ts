@@ -4,7 +4,7 @@ import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { retryAfterMs } from '../upstream/retry-after.ts'
 import type { Ask, AskAnswer } from './order.ts'
 
 /** Where a summary is asked for, and as whom. */
@@ -32,7 +32,7 @@ export type SummaryCallOptions = {
  */
 export function createAsk(place: SummaryPlace, options: SummaryCallOptions): Ask {
   const callMs = options.callMs ?? CALL_MS
-  return async function ask({ body, maySendAgain }, signal) {
+  return async function ask({ body, payAgain }, signal) {
     const box = new AbortController()
     const timer = setTimeout(() => box.abort(timedOut(callMs)), callMs)
     const whole = AbortSignal.any([signal, box.signal])
@@ -40,7 +40,7 @@ export function createAsk(place: SummaryPlace, options: SummaryCallOptions): Ask
       for (;;) {
         const answer = await askOnce(place, Buffer.from(body), whole, options)
         if (typeof answer === 'object') return answer
-        if (answer === 'gave-way' && !maySendAgain()) throw new GaveWayError()
+        if (answer === 'gave-way' && !payAgain()) throw new GaveWayError()
         await sleep(PLACE_POLL_MS, undefined, { signal: whole })
       }
     } catch (error) {
@@ -79,10 +79,12 @@ async function askOnce(
       signal,
     })
     if (answer === null) return 'no-place'
-    const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
-    if (answer.status === 429) options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
+    if (answer.status === 429) {
+      const retryAfter = headerValue(answer.rawHeaders, 'retry-after')
+      options.onRateLimited(retryAfterMs(retryAfter, options.nowMs()))
+    }
     const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
-    return { status: answer.status, contentType, retryAfter, body: await textOf(answer) }
+    return { status: answer.status, contentType, body: await textOf(answer) }
   } catch (error) {
     if (error instanceof GaveWayError) return 'gave-way'
     throw error

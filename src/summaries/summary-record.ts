@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJsonText } from '../conversation/json-value.ts'
 import { failureReasons } from './failure.ts'
 
 const recordSchema = z.discriminatedUnion('kind', [
@@ -11,11 +12,5 @@ export type SummaryRecord = Readonly<z.output<typeof recordSchema>>
 
 /** Null where the text is none, so that a damaged record costs a call. */
 export function readSummaryRecord(text: string): SummaryRecord | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  return recordSchema.safeParse(value).data ?? null
+  return recordSchema.safeParse(parseJsonText(text)).data ?? null
 }

@@ -3,7 +3,7 @@ import { renderTerminal } from '../compaction/passes/render.ts'
 import { harmless } from '../compaction/recap/harmless.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
-import type { Media, Message, Role } from '../conversation/message.ts'
+import type { Media, Message, ParsedMessage, Role } from '../conversation/message.ts'
 import { parseMessage } from '../conversation/parse.ts'
 import type { Steps } from '../conversation/source.ts'
 import { redacted } from './secrets.ts'
@@ -21,7 +21,8 @@ export function* transcriptOf(subject: Subject, indexes: readonly number[]): Ste
   for (const index of indexes) {
     const message = subject.messages[index]
     if (message === undefined) continue
-    const text = [...saidIn(subject, message, index), ...callsIn(subject, message)].join('\n')
+    const parsed = parseMessage(subject.source, message)
+    const text = [...saidIn(subject, message, index, parsed.text), ...callsIn(subject, parsed)].join('\n')
     if (text !== '') entries.push({ text, tokens: subject.count(text) })
     yield
   }
@@ -56,9 +57,8 @@ const SEARCHED_CHARS = 32_768
 
 const MEDIA_MARKS_MAX = 8
 
-function saidIn(subject: Subject, message: Message, index: number): string[] {
+function saidIn(subject: Subject, message: Message, index: number, text: string): string[] {
   const { facts } = message
-  const { text } = parseMessage(subject.source, message)
   const near = ends(text, DRAWN_CHARS)
   const shown = facts.role === 'tool' ? renderTerminal(near) : withoutThoughts(near)
   const marks = mediaMarks(facts.media)
@@ -82,9 +82,8 @@ function labelOf(subject: Subject, { facts }: Message, index: number): string {
   }
 }
 
-function callsIn(subject: Subject, message: Message): string[] {
-  const { count } = subject
-  return parseMessage(subject.source, message).calls.map(({ name, argumentsText }) => {
+function callsIn({ count }: Subject, { calls }: ParsedMessage): string[] {
+  return calls.map(({ name, argumentsText }) => {
     const text = clean(ends(argumentsText, SEARCHED_CHARS))
     return `${harmless(labels.call(name))} ${clipArguments(text, count(text), ARGUMENTS_TOKENS_MAX, count)}`
   })

@@ -1,11 +1,13 @@
 import type { Reading } from './answer.ts'
 import { completeSummary } from './complete-summary.ts'
 import { openExchanges, type Exchanges } from './exchange.ts'
-import { failure, type Ask, type Failure, type Order, type Spent } from './order.ts'
+import { failure, type Failure } from './failure.ts'
+import type { Ask, Order, Spent } from './order.ts'
 import type { ParameterMemory } from './parameter-memory.ts'
 import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces.ts'
-import { fenceKeyOf, instructionSentences, promptOf, type Prompt } from './prompt.ts'
+import { instructionSentences, promptOf, type Prompt } from './prompt.ts'
 import { wantedTokens } from './request.ts'
+import { savesEnough } from './savings.ts'
 
 export type Written =
   | ({ readonly kind: 'written'; readonly text: string; readonly tokens: number } & Spent)
@@ -27,15 +29,13 @@ export async function writeSummary(
     warm === null ? await writeByPieces(order, exchanges) : { outcome: warm }
   const spent: Spent = { ...exchanges.spent(), learntWindowTokens }
   if (outcome.kind === 'failed') return { ...outcome, ...spent }
-  const tokens = order.count(outcome.text)
-  if (!savesEnough(order, tokens)) return { ...failure('no-savings'), ...spent }
-  return { kind: 'written', text: outcome.text, tokens, ...spent }
+  const { text, tokens } = outcome
+  if (!savesEnough(order.replacedTokens, tokens, order.settings))
+    return { ...failure('no-savings'), ...spent }
+  return { kind: 'written', text, tokens, ...spent }
 }
 
 // --- internal ---
-
-/** A summary that saves less is not worth the break in the provider's cache. */
-const SAVED_TOKENS_MIN = 1024
 
 /** Times that an overflow makes the pieces smaller, in one order. */
 const OVERFLOWS_MAX = 4
@@ -43,12 +43,7 @@ const OVERFLOWS_MAX = 4
 /** What chat templates add around two messages. */
 const TEMPLATE_TOKENS = 16
 
-type Outcome = { readonly kind: 'summary'; readonly text: string } | Failure
-
-function savesEnough({ replacedTokens, settings }: Order, tokens: number): boolean {
-  const savedTokens = replacedTokens - tokens
-  return savedTokens >= SAVED_TOKENS_MIN && savedTokens >= replacedTokens * settings.min_savings_ratio
-}
+type Outcome = { readonly kind: 'summary'; readonly text: string; readonly tokens: number } | Failure
 
 /** The warm way; null where a transcript may do better: it was too dear, refused as it is, or answered with a call. */
 async function writeWarm(order: Order, exchanges: Exchanges): Promise<Outcome | null> {
@@ -56,10 +51,10 @@ async function writeWarm(order: Order, exchanges: Exchanges): Promise<Outcome | 
   const exchange = await exchanges.sendWarm()
   if (exchange === null) return null
   if (exchange.kind === 'failed') return exchange.reason === 'too-dear' ? null : exchange
-  const { reading, retryAfterMs } = exchange
+  const { reading } = exchange
   if (reading.kind === 'text') return summaryFrom(reading, order.previous, null, order)
   const isHopeless = reading.kind === 'failed' && reading.reason !== 'tool-call'
-  return isHopeless ? failure(reading.reason, retryAfterMs) : null
+  return isHopeless ? failure(reading.reason) : null
 }
 
 type ByPieces = { readonly outcome: Outcome; readonly learntWindowTokens: number | null }
@@ -80,18 +75,15 @@ async function writeByPieces(order: Order, exchanges: Exchanges): Promise<ByPiec
     const promptTokens = tokensOf(prompt, order)
     const exchange = await exchanges.sendPrompt(prompt, promptTokens, capacity.windowTokens)
     if (exchange.kind === 'failed') return { outcome: exchange, learntWindowTokens }
-    const { reading, retryAfterMs } = exchange
+    const { reading } = exchange
     if (reading.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
       learntWindowTokens = reading.window?.tokens ?? learntWindowTokens
       capacity = capacityAfter(capacity, { ...reading, ownPromptTokens: promptTokens, piece })
       continue
     }
-    const key = fenceKeyOf({ previous, entries: piece }, digest)
     outcome =
-      reading.kind === 'text'
-        ? summaryFrom(reading, previous, key, order)
-        : failureFrom(reading, retryAfterMs)
+      reading.kind === 'text' ? summaryFrom(reading, previous, prompt.fenceKey, order) : failureFrom(reading)
     if (outcome.kind === 'failed') break
     previous = outcome.text
     rest = rest.slice(piece.length)
@@ -114,17 +106,18 @@ function summaryFrom(
   const instructions = instructionSentences(settings)
   const asked = { previous, instructions, fenceKey, replacedTokens, settings, count }
   const completed = completeSummary(text, isUnfinished, asked)
-  return completed.kind === 'refused' ? failure(completed.reason) : { kind: 'summary', text: completed.text }
+  if (completed.kind === 'refused') return failure(completed.reason)
+  return { kind: 'summary', text: completed.text, tokens: completed.tokens }
 }
 
-function failureFrom(reading: Exclude<Reading, TextReading>, retryAfterMs: number | null): Failure {
+function failureFrom(reading: Exclude<Reading, TextReading>): Failure {
   switch (reading.kind) {
     case 'failed':
-      return failure(reading.reason, retryAfterMs)
+      return failure(reading.reason)
     case 'overflow':
       return failure('overflow')
     case 'refused':
     case 'limit-refused':
-      return failure('upstream-error', retryAfterMs)
+      return failure('upstream-error')
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
-import { failure } from '../../src/summaries/order.ts'
+import { failure } from '../../src/summaries/failure.ts'
 import type { Written } from '../../src/summaries/write-summary.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'

@@ -18,7 +18,6 @@ const summaryOf = (text: string): Written => ({ kind: 'written', text, tokens: 3
 const failureOf = (reason: FailureReason): Written => ({
   kind: 'failed',
   reason,
-  retryAfterMs: null,
   ...nothingSpent,
 })
 const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })

@@ -48,7 +48,6 @@ function orderOf(order: Partial<Order> = {}, summary: object = {}): Order {
     parametersKey: 'fake cheap',
     count: countThirds,
     digest,
-    nowMs: () => 0,
     ...order,
   }
 }
@@ -101,9 +100,6 @@ const refusesLastField: Script = (request, outgoing, incoming) => {
   const last = Object.keys(bodyOf(request)).at(-1) ?? ''
   return refusal(`Unknown parameter: '${last}'.`, last)(request, outgoing, incoming)
 }
-
-const limited = (retryAfter: string): Script =>
-  json({ error: { message: 'slow down' } }, 429, { 'retry-after': retryAfter })
 
 function entryNames(bodies: readonly Body[]): string[] {
   return bodies.flatMap(({ messages }) =>
@@ -302,18 +298,13 @@ describe('a summary is refused', () => {
     ['an error as its text', 'error-text', completion('Error: model overloaded')],
     ['an unknown refusal', 'upstream-error', refusal('Something is wrong.')],
   ])('after %s', async (_, reason, script) => {
-    expect(await written(script)).toMatchObject({ kind: 'failed', reason, calls: 1, retryAfterMs: null })
+    expect(await written(script)).toMatchObject({ kind: 'failed', reason, calls: 1 })
   })
 
   test('after its own overflow, when even the smallest piece does not fit', async () => {
     const outcome = await written(overflow(1000, 30_000))
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'overflow', learntWindowTokens: 1000 })
     expect(outcome.calls).toBeLessThanOrEqual(5)
-  })
-
-  test('and says when to come back', async () => {
-    expect(await written(limited('7'))).toMatchObject({ retryAfterMs: 7000 })
-    expect(await written(limited('Thu, 01 Jan 1970 00:01:00 GMT'))).toMatchObject({ retryAfterMs: 60_000 })
   })
 
   test('when it saves too little', async () => {
@@ -339,9 +330,9 @@ describe('a summary is refused', () => {
     await using mute = await fakeUpstream(silence)
     const late = await writeSummary(
       orderOf(),
-      askByFetch(mute.url),
+      askByFetch(mute.url, 50),
       createParameterMemory(),
-      AbortSignal.timeout(50),
+      AbortSignal.timeout(5000),
     )
     expect(late).toMatchObject({ reason: 'timeout' })
     const leaving = new AbortController()
@@ -490,7 +481,6 @@ describe('a history larger than the window of the model', () => {
           return Promise.resolve({
             status: 200,
             contentType: '',
-            retryAfter: null,
             body: JSON.stringify(answer),
           })
         }

@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { FoldedRun } from '../layout.ts'
+import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../stride.ts'
 import type { Subject } from '../subject.ts'
@@ -39,7 +39,7 @@ export type Beside = {
  * null where there is none even for that.
  */
 export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, cache: MadeCache): Steps<Made> {
-  const indexes = foldedIndexes(folded)
+  const indexes = rangeIndexes(folded, [])
   const key = recapKey(subject, indexes, beside, folded)
   const known = cache.get(key)
   if (known !== undefined) return known
@@ -81,14 +81,6 @@ const NAME_TOKENS = 6
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
   return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
-}
-
-function foldedIndexes(folded: FoldedRun): number[] {
-  const indexes: number[] = []
-  for (let index = folded.start; index < folded.end; index += 1) {
-    if (!folded.except.includes(index)) indexes.push(index)
-  }
-  return indexes
 }
 
 function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, folded: FoldedRun): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { shiftedRange } from '../../compaction/stride.ts'
+import { parseJsonText } from '../../conversation/json-value.ts'
 import type { FoldAhead } from '../../compaction/ahead.ts'
 import type { Store } from '../../stores/store.ts'
 import type { RecordPlace } from '../memory/records.ts'
@@ -82,13 +83,7 @@ function writeFold(fold: FoldAhead, chat: Chat): string {
 
 /** Null where the text is none or does not fit the conversation: a damaged record costs a call. */
 function readFold(text: string, chat: Chat): FoldAhead | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  const read = foldSchema.safeParse(value).data
+  const read = foldSchema.safeParse(parseJsonText(text)).data
   if (read === undefined) return null
   const fold = shifted(read, chat.structure.systemCount)
   const isInside = ({ start, end }: { readonly start: number; readonly end: number }): boolean =>

@@ -13,6 +13,7 @@ import type { StandingSummary, Stride, StrideReason } from '../../compaction/str
 import { standingSummary } from '../../compaction/summary-message.ts'
 import type { Desk } from '../../summaries/desk.ts'
 import type { FailureReason } from '../../summaries/failure.ts'
+import { savesEnough } from '../../summaries/savings.ts'
 import type { SummaryRecord } from '../../summaries/summary-record.ts'
 import { drive } from '../drive.ts'
 import type { Failures } from '../failures.ts'
@@ -153,12 +154,12 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
       if (fold === null) return noFold
-      const found = await recordsOf(request, fold.ranges)
-      if (how !== 'fitted' && found.some(({ record }) => record === null)) {
+      let ready = await recordsOf(request, fold.ranges)
+      if (how !== 'fitted' && ready.some(({ record }) => record === null)) {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
         await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
+        ready = await recordsOf(request, fold.ranges)
       }
-      const ready = await recordsOf(request, fold.ranges)
       const wantedOnes = ready.filter(({ range }) => isWorthwhile(request, range))
       const reason = how === 'fitted' ? null : reasonIn(wantedOnes, isLimited(wanted))
       if (!ready.some(({ record }) => record?.kind === 'written')) return { fold: null, reason }
@@ -189,11 +190,11 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const found = (await recordsOf(request, fold.ranges)).filter(({ range }) =>
         isWorthwhile(request, range),
       )
+      if (found.length === 0) return noOutlook
       const missing = found.filter(({ record }) => record === null)
       const isHeldBack = missing.length > 0 && isLimited(wanted)
       const failed = found.map(({ record }) => failureOf(record)).find((reason) => reason !== null) ?? null
       const reason = failed ?? (isHeldBack ? 'rate-limited' : null)
-      if (found.length === 0) return noOutlook
       if (missing.length === 0) return { state: reason === null ? 'ready' : 'none', reason, begin: null }
       if (isHeldBack) return { state: 'none', reason, begin: null }
       const isAsked = missing.some(({ key }) => desk.isPending(key))
@@ -253,14 +254,9 @@ type Found = {
   readonly record: SummaryRecord | null
 }
 
-/** A summary that would save less than this is not asked for, in tokens. */
-const SAVED_TOKENS_MIN = 1024
-
 /** Whether a summary saves enough, with its cap as its size. */
 function isWorthwhile({ profile }: ChatRequest, { replacedTokens }: WorthyRange): boolean {
-  const { max_tokens, min_savings_ratio } = profile.summary
-  const savedTokens = replacedTokens - max_tokens
-  return savedTokens >= SAVED_TOKENS_MIN && savedTokens >= replacedTokens * min_savings_ratio
+  return savesEnough(replacedTokens, profile.summary.max_tokens, profile.summary)
 }
 
 /** Why not all of them are there; null where they are. */

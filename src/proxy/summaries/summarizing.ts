@@ -1,7 +1,7 @@
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
-import { isOwnSummaryRequest } from '../../summaries/own-requests.ts'
+import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import type { Chat } from '../request/read-chat.ts'
 
@@ -34,7 +34,7 @@ function isOwnRequest({ messages, structure, source }: Chat): boolean {
   if (message === undefined) return false
   const known = asksForSummary.get(message.facts)
   if (known !== undefined) return known
-  const asks = isOwnSummaryRequest(parseMessage(source, message).text)
+  const asks = isCompactionPrompt(parseMessage(source, message).text)
   asksForSummary.set(message.facts, asks)
   return asks
 }

@@ -88,7 +88,6 @@ export async function orderSummary(
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
     count: subject.count,
     digest,
-    nowMs: parts.nowMs,
   }
   const ask = createAsk(summaryPlace(request), {
     upstreams: parts.upstreams,

@@ -1,4 +1,5 @@
 import { rangeIndexes } from '../../compaction/layout.ts'
+import { isJsonObject } from '../../conversation/json-value.ts'
 import type { SummaryRange } from '../../compaction/stride.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view.ts'
@@ -81,7 +82,7 @@ function bodyOf(
   })
   texts.push(JSON.stringify({ role: 'user', content: instruction }))
   const around = {
-    ...(typeof fields === 'object' ? fields : {}),
+    ...(isJsonObject(fields) ? fields : {}),
     ...Object.fromEntries(leftOut.map((name) => [name, undefined])),
     ...own,
     messages: undefined,

@@ -96,7 +96,7 @@ describe('an upstream that takes one request at a time and writes the summaries 
     await expect
       .poll(async () => (await agent.again()).summary, { interval: 250, timeout: 5000 })
       .toBe('ready')
-    expect(server.order).toContain('summary')
+    expect(server.order.filter((kind) => kind === 'summary').length).toBeGreaterThan(1)
   })
 
   // A call that gave way was made again as often as a request came, three minutes long: each time the provider had read
