@@ -1,14 +1,12 @@
 import type { Server } from 'node:http'
-import { createAdminServer } from './admin/admin-server.ts'
-import { createDeleteConversation } from './admin/delete-conversation.ts'
 import { createMadeCache } from './compaction/made-cache.ts'
 import type { Settings } from './config/settings.ts'
-import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import { openListeners, type App } from './listeners.ts'
+import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
 import { createCalibration } from './pressure/calibration/calibration.ts'
@@ -20,6 +18,7 @@ import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
+import { createCompactWishes } from './proxy/memory/compact-wishes.ts'
 import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
@@ -31,6 +30,7 @@ import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
 import { createRateLimits } from './proxy/summaries/rate-limits.ts'
 import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
+import { harmlessReports } from './proxy/report/harmless-reports.ts'
 import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
@@ -53,6 +53,7 @@ export type AppOptions = {
   readonly proxies: HttpProxies
   readonly log: Log
   readonly nowMs: () => number
+  readonly version: string
 }
 
 /** Builds Foldgate: every part is made here and nowhere else. */
@@ -63,22 +64,33 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const memory = createUpstreamMemory({ nowMs })
+  const failureLog = createFailureLog(log, undefined, (facts, times) => oversight.bookkeeping.failed(facts, times))
+  const failures = createFailures((part, error) => {
+    failureLog(part, error)
+    oversight.metrics.failed(part)
+  })
+  const guarded = createStoreGuard(failures)
+  const { version } = options
+  const oversight = openOversight({ settings, store, guarded, version, nowMs })
+  const { bookkeeping } = oversight
+  const reports = harmlessReports(oversight.reports, failures)
+  const memory = createUpstreamMemory({ nowMs, onWindow: bookkeeping.learnt })
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
     nowMs,
     onTrouble: warnings.unasked,
   })
-  const failures = createFailures(createFailureLog(log))
-  const guarded = createStoreGuard(failures)
   const records = createRecords(store, guarded)
+  const compactWishes = createCompactWishes(store, guarded)
   const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
   const relay = createRelay({
     upstreams,
+    reports,
+    nowMs,
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })
@@ -91,7 +103,11 @@ export function createApp(options: AppOptions): App {
   const desk = createDesk({
     store,
     guarded,
-    onWritten: ({ group }, written) => tellSummary(log, group, written),
+    onWritten: (job, written, milliseconds) => {
+      tellSummary(log, job.group, written)
+      oversight.metrics.summaryWritten(written)
+      bookkeeping.summaryWritten(job, written, milliseconds)
+    },
     onDefect: (error) => failures.note('summary', error),
   })
   const summarizer = createSummarizer({
@@ -107,10 +123,17 @@ export function createApp(options: AppOptions): App {
     failures,
     nowMs,
   })
+  const bodyLimits = {
+    bodyBytesMax: limits.body_mb * MEGABYTE,
+    budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE),
+    silenceMs: orEndless(limits.idle_s * 1000),
+  }
   const handle = createHandle({
     upstreams,
     relay,
+    reports,
     records,
+    compactWishes,
     memory,
     learnt,
     failures,
@@ -135,11 +158,7 @@ export function createApp(options: AppOptions): App {
     rateLimits,
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
-    bodyLimits: {
-      bodyBytesMax: limits.body_mb * MEGABYTE,
-      budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE),
-      silenceMs: orEndless(limits.idle_s * 1000),
-    },
+    bodyLimits,
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
       validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
@@ -156,27 +175,29 @@ export function createApp(options: AppOptions): App {
     lifecycle,
     handleChat: handle,
     relay,
+    onTurnedAway: (error) => {
+      oversight.metrics.turnedAway()
+      bookkeeping.turnedAway(error)
+    },
     onFailure: tellFailure,
   })
 
-  const adminServer = createAdminServer({
-    headersMs: limits.headers_s * 1000,
-    isLoopback: isLoopback(settings.admin.host),
-    hosts: settings.hosts,
-    token: settings.admin.token?.reveal() ?? null,
-    deleteConversation: createDeleteConversation({
-      store,
-      desk,
-      onStoreFailure: (error) => failures.note('store', error),
-      onDeleted: (conversation, count) =>
-        log.info('a conversation was deleted', { conversation, records: count }),
-    }),
+  const adminServer = oversight.openServer({
+    desk,
+    compactWishes,
+    bodyLimits,
+    explain: async () => '{}',
+    clientUrl: () => clientUrlOf(server, settings),
+    onStoreFailure: (error) => failures.note('store', error),
+    onDeleted: (conversation, count) =>
+      log.info('a conversation was deleted', { conversation, records: count }),
     onFailure: tellFailure,
   })
 
   async function end(): Promise<void> {
     await desk.close()
     await learnt.close()
+    await oversight.close()
     await serverWindows.close()
     await upstreams.destroy()
     await store.close()
@@ -222,6 +243,15 @@ export async function findWindow(
 }
 
 // --- internal ---
+
+/** What clients are given as their base URL: where the server listens, under a name that reaches this machine. */
+function clientUrlOf(server: Server, { host, port }: Pick<Settings, 'host' | 'port'>): string {
+  const address = server.address()
+  const actualPort = typeof address === 'object' && address !== null ? address.port : port
+  const isWildcard = host === '0.0.0.0' || host === '::'
+  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${actualPort}/v1`
+}
 
 const MEGABYTE = 1024 * 1024
 

@@ -106,6 +106,7 @@ async function serve(flagValues: FlagValues): Promise<number> {
     proxies: proxiesFrom(process.env),
     log,
     nowMs: Date.now,
+    version: await version(),
   })
   const watch = watchProfiles({
     ...profileFilesOptions(settings, where),
@@ -283,6 +284,7 @@ async function startForDemo(upstream: { readonly url: string; readonly windowTok
     proxies: proxiesFrom(process.env),
     log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),
     nowMs: Date.now,
+    version: await version(),
   })
   const { host, port } = await app.listen()
   return { url: `http://${host}:${port}/v1`, close: app.close }

@@ -33,7 +33,7 @@ export type AdminServerOptions = PageRoutesOptions &
       readonly isOpen: boolean
     }
     /** Called for every error that is answered here. */
-    readonly onFailure?: (error: FoldgateError) => void
+    readonly onFailure: (error: FoldgateError) => void
   }
 
 /**
@@ -63,7 +63,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
       error instanceof FoldgateError
         ? error
         : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
-    options.onFailure?.(failure)
+    options.onFailure(failure)
     const challenge =
       failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(incoming) } : {}
     answerError(outgoing, failure, { ...answerHeaders, ...challenge })

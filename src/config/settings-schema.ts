@@ -232,14 +232,16 @@ export const settingsSchema = group({
       ),
     show_content: onOff
       .default(false)
-      .describe(`${notYet}. Whether the page shows messages' content, while it is held in memory.`),
+      .describe(
+        "Whether the page shows what messages say: those of each conversation's latest request, held in memory for it, 64 MB of them at most.",
+      ),
     metrics: oneOf(['protected', 'open'])
       .default('protected')
-      .describe(`${notYet}. Whether \`/metrics\` needs the token as the rest does; open: it does not.`),
+      .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
   })
     .prefault({})
     .describe(
-      'The admin listener, where what is kept of a conversation is deleted. The page, the metrics and the journal are not there yet.',
+      'The admin listener: a page that shows what was done to conversations, metrics, the journal, and what can be done to one.',
     ),
   archive: group({
     dir: shortText("a folder's path")
@@ -273,7 +275,7 @@ export const settingsSchema = group({
     )
     .default({})
     .describe(
-      `${notYet}. Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. Unknown prices are shown as unknown.`,
+      'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. With them the page says what compaction saved; what has no price is shown as unknown.',
     ),
 })
 

@@ -19,6 +19,8 @@ export type Failures = {
     instead: Result,
     work: () => Promise<Result>,
   ) => Promise<Result>
+  /** The same of work that is done at once. */
+  readonly attempt: <Result>(part: FailingPart, instead: Result, work: () => Result) => Result
   /** Counts and records a failure outside of any request. */
   readonly note: (part: FailingPart, error: unknown) => void
   /** How often each part failed. */
@@ -38,6 +40,14 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
         return await work()
       } catch (error) {
         if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
+        note(part, error)
+        return instead
+      }
+    },
+    attempt: (part, instead, work) => {
+      try {
+        return work()
+      } catch (error) {
         note(part, error)
         return instead
       }

@@ -112,7 +112,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then.
       if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
-      return await settle(request, ready, outcome, { release: body.release, arrival }, parts)
+      const measure = await sending.measured()
+      return await settle(request, { ...ready, measure }, outcome, { release: body.release, arrival }, parts)
     } catch (error) {
       body.release()
       reportUnanswered(known, error, arrival, parts.reports)
@@ -123,8 +124,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
 // --- internal ---
 
-function arrivalAt({ nowMs }: Pick<HandleParts, 'nowMs'>): Arrival {
-  return { atMs: nowMs(), monotonicMs: performance.now() }
+function arrivalAt({ failures, nowMs }: Pick<HandleParts, 'failures' | 'nowMs'>): Arrival {
+  return { atMs: failures.attempt('observation', 0, nowMs), monotonicMs: performance.now() }
 }
 
 /** Up to this share of the body a view is not worth a place in the budget. */

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { metricNames, type MetricFacts } from '../../src/admin/metrics/metric-names.ts'
+import { metricNames as allMetrics, type MetricFacts } from '../../src/admin/metrics/metric-names.ts'
 import type { PassName } from '../../src/compaction/policy.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 import type { FailingPart } from '../../src/proxy/failures.ts'
 import type { Action } from '../../src/proxy/report/request-report.ts'
 import { anchorsOf, root } from './pages.ts'
+
+const metricNames: Readonly<Record<string, MetricFacts>> = allMetrics
 
 const files = {
   dashboard: await readFile(join(root, 'examples/grafana/foldgate.json'), 'utf8'),

@@ -1,5 +1,6 @@
 import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/proxy/wire/drain.ts'
+import { noReports } from '../support/no-reports.ts'
 import type { Exchange } from '../../src/proxy/wire/exchange.ts'
 import { listen } from '../../src/proxy/wire/listen.ts'
 import { createRelay } from '../../src/proxy/wire/relay.ts'
@@ -40,7 +41,12 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
     proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
   })
-  const relay = createRelay({ upstreams, onFailure: (error) => failures.push(error) })
+  const relay = createRelay({
+    upstreams,
+    reports: noReports,
+    nowMs: Date.now,
+    onFailure: (error) => failures.push(error),
+  })
   const { handleChat } = options
   const server = createServer({
     corsOrigins: [],

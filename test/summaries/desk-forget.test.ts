@@ -40,6 +40,7 @@ function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJo
     key: 'summary:a',
     group: 'a',
     wantedAtMs: performance.now(),
+    model: 'cheap',
     scope: 'scope',
     concurrent: 2,
     heldBytes: 1000,

@@ -45,6 +45,7 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
     key: 'summary:a',
     group: 'conversation',
     wantedAtMs: performance.now(),
+    model: 'cheap',
     scope: 'a',
     concurrent: 2,
     heldBytes: 1000,

@@ -62,6 +62,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
       now: () => new Date(0),
     }),
     nowMs: options.nowMs ?? Date.now,
+    version: '0.0.0-test',
   })
   const listening = await app.listen()
   return {

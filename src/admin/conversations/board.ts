@@ -13,7 +13,8 @@ export type Board = {
   readonly card: (id: string) => ConversationCard | null
   /** The latest requests of a conversation, the oldest first. */
   readonly rows: (id: string) => readonly UsageRow[]
-  readonly forget: (id: string) => void
+  /** Whether there was anything. */
+  readonly forget: (id: string) => boolean
 }
 
 export function createBoard(): Board {
@@ -58,7 +59,7 @@ export function createBoard(): Board {
       return entry === undefined ? null : cardOf(id, entry)
     },
     rows: (id) => entries.get(id)?.rows ?? [],
-    forget: (id) => void entries.delete(id),
+    forget: (id) => entries.delete(id),
   }
 }
 
@@ -103,6 +104,7 @@ function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): Conv
     sent_pressure: latest.sent_pressure,
     tokens_received: latest.tokens_received,
     tokens_sent: latest.tokens_sent,
+    tokens_are_bounds: latest.tokens_are_bounds,
     window_tokens: latest.window_tokens,
     action: latest.action,
   }

@@ -7,6 +7,10 @@ import { z } from 'zod'
 
 const count = z.number().min(0)
 const name = z.string().max(512)
+// What is null or empty is not written: most of a row is.
+const optionalCount = count.nullable().default(null)
+const optionalName = name.nullable().default(null)
+const names = z.array(name).default([])
 const range = z.object({ pass: name, start: z.int().min(0), end: z.int().min(0) })
 
 export const eventTypes = [
@@ -28,20 +32,20 @@ export const journalEventSchema = z.object({
   /** The process that wrote it. */
   process: name,
   type: z.enum(eventTypes),
-  conversation: name.nullable(),
-  profile: name.nullable(),
-  model: name.nullable(),
+  conversation: optionalName,
+  profile: optionalName,
+  model: optionalName,
   /** Why, in one word: of a stride what made it due, of a refusal its class, of a failure the part. */
-  reason: name.nullable(),
-  passes: z.array(name),
+  reason: optionalName,
+  passes: names,
   /** Which messages of the conversation each pass treats: from `start` up to `end`. */
-  ranges: z.array(range),
-  tokens_before: count.nullable(),
-  tokens_after: count.nullable(),
-  summary_key: name.nullable(),
-  milliseconds: count.nullable(),
+  ranges: z.array(range).default([]),
+  tokens_before: optionalCount,
+  tokens_after: optionalCount,
+  summary_key: optionalName,
+  milliseconds: optionalCount,
   /** What else there is to say of this kind of event. */
-  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
 })
 
 export type JournalEvent = z.output<typeof journalEventSchema>
@@ -50,52 +54,59 @@ export type JournalEvent = z.output<typeof journalEventSchema>
 export const usageRowSchema = z.object({
   time: z.string(),
   process: name,
-  conversation: name.nullable(),
-  parent: name.nullable(),
-  label: name.nullable(),
-  client_key: name.nullable(),
-  profile: name.nullable(),
+  conversation: optionalName,
+  parent: optionalName,
+  label: optionalName,
+  client_key: optionalName,
+  profile: optionalName,
   model: name,
   /** The model that says it has answered, where it is another. */
-  answered_by: name.nullable(),
+  answered_by: optionalName,
   upstream: name,
   action: name,
-  reason: name.nullable(),
-  status: z.int().nullable(),
+  reason: optionalName,
+  status: z.int().nullable().default(null),
   outcome: z.enum(['finished', 'client-gone', 'broken-off']),
   streamed: z.boolean(),
   attempts: count,
-  window_tokens: count.nullable(),
-  window_source: name.nullable(),
-  budget_tokens: count.nullable(),
-  messages_received: count.nullable(),
-  messages_sent: count.nullable(),
+  window_tokens: optionalCount,
+  window_source: optionalName,
+  budget_tokens: optionalCount,
+  messages_received: optionalCount,
+  messages_sent: optionalCount,
   /** Own counts, upper bounds where `tokens_are_bounds`. */
-  tokens_received: count.nullable(),
-  tokens_sent: count.nullable(),
+  tokens_received: optionalCount,
+  tokens_sent: optionalCount,
   tokens_are_bounds: z.boolean(),
   /** Of the incoming conversation, and of what was sent. */
-  pressure: count.nullable(),
-  sent_pressure: count.nullable(),
-  passes: z.array(name),
+  pressure: optionalCount,
+  sent_pressure: optionalCount,
+  passes: names,
   summary: name,
   /** Why a stride was made for this request; null where none was. */
-  stride: name.nullable(),
+  stride: optionalName,
   /** Whether it would have been refused as it came; null where that is not known. */
-  beyond_window: z.boolean().nullable(),
+  beyond_window: z.boolean().nullable().default(null),
   /** What would have been sent, where the profile only observes. */
-  observed_tokens_sent: count.nullable(),
-  observed_passes: z.array(name),
+  observed_tokens_sent: optionalCount,
+  observed_passes: names,
   /** The provider's own counts. */
-  prompt_tokens: count.nullable(),
-  cached_tokens: count.nullable(),
-  completion_tokens: count.nullable(),
+  prompt_tokens: optionalCount,
+  cached_tokens: optionalCount,
+  completion_tokens: optionalCount,
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
-  prompt_cost: z.number().nullable(),
-  whole_prompt_cost: z.number().nullable(),
+  prompt_cost: z.number().nullable().default(null),
+  whole_prompt_cost: z.number().nullable().default(null),
   added_ms: count,
-  first_byte_ms: count.nullable(),
+  first_byte_ms: optionalCount,
   total_ms: count,
 })
 
 export type UsageRow = z.output<typeof usageRowSchema>
+
+/** A row as it is kept. */
+export function rowText(row: JournalEvent | UsageRow): string {
+  return JSON.stringify(row, (_, value: unknown) =>
+    value === null || (Array.isArray(value) && value.length === 0) ? undefined : value,
+  )
+}

@@ -11,7 +11,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import { actionOf, summaryState } from './action.ts'
 import { isBeyondWindow } from './beyond-window.ts'
 import { heldMessages } from './held-messages.ts'
-import type { Action, RequestReport, RequestSize, StrideReport } from './request-report.ts'
+import type { RequestReport, RequestSize, StrideReport } from './request-report.ts'
 
 /** When a request's body had arrived: by the clock, and as `performance.now()` told. */
 export type Arrival = { readonly atMs: number; readonly monotonicMs: number }

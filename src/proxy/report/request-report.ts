@@ -137,7 +137,7 @@ export type RequestEnd = {
 export type Reports = {
   /**
    * Called when an answer is settled on, or will never be; the returned function when it has ended. The report must not
-   * be kept beyond the call but for its figures: it keeps the request's body in memory. Neither throws.
+   * be kept beyond the call but for its figures: it keeps the request's body in memory.
    */
   readonly begin: (report: RequestReport) => (end: RequestEnd) => void
   /** Called for every other request that was relayed. */

@@ -18,6 +18,8 @@ export type Sending = {
   readonly usage: UsageOptions
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
+  /** The request's measure, with its count if it was counted meanwhile. */
+  readonly measured: () => Promise<Measure | null>
 }
 
 export function sendingOf(
@@ -39,6 +41,8 @@ export function sendingOf(
   }
 
   return {
+    measured: async () => (await counting?.catch(() => null)) ?? ready.measure,
+
     once: {
       upstreams: parts.upstreams,
       upstreamName: request.upstreamName,

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import { createAdminServer, type AdminServerOptions } from './admin/admin-server.ts'
+import { createBookkeeping, type Bookkeeping } from './admin/bookkeeping.ts'
+import { createChanges } from './admin/changes.ts'
+import { createBoard } from './admin/conversations/board.ts'
+import { createConversations } from './admin/conversations/conversations.ts'
+import { createHeldContent } from './admin/conversations/held-content.ts'
+import { createTotalsKeeper } from './admin/conversations/totals-keeper.ts'
+import { createDeleteConversation } from './admin/delete-conversation.ts'
+import { createJournal } from './admin/journal/journal.ts'
+import { createTail } from './admin/journal/tail.ts'
+import { createMetrics, type Metrics } from './admin/metrics/metrics.ts'
+import { createPriceList } from './admin/prices/price-list.ts'
+import type { Settings } from './config/settings.ts'
+import { isLoopback } from './config/web-address.ts'
+import type { CompactWishes } from './proxy/memory/compact-wishes.ts'
+import type { StoreGuard } from './proxy/memory/store-guard.ts'
+import type { Reports } from './proxy/report/request-report.ts'
+import type { Store } from './stores/store.ts'
+import type { Desk } from './summaries/desk.ts'
+
+export type OversightOptions = {
+  readonly settings: Pick<Settings, 'admin' | 'hosts' | 'limits' | 'prices'>
+  readonly store: Store
+  readonly guarded: StoreGuard
+  readonly version: string
+  readonly nowMs: () => number
+}
+
+/** What the operator sees of Foldgate, and what can be done there. */
+export type Oversight = {
+  readonly metrics: Metrics
+  readonly bookkeeping: Bookkeeping
+  /** Is told of every request: by the metrics and in the books. */
+  readonly reports: Reports
+  readonly openServer: (parts: AdminServerParts) => Server
+  readonly close: () => Promise<void>
+}
+
+export type AdminServerParts = Pick<AdminServerOptions, 'bodyLimits' | 'explain'> & {
+  readonly desk: Pick<Desk, 'forget'>
+  readonly compactWishes: Pick<CompactWishes, 'ask'>
+  readonly onStoreFailure: (error: unknown) => void
+  readonly onDeleted: (conversation: string, records: number) => void
+  readonly onFailure: AdminServerOptions['onFailure']
+  /** The base URL that clients are given. */
+  readonly clientUrl: () => string
+}
+
+/** Builds everything that only watches: the metrics, the books, and the listener that shows them. */
+export function openOversight(options: OversightOptions): Oversight {
+  const { settings, store, guarded, version, nowMs } = options
+  const { admin } = settings
+  // Rows of several processes lie in one store: each passes over its own.
+  const process = randomUUID()
+  const metrics = createMetrics({ version })
+  const journal = createJournal({ store, guarded })
+  const board = createBoard()
+  const held = createHeldContent({ showsContent: admin.show_content })
+  const totals = createTotalsKeeper({ process, writeDown: journal.writeTotals })
+  const changes = createChanges()
+  const prices = createPriceList(settings.prices)
+  const bookkeeping = createBookkeeping({ journal, board, held, totals, prices, changes, process, nowMs })
+  const tail = createTail({
+    store,
+    guarded,
+    process,
+    onUsage: (row) => board.add(row, false),
+    onTotals: totals.addWritten,
+  })
+  const conversations = createConversations({ board, held, totals, journal, tail })
+
+  /** Those of others are looked for while somebody looks at the page. */
+  const polling = setInterval(() => {
+    if (changes.listeners() === 0) return
+    void tail.catchUp().then((isNews) => {
+      if (isNews) changes.tell(null)
+    })
+  }, POLL_MS)
+  polling.unref()
+
+  return {
+    metrics,
+    bookkeeping,
+    reports: bothOf(metrics.reports, bookkeeping.reports),
+    openServer: ({ desk, compactWishes, onStoreFailure, onDeleted, clientUrl, ...parts }) =>
+      createAdminServer({
+        ...parts,
+        headersMs: settings.limits.headers_s * 1000,
+        isLoopback: isLoopback(admin.host),
+        hosts: settings.hosts,
+        token: admin.token?.reveal() ?? null,
+        metrics: {
+          text: metrics.text,
+          contentType: metrics.contentType,
+          isOpen: admin.metrics === 'open',
+        },
+        conversations,
+        journal,
+        changes,
+        page: {
+          version,
+          store: store.name,
+          hasPrices: !prices.isEmpty,
+          clientUrl,
+          now: () => new Date(nowMs()),
+        },
+        compactConversation: async (id) => {
+          await compactWishes.ask(id)
+          bookkeeping.compactRequested(id)
+        },
+        deleteConversation: createDeleteConversation({
+          store,
+          desk,
+          forget: (id) => {
+            journal.forget(id)
+            held.forget(id)
+            return board.forget(id)
+          },
+          onStoreFailure,
+          onDeleted: (id, records) => {
+            onDeleted(id, records)
+            changes.tell(id)
+          },
+        }),
+      }),
+    close: async () => {
+      clearInterval(polling)
+      totals.close()
+      metrics.close()
+      await journal.close()
+    },
+  }
+}
+
+// --- internal ---
+
+/** How often rows of others are looked for while somebody looks, in milliseconds. */
+const POLL_MS = 1_000
+
+function bothOf(one: Reports, other: Reports): Reports {
+  return {
+    begin: (report) => {
+      const ends = [one.begin(report), other.begin(report)]
+      return function ended(end) {
+        for (const tell of ends) tell(end)
+      }
+    },
+    relayed: (endpoint) => {
+      one.relayed(endpoint)
+      other.relayed(endpoint)
+    },
+  }
+}
