@@ -37,6 +37,7 @@ import type { Store } from './stores/store.ts'
 import { createDesk } from './summaries/desk.ts'
 import { createParameterMemory } from './summaries/parameter-memory.ts'
 import { tellSummary } from './summaries/tell-summary.ts'
+import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { parseTarget } from './upstream/target.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
@@ -53,6 +54,8 @@ export type AppOptions = {
   readonly proxies: HttpProxies
   readonly log: Log
   readonly nowMs: () => number
+  /** Who tells OpenTelemetry, and is closed with the app; null where nobody asked for it. */
+  readonly tracing: Tracing | null
 }
 
 /** Builds Foldgate: every part is made here and nowhere else. */
@@ -180,6 +183,8 @@ export function createApp(options: AppOptions): App {
     await serverWindows.close()
     await upstreams.destroy()
     await store.close()
+    // Last: it may take seconds, and what was broken off before is told, too.
+    await options.tracing?.close()
   }
   return openListeners({ settings, server, adminServer, lifecycle, end })
 }
