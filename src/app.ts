@@ -66,7 +66,7 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const memory = createUpstreamMemory(nowMs)
+  const memory = createUpstreamMemory({ nowMs })
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,

@@ -8,6 +8,7 @@ export const httpStatusOf = {
   malformed_request: 400,
   unknown_profile: 400,
   invalid_conversation_id: 400,
+  invalid_parameter: 400,
   client_key_required: 401,
   admin_token_required: 401,
   origin_not_allowed: 403,

@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
+import type { Server } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { FoldgateError } from '../errors.ts'
@@ -7,25 +6,38 @@ import { answerError } from '../proxy/wire/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../proxy/wire/guard.ts'
 import { requireSense, serverAround } from '../proxy/wire/node-server.ts'
 import { parseTarget } from '../upstream/target.ts'
-import { requireToken } from './admin-token.ts'
+import type { AdminEnvironment } from './admin-environment.ts'
+import { challengeFor, requireToken } from './admin-token.ts'
+import { conversationRoutes, type ConversationRoutesOptions } from './routes/conversation-routes.ts'
+import { eventRoutes, type EventRoutesOptions } from './routes/event-routes.ts'
+import { explainRoute, type ExplainRouteOptions } from './routes/explain-route.ts'
+import { answerHeaders, notHere } from './routes/answers.ts'
+import { pageRoutes, type PageRoutesOptions } from './routes/page-routes.ts'
 
-export type AdminServerOptions = {
-  /** How long a request's headers may take to arrive, in milliseconds. */
-  readonly headersMs: number
-  /** Whether only this machine reaches it. Then it answers under names of this machine only. */
-  readonly isLoopback: boolean
-  /** Further names under which this machine may be addressed. */
-  readonly hosts: readonly string[]
-  /** What a request must carry; null: nothing. Off loopback there is one (`settings-rules.ts`). */
-  readonly token: string | null
-  /** Deletes what is kept of a conversation. What it throws is answered here. */
-  readonly deleteConversation: (id: string) => Promise<void>
-  /** Called for every error that is answered here. */
-  readonly onFailure?: (error: FoldgateError) => void
-}
+export type AdminServerOptions = PageRoutesOptions &
+  ConversationRoutesOptions &
+  EventRoutesOptions &
+  ExplainRouteOptions & {
+    /** How long a request's headers may take to arrive, in milliseconds. */
+    readonly headersMs: number
+    /** Whether only this machine reaches it. Then it answers under names of this machine only. */
+    readonly isLoopback: boolean
+    /** Further names under which this machine may be addressed. */
+    readonly hosts: readonly string[]
+    /** What a request must carry; null: nothing. Off loopback there is one (`settings-rules.ts`). */
+    readonly token: string | null
+    readonly metrics: {
+      readonly text: () => Promise<string>
+      readonly contentType: string
+      /** Whether they are there without the token. */
+      readonly isOpen: boolean
+    }
+    /** Called for every error that is answered here. */
+    readonly onFailure?: (error: FoldgateError) => void
+  }
 
 /**
- * The listener that the operator talks to: the guards, then what is listed in `routes`, and nothing else. It does not
+ * The listener that the operator talks to: the guards, then what is listed in `routes/`, and nothing else. It does not
  * listen yet (`listen.ts`).
  */
 export function createAdminServer(options: AdminServerOptions): Server {
@@ -37,24 +49,24 @@ export function createAdminServer(options: AdminServerOptions): Server {
 /** Largest request headers, in bytes: a token and what browsers and proxies add. */
 const headerBytesMax = 16 * 1024
 
-/** Largest body of a request that wants none, in bytes: some clients send an empty object. */
-const unwantedBodyBytesMax = 1024
-
 const foreignHost =
   'The admin listener answers only under names of this machine. Add the name to hosts in foldgate.yaml.'
 
 const foreignPage = 'The admin listener refuses pages of other sites.'
 
-function routes(options: AdminServerOptions): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>()
+function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
+  const app = new Hono<AdminEnvironment>()
 
   app.onError((error, context) => {
+    const { incoming, outgoing } = context.env
     const failure =
       error instanceof FoldgateError
         ? error
         : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
     options.onFailure?.(failure)
-    answerError(context.env.outgoing, failure, answerHeaders)
+    const challenge =
+      failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(incoming) } : {}
+    answerError(outgoing, failure, { ...answerHeaders, ...challenge })
     return RESPONSE_ALREADY_SENT
   })
 
@@ -63,33 +75,23 @@ function routes(options: AdminServerOptions): Hono<{ Bindings: HttpBindings }> {
     requireSense(incoming)
     if (options.isLoopback) refuseForeignHost(incoming, options.hosts, foreignHost)
     refuseForeignPages(incoming, [], foreignPage)
-    requireToken(incoming, options.token)
     // The router resolves dot segments; what it is asked for is to be what was written.
-    parseTarget(incoming.url ?? '')
+    const { path } = parseTarget(incoming.url ?? '')
+    const isOpen = options.metrics.isOpen && path === '/metrics' && incoming.method === 'GET'
+    if (!isOpen) requireToken(incoming, options.token)
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
     await next()
   })
 
-  app.delete('/conversations/:id', async (context) => {
-    refuseBody(context.env.incoming)
-    await options.deleteConversation(context.req.param('id'))
-    return context.body(null, 204)
-  })
-
+  app.get('/metrics', async (context) =>
+    context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
+  )
+  app.route('/', pageRoutes(options))
+  app.route('/', conversationRoutes(options))
+  app.route('/', eventRoutes(options))
+  app.route('/', explainRoute(options))
   app.all('*', () => {
-    throw new FoldgateError(
-      'unknown_path',
-      'The admin listener has nothing here: it takes DELETE /conversations/ID. Clients use the other port (--port).',
-    )
+    throw notHere()
   })
   return app
-}
-
-/** Nothing here is to be kept by a cache on the way, and nothing to be taken for what it is not. */
-const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
-
-function refuseBody({ headers }: IncomingMessage): void {
-  const isSmall = Number(headers['content-length'] ?? 0) <= unwantedBodyBytesMax
-  if (isSmall && headers['transfer-encoding'] === undefined) return
-  throw new FoldgateError('body_too_large', 'This request takes no body: send it without one.')
 }

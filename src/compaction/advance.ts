@@ -28,8 +28,14 @@ export type AdvanceOptions = {
   readonly prepared: PreparedFold | null
 }
 
-/** The stride that a conversation stands in, and the one that it was made from; null where there was none. */
-export type Advanced = { readonly stride: Stride | null; readonly previous: Stride | null }
+/** The stride that a conversation stands in, and what it was made from. */
+export type Advanced = {
+  readonly stride: Stride | null
+  /** The stride before it; null where there was none. */
+  readonly previous: Stride | null
+  /** Tokens of the view before it, at its point, without what surrounds the conversation; null where none was made. */
+  readonly beforeTokens: number | null
+}
 
 /**
  * The stride that a conversation stands in: from the newest on record the past request points are walked
@@ -45,6 +51,7 @@ export function* advance(
   const end = subject.messages.length
   const scale = createScale(subject, ledger, options.newest)
   let previous: Stride | null = null
+  let beforeTokens: number | null = null
   for (const point of subject.structure.requestPoints) {
     const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
@@ -57,16 +64,20 @@ export function* advance(
       forced: false,
       prepared: point === end ? options.prepared : null,
     }
-    const next = yield* strideAt(subject, ledger, policy, at, yield* scale.weigh(point))
+    const viewTokens = yield* scale.weigh(point)
+    const next = yield* strideAt(subject, ledger, policy, at, viewTokens)
     if (next === null) continue
     previous = stride
+    beforeTokens = viewTokens
     scale.change(next)
   }
   const stride = scale.stride()
   const excess = stride === options.newest ? options.excess : noExcess
   const last = { ...options, point: end, stride, room: options.actual, excess }
-  const next = yield* strideAt(subject, ledger, policy, last, yield* scale.weigh(end))
-  return next === null ? { stride, previous } : { stride: next, previous: stride }
+  const viewTokens = yield* scale.weigh(end)
+  const next = yield* strideAt(subject, ledger, policy, last, viewTokens)
+  if (next === null) return { stride, previous, beforeTokens }
+  return { stride: next, previous: stride, beforeTokens: viewTokens }
 }
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a stride due. */

@@ -18,6 +18,17 @@ export type WindowLearnerOptions = {
   readonly entriesMax: number
   /** How long a lesson holds. Its end is the probe upwards: the next overflow teaches again. */
   readonly lifetimeMs: number
+  /** Called when a window was learnt that was not known. Must not throw. */
+  readonly onLearnt?: (lesson: LearntWindow) => void
+}
+
+/** A window that was just learnt: of which model, how, and of which conversation where it holds for that one alone. */
+export type LearntWindow = {
+  readonly key: ModelKey
+  readonly window: StatedWindow
+  /** `refusal`: an error stated it; `cut`: a cut prompt gave it away; `unstated`: a prompt was refused without numbers. */
+  readonly by: 'refusal' | 'cut' | 'unstated'
+  readonly conversation: string | null
 }
 
 /** All times are the caller's clock, in milliseconds; all counts are tokens. */
@@ -61,7 +72,8 @@ export type WindowLearner = {
 }
 
 /** Remembers windows that upstreams revealed by refusing. */
-export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOptions): WindowLearner {
+export function createWindowLearner(options: WindowLearnerOptions): WindowLearner {
+  const { entriesMax, lifetimeMs, onLearnt = () => {} } = options
   const entries = new Map<string, Lessons>()
 
   function lessonsFor(key: ModelKey): Lessons {
@@ -73,8 +85,12 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
 
   function learn(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): void {
     const lessons = lessonsFor(key)
+    dropExpired(lessons, nowMs)
+    const { stated } = lessons
+    const isKnown = stated?.by === 'refusal' && stated.tokens === tokens && stated.kind === kind
     lessons.stated = { tokens, kind, by: 'refusal', untilMs: nowMs + lifetimeMs }
     lessons.unstated.clear()
+    if (!isKnown) onLearnt({ key, window: { tokens, kind }, by: 'refusal', conversation: null })
   }
 
   function learnCut(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): boolean {
@@ -84,6 +100,7 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     // Said again it holds no longer: its end is the probe upwards.
     if (lessons.stated !== null && lessons.stated.tokens <= tokens) return false
     lessons.stated = { tokens, kind, by: 'cut', untilMs: nowMs + lifetimeMs }
+    onLearnt({ key, window: { tokens, kind }, by: 'cut', conversation: null })
     return true
   }
 
@@ -94,6 +111,7 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     const isTighter = before === undefined || before.untilMs <= nowMs || failedTokens < before.tokens
     const tokens = isTighter ? failedTokens : before.tokens
     moveToEnd(unstated, conversation, { tokens, untilMs: nowMs + lifetimeMs }, unstatedMax)
+    if (isTighter) onLearnt({ key, window: guessFrom(tokens), by: 'unstated', conversation })
   }
 
   function lookup(key: ModelKey, conversation: string, nowMs: number): StatedWindow | null {
@@ -102,8 +120,7 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
     dropExpired(lessons, nowMs)
     const { stated, unstated } = lessonsFor(key)
     const refused = confirmedFor(conversation, unstated)
-    // What was refused was a prompt, and the next smaller one may fit.
-    const guess: StatedWindow | null = refused === null ? null : { tokens: refused - 1, kind: 'input' }
+    const guess = refused === null ? null : guessFrom(refused)
     if (stated === null) return guess
     return guess !== null && guess.tokens < stated.tokens
       ? guess
@@ -160,6 +177,11 @@ export function createWindowLearner({ entriesMax, lifetimeMs }: WindowLearnerOpt
 }
 
 // --- internal ---
+
+/** What was refused was a prompt, and the next smaller one may fit. */
+function guessFrom(refusedTokens: number): StatedWindow {
+  return { tokens: refusedTokens - 1, kind: 'input' }
+}
 
 /** The smallest size that this conversation, or any two of them, saw refused. */
 function confirmedFor(conversation: string, unstated: ReadonlyMap<string, Lesson>): number | null {

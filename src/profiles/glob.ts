@@ -39,3 +39,13 @@ export function globWeight(pattern: string): number {
   const literal = pattern.replaceAll(/[*?]/g, '').length
   return literal === pattern.length ? Number.POSITIVE_INFINITY : literal
 }
+
+/** The most specific of the patterns that match `text`; null where none does. */
+export function mostSpecificGlob(patterns: readonly string[], text: string): string | null {
+  let best: string | null = null
+  for (const pattern of patterns) {
+    if (!matchesGlob(pattern, text)) continue
+    if (best === null || globWeight(pattern) > globWeight(best)) best = pattern
+  }
+  return best
+}

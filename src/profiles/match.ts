@@ -1,5 +1,5 @@
 import { InvariantError } from '../errors.ts'
-import { globWeight, matchesGlob } from './glob.ts'
+import { globWeight, matchesGlob, mostSpecificGlob } from './glob.ts'
 import { nearest } from './nearest.ts'
 import { defaultProfileName } from './resolve.ts'
 import type { Profile } from './schema.ts'
@@ -67,7 +67,7 @@ function fitOf(profile: Profile, request: MatchRequest): Fit | null {
   const headers = Object.entries(profile.headers)
   if (!headers.every(([name, pattern]) => headerMatches(request.headers[name.toLowerCase()], pattern)))
     return null
-  const model = bestGlob(profile.models, request.model ?? '')
+  const model = mostSpecificGlob(profile.models, request.model ?? '')
   if (model === null && (profile.models.length > 0 || headers.length === 0)) return null
   const headerWeight = headers.reduce((sum, [, pattern]) => sum + globWeight(pattern), 0)
   const figures = [
@@ -85,15 +85,6 @@ function isBetter(fit: Fit, best: Fit): boolean {
     if (figure !== other) return figure > other
   }
   return fit.profile.name < best.profile.name
-}
-
-function bestGlob(patterns: readonly string[], text: string): string | null {
-  let best: string | null = null
-  for (const pattern of patterns) {
-    if (!matchesGlob(pattern, text)) continue
-    if (best === null || globWeight(pattern) > globWeight(best)) best = pattern
-  }
-  return best
 }
 
 function headerMatches(value: string | readonly string[] | undefined, pattern: string): boolean {

@@ -13,6 +13,9 @@ import type { Preparation, Ready } from './prepare.ts'
 import { isAnswered, type Outcome } from './send/send.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { noOutlook } from './summaries/summarizer.ts'
+import { beginReport } from './report/begin-report.ts'
+import { reportOf, type Arrival } from './report/report-of.ts'
+import type { Reports, RequestEnd } from './report/request-report.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
@@ -22,6 +25,8 @@ export type Settled = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
   readonly headers: Readonly<Record<string, string>>
+  /** Is told how the answer ended. */
+  readonly ended: (end: Omit<RequestEnd, 'totalMs'>) => void
   /** What its end is to be compared with; null where that could not be said. */
   readonly lesson: Lesson | null
   /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
@@ -30,20 +35,20 @@ export type Settled = {
   readonly release: () => void
 }
 
+export type SettleParts = Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & {
+  readonly rateLimits: RateLimits
+  readonly reports: Reports
+}
+
 /** What remains of a request when its answer is settled on. */
 export async function settle(
   request: ChatRequest,
   ready: Ready,
   outcome: Outcome,
-  release: () => void,
-  {
-    failures,
-    memory,
-    rateLimits,
-    nowMs,
-  }: Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & { readonly rateLimits: RateLimits },
+  { release, arrival }: { readonly release: () => void; readonly arrival: Arrival },
+  parts: SettleParts,
 ): Promise<Settled> {
-  const { measure } = ready
+  const { failures, memory, rateLimits, nowMs } = parts
   // The answer is there: nothing that only learns from it may stand in its way.
   const isAccepted = isAnswered(outcome)
   // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
@@ -57,18 +62,13 @@ export async function settle(
     }
     return lessonOf(request, ready, outcome)
   })
+  const report = reportOf(request, ready, outcome, outlook, arrival)
+  const { repairs } = outcome.prepared.chat
   return {
     answer: outcome.answer,
     held: outcome.held,
-    headers: answerHeaders({
-      conversation: ready.remembered.conversation,
-      profile: request.profile.name,
-      measure,
-      outcome,
-      failedOpen: ready.failedOpen,
-      relayedReason: ready.relayedReason,
-      outlook,
-    }),
+    headers: answerHeaders(report, { repairs, missing: outlook.reason }),
+    ended: beginReport(report, arrival, parts.reports),
     lesson,
     hidesUsage: outcome.asksUsage,
     release,
@@ -89,11 +89,14 @@ export async function finish(
     tap: observer.tap,
     stallMs: parts.stallMs,
   })
-  await parts.failures.around('observation', null, async () => {
-    const report = observer.end()
+  const { failures } = parts
+  const report = await failures.around('observation', null, async () => observer.end())
+  await failures.around('observation', null, async () => {
     if (report === null || settled.lesson === null) return null
     learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
     return null
   })
+  const { usage = null, model: answeredBy = null } = report ?? {}
+  settled.ended({ outcome: delivery.outcome, usage, answeredBy })
   return delivery
 }

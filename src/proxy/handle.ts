@@ -19,6 +19,9 @@ import { sendingOf } from './send/sending.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
+import { reportUnanswered } from './report/begin-report.ts'
+import { bareReport, describedReport, type Arrival } from './report/report-of.ts'
+import type { Reports, RequestReport } from './report/request-report.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
@@ -30,6 +33,8 @@ export type HandleParts = Preparation &
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly rateLimits: RateLimits
+    /** Is told of every request whose body arrived. */
+    readonly reports: Reports
     readonly bodyLimits: ReadBodyOptions
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
     readonly usageInStreams: UsageOptions['when']
@@ -74,17 +79,25 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     wishes: Wishes,
     rights: ClientRights | null,
   ): Promise<Settled | Unread> {
-    const body = await readBody(exchange, parts.bodyLimits)
+    const body = await readBody(exchange, parts.bodyLimits).catch((error: unknown) => {
+      const arrival = arrivalAt(parts)
+      reportUnanswered(bareReport(exchange, arrival), error, arrival, parts.reports)
+      throw error
+    })
+    const arrival = arrivalAt(parts)
+    let known: RequestReport = bareReport(exchange, arrival)
     try {
       const scope = parts.scopeOf(exchange)
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
         readChat(body, scope.scope, parts.reading),
       )
-      if (typeof chat === 'string') return await sendUnread(exchange, body, chat, parts)
+      if (typeof chat === 'string') return await sendUnread(exchange, body, chat, arrival, parts)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
       const request = await repairRequest(described, parts)
+      known = describedReport(request, null, arrival)
       const ready = await prepare(request, parts)
+      known = describedReport(request, ready, arrival)
       const sending = sendingOf(request, body, ready, parts)
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
@@ -92,22 +105,27 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
-        conversation: ready.remembered.conversation,
+        ...ready.remembered,
         stride:
           outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
       })
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then.
       if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
-      return await settle(request, ready, outcome, body.release, parts)
+      return await settle(request, ready, outcome, { release: body.release, arrival }, parts)
     } catch (error) {
       body.release()
+      reportUnanswered(known, error, arrival, parts.reports)
       throw error
     }
   }
 }
 
 // --- internal ---
+
+function arrivalAt({ nowMs }: Pick<HandleParts, 'nowMs'>): Arrival {
+  return { atMs: nowMs(), monotonicMs: performance.now() }
+}
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

@@ -15,6 +15,9 @@ import {
   type SummaryOutlook,
 } from './summaries/summarizer.ts'
 import type { FoundWindows } from './measure/window-finder.ts'
+import type { CompactWishes } from './memory/compact-wishes.ts'
+import type { Observed } from './report/request-report.ts'
+import { summaryName } from './summaries/summary-keys.ts'
 
 /** A request that is ready to be sent, with what is known of it. */
 export type Ready = {
@@ -28,6 +31,10 @@ export type Ready = {
   readonly relayedReason: string | null
   /** How things stand with the summary that the conversation will need next. */
   readonly outlook: SummaryOutlook
+  /** The names of the summaries that a stride took which was made for this request. */
+  readonly summaries: readonly string[]
+  /** What would be sent, were the profile not one that only observes; null under any other. */
+  readonly observed: Observed | null
 }
 
 export type Preparation = {
@@ -38,6 +45,7 @@ export type Preparation = {
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
   readonly summarizer: Summarizer
+  readonly compactWishes: Pick<CompactWishes, 'take'>
   readonly failures: Failures
   readonly nowMs: () => number
 }
@@ -54,7 +62,10 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
     parts.records.find(chat, place),
     parts.learnt.load(request.modelKey),
   ])
-  const forced = request.wishes.compact === 'force'
+  const relayedReason = whyUntouched(request, parts.memory)
+  const forced =
+    request.wishes.compact === 'force' ||
+    (relayedReason === null && (await parts.compactWishes.take(remembered.conversation)))
   const untouched = asItCame(chat, chat.bytes.length)
 
   const measure = await failures.around('measure', null, () =>
@@ -65,23 +76,29 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
       forced || remembered.stride !== null || hasToPlace(request, parts),
     ),
   )
-  const unwritten = { remembered, measure, outlook: noOutlook, failedOpen: null, relayedReason: null }
+  const unwritten = {
+    ...{ remembered, measure, outlook: noOutlook, failedOpen: null, relayedReason: null },
+    ...{ summaries: [], observed: null },
+  }
   if (measure === null) return { ...unwritten, prepared: untouched, failedOpen: 'measure' }
-  const relayedReason = whyUntouched(request, parts.memory)
   const original = asItCame(relayedReason === null ? chat : received, measure.incomingTokens)
-  if (relayedReason !== null || measure.counted === null)
-    return { ...unwritten, prepared: original, relayedReason }
+  if (relayedReason !== null || measure.counted === null) {
+    const observed = await observe(request, parts, remembered, measure)
+    return { ...unwritten, prepared: original, relayedReason, observed }
+  }
   const { counted } = measure
   const rewriting = rewriteRequest(request, parts, remembered)
   const { conversation, strict } = rewriting
   const wanted = { request, measure, counted, conversation, lookedUpAtMs, strict }
   let missing: MissingReason | null = null
+  let summaries: readonly string[] = []
   const prepared = await failures.around('compaction', null, () =>
     parts.rewriter.prepare(rewriting, counted, {
       forced,
       foldFor: async (due) => {
         const found = await failures.around('summary', noFold, () => parts.summarizer.foldFor(wanted, due))
         missing = found.reason
+        summaries = found.keys.map(summaryName)
         return found.fold
       },
     }),
@@ -91,7 +108,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
     parts.summarizer.outlook(wanted, prepared.compacted),
   )
   // What this request had to do without is what its client wants to know.
-  return { ...unwritten, prepared, outlook: { ...outlook, reason: missing ?? outlook.reason } }
+  return { ...unwritten, prepared, summaries, outlook: { ...outlook, reason: missing ?? outlook.reason } }
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
@@ -142,6 +159,24 @@ export function whyUntouched(
 }
 
 // --- internal ---
+
+/** What would be done with a request if its profile did not say that nothing is; null where it does not. */
+async function observe(
+  request: ChatRequest,
+  parts: Preparation,
+  remembered: Remembered,
+  { counted, incomingTokens }: Measure,
+): Promise<Observed | null> {
+  if (!request.profile.observe) return null
+  const nothing = { passes: [], sentTokens: incomingTokens }
+  if (counted === null) return nothing
+  const rewriting = rewriteRequest(request, parts, remembered)
+  const forced = request.wishes.compact === 'force'
+  return parts.failures.around('compaction', nothing, async () => {
+    const { compacted, sentTokens } = await parts.rewriter.dryRun(rewriting, counted, { forced })
+    return { passes: compacted?.view.passes ?? [], sentTokens }
+  })
+}
 
 /** By whose rules a prompt is counted: a name that tells no family gives way to the one that answered. */
 function countedAs({ model, exchange }: ChatRequest, answeredBy: string | null): string {

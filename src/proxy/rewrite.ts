@@ -29,11 +29,27 @@ export type Prepared = {
   readonly clampedOutputTokens: number | null
   /** Own count of the prompt, or its upper bound where nothing was counted. */
   readonly sentTokens: number
+  /** The stride that was made for it; null where it stands in one on record, or in none. */
+  readonly made: MadeStride | null
+}
+
+/** A stride that was just made, and what of. */
+export type MadeStride = {
+  readonly stride: Stride
+  /** Own count of what would have been sent without it. */
+  readonly tokensBefore: number
+  readonly milliseconds: number
 }
 
 export type Rewriter = {
   /** The request under the stride that it stands in, one more if one is due. */
   readonly prepare: (request: RewriteRequest, counted: Counted, how: Preparing) => Promise<Prepared>
+  /** What `prepare` would make: nothing is recorded, and recaps stand for what would be summarised. */
+  readonly dryRun: (
+    request: RewriteRequest,
+    counted: Counted,
+    how: Pick<Preparing, 'forced'>,
+  ) => Promise<Prepared>
   /** The same stride's view under another placement. */
   readonly placeAnew: (
     request: RewriteRequest,
@@ -69,6 +85,8 @@ export type Tightening = {
   readonly keepRecent: number
   readonly smallest: boolean
   readonly strict: boolean
+  /** Own count of what was refused. */
+  readonly refusedTokens: number
 }
 
 /** Rewrites conversations. What it makes is checked before it is sent: a broken rule throws an InvariantError. */
@@ -107,6 +125,22 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     return prepared(request, counted, { stride, view }, strict)
   }
 
+  /** With the stride that was made for it, unless another replica's took its place. */
+  async function underMade(
+    request: RewriteRequest,
+    counted: Counted,
+    { stride, beforeTokens }: Advanced,
+    beganMs: number,
+  ): Promise<Prepared> {
+    const { newest, strict } = request
+    if (stride === null || stride === newest) return under(request, counted, stride, strict)
+    const standing = await recorded(request, counted, stride)
+    const result = await under(request, counted, standing, strict)
+    if (standing !== stride) return result
+    const tokensBefore = counted.aroundTokens + (beforeTokens ?? counted.conversationTokens)
+    return { ...result, made: { stride, tokensBefore, milliseconds: performance.now() - beganMs } }
+  }
+
   /** Records a stride that was just made; returns the one that stands. */
   async function recorded(request: RewriteRequest, counted: Counted, made: Stride): Promise<Stride | null> {
     if (made.point === request.newest?.point) {
@@ -123,13 +157,19 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
 
   return {
     prepare: async (request, counted, { forced, foldFor }) => {
-      const { newest, strict } = request
-      let { stride, previous } = await strideIn(request, counted, newest, { forced, prepared: null })
-      if (stride !== null && stride !== newest) {
-        const fold = await foldFor({ stride, previous })
-        if (fold !== null) ({ stride } = await strideIn(request, counted, newest, { forced, prepared: fold }))
+      const beganMs = performance.now()
+      const { newest } = request
+      let due = await strideIn(request, counted, newest, { forced, prepared: null })
+      if (due.stride !== null && due.stride !== newest) {
+        const fold = await foldFor(due)
+        if (fold !== null) due = await strideIn(request, counted, newest, { forced, prepared: fold })
       }
-      if (stride !== null && stride !== newest) stride = await recorded(request, counted, stride)
+      return underMade(request, counted, due, beganMs)
+    },
+
+    dryRun: async (request, counted, { forced }) => {
+      const { newest, strict } = request
+      const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
       return under(request, counted, stride, strict)
     },
 
@@ -139,13 +179,16 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     },
 
     tighten: async (request, counted, how) => {
+      const beganMs = performance.now()
       const { aroundTokens } = counted.actual
       const room = { budgetTokens: how.budgetTokens, aroundTokens, slackTokens: 0 }
       const made = await drive(tighten(counted.subject, cache, { ...how, policy: request.profile, room }))
       if (made === null || made.stride === null) return null
+      const { stride } = made
       const result = prepared(request, counted, made, how.strict)
-      await records.replace(request, made.stride)
-      return result
+      await records.replace(request, stride)
+      const milliseconds = performance.now() - beganMs
+      return { ...result, made: { stride, tokensBefore: how.refusedTokens, milliseconds } }
     },
   }
 }
@@ -160,6 +203,7 @@ export function asItCame(chat: Chat, sentTokens: number): Prepared {
     strict: false,
     clampedOutputTokens: null,
     sentTokens,
+    made: null,
   }
 }
 
@@ -185,7 +229,10 @@ function prepared(
   checkView(chat, view)
   const items = view.messages.map(({ item }) => item)
   const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
-  return { chat, pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens }
+  return {
+    ...{ chat, pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens },
+    made: null,
+  }
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */

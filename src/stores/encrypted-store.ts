@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { Store } from './store.ts'
+import type { JournalName, JournalRow, Store } from './store.ts'
 
 /**
- * The same store with its values encrypted by AES-256-GCM, under a key that is derived from `secret`. Keys and groups
- * stay as they are: they are digests. A value that cannot be read, for it was written under another secret or in
- * the clear, or has been damaged, is as good as none.
+ * The same store with its values and rows encrypted by AES-256-GCM, under a key that is derived from `secret`. Keys and
+ * groups stay as they are: they are digests. A value or a row that cannot be read, for it was written under another
+ * secret or in the clear, or has been damaged, is as good as none.
  */
 export function encryptedStore(store: Store, secret: string): Store {
   const contentKey = Buffer.from(hkdfSync('sha256', secret, '', KEY_PURPOSE, KEY_BYTES))
@@ -32,6 +32,28 @@ export function encryptedStore(store: Store, secret: string): Store {
       return value
     },
     put: (key, value, group) => store.put(key, encrypted(contentKey, key, value), group),
+    appendRows: (journal, rows) => {
+      const place = placeOf(journal)
+      return store.appendRows(
+        journal,
+        rows.map((row) => ({ ...row, text: encrypted(contentKey, place, row.text) })),
+      )
+    },
+    // Rows that cannot be read must not end a page early: who pages would take it for the last one.
+    readRows: async (journal, page) => {
+      const place = placeOf(journal)
+      const rows: JournalRow[] = []
+      for (let { beyond, limit } = page; ; limit = Math.min(2 * limit, PAGE_ROWS_MAX)) {
+        const found = await store.readRows(journal, { from: page.from, beyond, limit })
+        for (const { id, text: sealed } of found) {
+          if (rows.length === page.limit) return rows
+          const text = decrypted(contentKey, place, sealed)
+          if (text !== null) rows.push({ id, text })
+        }
+        beyond = found.at(-1)?.id ?? null
+        if (beyond === null || found.length < limit || rows.length === page.limit) return rows
+      }
+    },
   }
 }
 
@@ -49,6 +71,14 @@ const TAG_BYTES = 16
 
 /** Begins every encrypted value; another form would begin with another version. */
 const VERSION = 'v1:'
+
+/** Rows that are read at a time where many of them cannot be read. */
+const PAGE_ROWS_MAX = 500
+
+/** What stands for the key of a row: it belongs to its journal, and nowhere else. */
+function placeOf(journal: JournalName): string {
+  return `journal:${journal}`
+}
 
 /** Version, then nonce, text and tag. The store's key goes in as well, so that values cannot change places. */
 function encrypted(contentKey: Buffer, key: string, value: string): string {

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import { journalRowsMax } from './journal-rows-max.ts'
+import { memoryJournals } from './memory-journals.ts'
 import type { Store } from './store.ts'
 
 export type MemoryStoreOptions = {
-  /** How much is kept, in characters of keys and values; beyond it the least recently used go. */
+  /** How much is kept, in characters of keys and values; beyond it the least recently used go. Journals come on top. */
   readonly charsMax: number
   /** How long a value is kept after it was last written, in milliseconds; 0: for ever. */
   readonly lifetimeMs: number
@@ -18,6 +20,7 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
     dispose: ({ group }, key) => leaveGroup(groups, group, key),
   })
   const leases = new LRUCache<string, string>({ max: LEASES_MAX })
+  const journals = memoryJournals({ rowsMax: journalRowsMax(charsMax), lifetimeMs })
 
   function set(key: string, value: string, group: string | undefined): void {
     entries.set(key, { value, group })
@@ -46,17 +49,19 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
     delete: async (keys) => {
       for (const key of keys) entries.delete(key)
     },
+    appendRows: journals.appendRows,
+    readRows: journals.readRows,
     deleteGroup: async (group) => {
       const keys = [...(groups.get(group) ?? [])].filter((key) => entries.has(key))
       for (const key of keys) entries.delete(key)
-      return keys.length
+      return keys.length + (await journals.deleteGroup(group))
     },
     purge: async () => {
       entries.purgeStale()
       const { size } = entries
       entries.clear()
       leases.clear()
-      return size
+      return size + (await journals.purge())
     },
     lease: async (key, holder, leaseMs) => {
       const other = leases.get(key)
@@ -70,6 +75,7 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
     close: async () => {
       entries.clear()
       leases.clear()
+      await journals.purge()
     },
   }
 }

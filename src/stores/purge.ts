@@ -57,6 +57,7 @@ async function isAbsent(path: string): Promise<boolean> {
   }
 }
 
+/** Values and rows: to whoever deletes them they are records alike. */
 function counted(records: number): string {
   return records === 1 ? '1 record' : `${records} records`
 }

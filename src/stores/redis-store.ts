@@ -1,4 +1,6 @@
+import { journalRowsMax } from './journal-rows-max.ts'
 import { connectToRedis, type RedisConnection } from './redis-connection.ts'
+import { redisJournals } from './redis-journals.ts'
 import {
   deleteGroupScript,
   deleteScript,
@@ -13,7 +15,7 @@ import type { Store } from './store.ts'
 export type RedisStoreOptions = {
   /** `redis://` or `rediss://`, with user and password where the server wants them. */
   readonly url: string
-  /** How much is kept, in bytes of the server's memory, about; beyond it what was written longest ago goes. */
+  /** How much is kept, in bytes of the server's memory, about; beyond it what was written longest ago goes. Journals come on top. */
   readonly bytesMax: number
   /** How long a value is kept after it was last written, in milliseconds; 0: for ever. */
   readonly lifetimeMs: number
@@ -23,6 +25,7 @@ export type RedisStoreOptions = {
 export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOptions): Promise<Store> {
   const connection = await connectToRedis(url)
   const { run } = connection
+  const journals = redisJournals(connection, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
   const limits = [String(Math.ceil(lifetimeMs)), String(bytesMax)]
 
   return {
@@ -42,14 +45,16 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     delete: async (keys) => {
       if (keys.length > 0) await run(deleteScript, keys)
     },
+    appendRows: journals.appendRows,
+    readRows: journals.readRows,
     deleteGroup: async (group) => {
-      for (let total = 0; ;) {
+      for (let total = await journals.deleteGroup(group); ;) {
         const [deleted, left] = numbers(await run(deleteGroupScript, [group]))
         total += deleted
         if (!(left > 0)) return total
       }
     },
-    purge: () => purge(connection),
+    purge: async () => (await journals.purge()) + (await purge(connection)),
     lease: async (key, holder, leaseMs) =>
       (await run(leaseScript, [key, holder, String(Math.max(1, Math.ceil(leaseMs)))])) === 1,
     release: async (key, holder) => {

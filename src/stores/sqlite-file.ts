@@ -2,6 +2,7 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { journalTables } from './sqlite-journals.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 
 /**
@@ -37,7 +38,7 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 /** Marks a file as ours: "Fold". */
 const APPLICATION_ID = 0x46_6f_6c_64
 
-/** Raised whenever the tables change. */
+/** Raised whenever the tables change; not for tables that an older Foldgate may leave alone, as those of the journals. */
 const SCHEMA_VERSION = 1
 
 /**
@@ -105,6 +106,7 @@ function prepareFile(database: DatabaseSync, path: string): void {
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
       database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     }
+    database.exec(journalTables)
     database.exec('COMMIT')
   } catch (error) {
     database.exec('ROLLBACK')

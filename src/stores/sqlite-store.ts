@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { journalRowsMax } from './journal-rows-max.ts'
+import { inSteps, stepRows, textOf, transaction } from './sqlite-access.ts'
 import { openSqliteFile } from './sqlite-file.ts'
+import { sqliteJournals } from './sqlite-journals.ts'
 import type { Store } from './store.ts'
 
 export type SqliteStoreOptions = {
@@ -18,6 +21,7 @@ export type SqliteStoreOptions = {
 export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStoreOptions): Promise<Store> {
   const database = await openSqliteFile(path)
   const statements = prepareStatements(database)
+  const journals = sqliteJournals(database, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 
   function standingValue(key: string): string | null {
@@ -70,19 +74,23 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     delete: async (keys) => {
       if (keys.length > 0) statements.deleteAll.run(JSON.stringify(keys))
     },
+    appendRows: journals.appendRows,
+    readRows: journals.readRows,
     deleteGroup: async (group) => {
-      const deleted = await inSteps(() => Number(statements.deleteGroup.run(group, Date.now()).changes))
+      const values = await inSteps(() => Number(statements.deleteGroup.run(group, Date.now()).changes))
+      const deleted = values + (await journals.deleteGroup(group))
       // Freed pages are overwritten and used again, but the log may still have them as they were.
       if (deleted > 0) statements.emptyLog.all()
       return deleted
     },
     purge: async () => {
       await inSteps(() => Number(statements.sweepEntries.run(Date.now()).changes))
-      const deleted = await inSteps(() => Number(statements.deleteSome.run().changes))
+      const values = await inSteps(() => Number(statements.deleteSome.run().changes))
+      const rows = await journals.purge()
       statements.deleteLeases.run()
       await shrink()
       statements.emptyLog.all()
-      return deleted
+      return values + rows
     },
     lease: async (key, holder, leaseMs) => {
       const nowMs = Date.now()
@@ -97,8 +105,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 
 // --- internal ---
 
-/** Rows and pages that one step of something larger takes: a step is to stay within a few milliseconds. */
-const STEP_ROWS = 200
+/** Pages that one step of something larger takes: a step is to stay within a few milliseconds. */
 const STEP_PAGES = 1_000
 
 /** What has outlived its time is deleted with later writes, so many rows at a time. */
@@ -128,10 +135,10 @@ function prepareStatements(database: DatabaseSync) {
     deleteAll: database.prepare('DELETE FROM entries WHERE key IN (SELECT value FROM json_each(?))'),
     deleteGroup: database.prepare(
       'DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE conversation = ? ' +
-        `AND (expires_ms IS NULL OR expires_ms > ?) LIMIT ${STEP_ROWS})`,
+        `AND (expires_ms IS NULL OR expires_ms > ?) LIMIT ${stepRows})`,
     ),
     deleteSome: database.prepare(
-      `DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT ${STEP_ROWS})`,
+      `DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT ${stepRows})`,
     ),
     deleteOldest: database.prepare(
       `DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id < ? ORDER BY id LIMIT ${TRIM_ROWS})`,
@@ -166,33 +173,4 @@ function usedBytes(statements: Statements): number {
 
 function count(statement: StatementSync, column: string): number {
   return Number(statement.get()?.[column])
-}
-
-/** Others may write before it or after it, not in between. */
-function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
-  } catch (error) {
-    // Some errors, a full disk among them, have rolled it back already.
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
-}
-
-/** Deletes rows in steps, between which others are served. Resolves with how many there were. */
-async function inSteps(deleteSome: () => number): Promise<number> {
-  for (let total = 0; ;) {
-    const deleted = deleteSome()
-    total += deleted
-    if (deleted === 0) return total
-    await setImmediate()
-  }
-}
-
-function textOf(value: unknown): string | null {
-  if (!(value instanceof Uint8Array)) return null
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
 }

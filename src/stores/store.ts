@@ -15,9 +15,16 @@ export type Store = {
   /** Writes `value`, replacing what was there. */
   readonly put: (key: string, value: string, group?: string) => Promise<void>
   readonly delete: (keys: readonly string[]) => Promise<void>
-  /** Deletes what was written with this group. Resolves with how many values that were. */
+  /**
+   * Adds rows at the end of a journal, in this order. They are kept as long as values are; beyond what a journal may
+   * hold (`journalRowsMax`) its oldest rows go. What is bounded is their number: a row is a line of figures and names.
+   */
+  readonly appendRows: (journal: JournalName, rows: readonly NewJournalRow[]) => Promise<void>
+  /** The rows of a journal that stand, by pages. */
+  readonly readRows: (journal: JournalName, page: JournalPage) => Promise<readonly JournalRow[]>
+  /** Deletes the values and rows that were written with this group. Resolves with how many those were. */
   readonly deleteGroup: (group: string) => Promise<number>
-  /** Deletes everything that Foldgate has written, leases too. Resolves with how many values that were. */
+  /** Deletes everything that Foldgate has written, leases too. Resolves with how many values and rows those were. */
   readonly purge: () => Promise<number>
   /** Whether `holder` holds the lease for `leaseMs` from now on: it was free, its time was up, or it was its own. */
   readonly lease: (key: string, holder: string, leaseMs: number) => Promise<boolean>
@@ -25,3 +32,32 @@ export type Store = {
   readonly release: (key: string, holder: string) => Promise<void>
   readonly close: () => Promise<void>
 }
+
+/** The journals: rows of each are kept apart. */
+export const journalNames = ['events', 'usage', 'totals', 'wishes'] as const
+export type JournalName = (typeof journalNames)[number]
+
+export type NewJournalRow = {
+  readonly text: string
+  /** The conversation that it belongs to. */
+  readonly group?: string
+}
+
+/** A row as it was written, with the id by which later ones are asked for. Ids of one journal ascend; they mean nothing else. */
+export type JournalRow = { readonly id: string; readonly text: string }
+
+export type JournalPage = {
+  /** `oldest`: the rows after `beyond`, oldest first. `newest`: the rows before it, newest first. */
+  readonly from: 'oldest' | 'newest'
+  /**
+   * The id to go on from, whether or not its row still stands; null: from the first row, or from the last one. Any text
+   * may come from a client, such as the id of a row in another store: what has not the form of this store's ids, or is
+   * ahead of all that it has given, reads as null. Otherwise who goes on from it would wait for rows in vain.
+   */
+  readonly beyond: string | null
+  /** Rows at most; a whole number above 0. */
+  readonly limit: number
+}
+
+/** What a store does with journals. */
+export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>

@@ -12,6 +12,8 @@ export type SummaryJob = {
   readonly key: string
   /** The conversation's id. */
   readonly group: string
+  /** The model that writes it. */
+  readonly model: string
   /** When the request came that wants it, as `performance.now()` told then. */
   readonly wantedAtMs: number
   readonly scope: string
@@ -48,8 +50,12 @@ export type DeskOptions = {
   readonly store: Store
   /** Does something with the store; `instead` where that fails. */
   readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
-  /** What was written or failed, by this process. Must not throw. */
-  readonly onWritten: (job: Pick<SummaryJob, 'group'>, written: Written) => void
+  /** What was written or failed, by this process, and how long that took. Must not throw. */
+  readonly onWritten: (
+    job: Pick<SummaryJob, 'group' | 'key' | 'model'>,
+    written: Written,
+    milliseconds: number,
+  ) => void
   /** Something broke that is a defect. Must not throw. */
   readonly onDefect: (error: unknown) => void
   /** How long another process is taken to be writing after it last said so, in milliseconds. Default 15,000. */
@@ -174,6 +180,7 @@ export function createDesk(options: DeskOptions): Desk {
     // It may have been written between the look and the lease.
     const found = await find([job.key])
     if (found !== null) return found.record
+    const beganMs = performance.now()
     const written = await job.write(signal).catch((error: unknown) => {
       if (signal.aborted) throw error
       options.onDefect(error)
@@ -184,7 +191,7 @@ export function createDesk(options: DeskOptions): Desk {
       recent.set(job.key, { group: job.group, record: DEFECT })
       return DEFECT
     }
-    options.onWritten(job, written)
+    options.onWritten(job, written, performance.now() - beganMs)
     if (written.kind === 'failed' && passing.has(written.reason)) return null
     const record: SummaryRecord =
       written.kind === 'written'

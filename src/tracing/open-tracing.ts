@@ -8,7 +8,7 @@ import { chooseExport, type ExportChoice } from './export-choice.ts'
 import { modelServer, type ModelServer } from './model-server.ts'
 import { openProvider } from './open-provider.ts'
 import { createOutage } from './outage.ts'
-import { requestSpan } from './request-span.ts'
+import { beginRequestSpan } from './request-span.ts'
 import { readSdkSettings } from './sdk-settings.ts'
 import { openExporters } from './span-exporters.ts'
 import { summarySpan, type SummaryCall } from './summary-span.ts'
@@ -17,8 +17,8 @@ import type { Environment } from './variables.ts'
 
 /** Whom requests and summaries are told, for OpenTelemetry. None of it throws, waits or keeps what it is given. */
 export type Tracing = {
-  /** A request that has ended; `traceparent` as the client sent it, null where it sent none. */
-  readonly request: (report: RequestReport, end: RequestEnd, traceparent: string | null) => void
+  /** A request whose answer is settled on, or will never be; the returned function when it has ended. */
+  readonly request: (report: RequestReport) => (end: RequestEnd) => void
   /** A summary that was asked for. Its span begins a trace of its own: it serves requests to come. */
   readonly summary: (call: SummaryCall, written: Written) => void
   /** Sends what is left, and gives up after some seconds. Never rejects. */
@@ -63,14 +63,9 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
   let closing: Promise<void> | null = null
 
   /** Whatever goes wrong with a span: the request that it tells of is none the worse. */
-  function tell(describe: () => ToldSpan, traceparent: string | null): void {
+  function guarded<Result>(instead: Result, work: () => Result): Result {
     try {
-      const parsed = traceparent === null ? null : parseTraceParent(traceparent)
-      const parent =
-        parsed === null
-          ? api.ROOT_CONTEXT
-          : api.trace.setSpanContext(api.ROOT_CONTEXT, { ...parsed, isRemote: true })
-      record(api, tracer, describe(), parent)
+      return work()
     } catch (error) {
       if (!isDefectTold) {
         log.error('a trace could not be told, which is a defect of Foldgate', {
@@ -78,16 +73,33 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
         })
       }
       isDefectTold = true
+      return instead
     }
+  }
+
+  function parentFrom(traceparent: string | null): Api.Context {
+    const parsed = traceparent === null ? null : parseTraceParent(traceparent)
+    if (parsed === null) return api.ROOT_CONTEXT
+    return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...parsed, isRemote: true })
   }
 
   const serverOf = (upstream: string | null): ModelServer | null =>
     upstream === null ? null : (servers.get(upstream) ?? null)
 
   return {
-    request: (report, end, traceparent) =>
-      tell(() => requestSpan(report, end, serverOf(report.upstream)), traceparent),
-    summary: (call, written) => tell(() => summarySpan(call, written, serverOf(call.upstream)), null),
+    request: (report) =>
+      guarded<(end: RequestEnd) => void>(
+        () => {},
+        () => {
+          const endSpan = beginRequestSpan(report, serverOf(report.upstream))
+          const parent = parentFrom(report.traceparent)
+          return (end: RequestEnd) => guarded(undefined, () => record(api, tracer, endSpan(end), parent))
+        },
+      ),
+    summary: (call, written) =>
+      guarded(undefined, () =>
+        record(api, tracer, summarySpan(call, written, serverOf(call.upstream)), api.ROOT_CONTEXT),
+      ),
     close: function close() {
       closing ??= endWithin(provider, CLOSE_MS)
       return closing

@@ -6,8 +6,8 @@ import { chatName, known, type ToldSpan } from './told-span.ts'
 export type SummaryCall = {
   /** The conversation's id. */
   readonly conversation: string
-  /** The model's name; null where it is not known. */
-  readonly model: string | null
+  /** The model's name; '' where it is not known. */
+  readonly model: string
   /** The upstream's name; null where it is not known. */
   readonly upstream: string | null
   readonly startedAtMs: number
@@ -28,7 +28,7 @@ export function summarySpan(call: SummaryCall, written: Written, server: ModelSe
     attributes: known({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': server?.provider ?? 'openai',
-      'gen_ai.request.model': call.model,
+      'gen_ai.request.model': call.model === '' ? null : call.model,
       'gen_ai.usage.input_tokens': written.promptTokens,
       'gen_ai.usage.output_tokens': written.completionTokens,
       'gen_ai.usage.cache_read.input_tokens': written.cachedTokens,

@@ -29,8 +29,8 @@ export function known(values: Readonly<Record<string, ToldValue | null>>): ToldA
 /**
  * A call's name as the conventions have it. Names of models come from clients: what is longer than any true one is cut.
  */
-export function chatName(model: string | null): string {
-  return model === null ? 'chat' : `chat ${model.slice(0, MODEL_CHARS_MAX)}`
+export function chatName(model: string): string {
+  return model === '' ? 'chat' : `chat ${model.slice(0, MODEL_CHARS_MAX)}`
 }
 
 // --- internal ---

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Store } from '../../src/stores/store.ts'
+import { journalContract } from './journal-contract.ts'
 
 export type StoreLimits = {
   /** How long a value is kept, in milliseconds; 0: for ever. */
@@ -286,6 +287,8 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(won.filter(Boolean)).toHaveLength(1)
     })
   })
+
+  journalContract(name, opened)
 }
 
 // --- internal ---

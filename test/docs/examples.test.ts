@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
 import { findWindow } from '../../src/app.ts'
 import { checkConfiguration } from '../../src/config/check.ts'
 import { loadConfiguration } from '../../src/config/configuration.ts'
@@ -35,6 +36,28 @@ test('every profile of the README is valid', async () => {
   expect(configuration.ok ? [] : configuration.problems).toEqual([])
 })
 
+test.each(['docs/troubleshooting.md', 'docs/migrate.md'])(
+  'every profile and every setting of %s is valid, and says which file it stands in',
+  async (page) => {
+    const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')
+    expect(blocks.length).toBeGreaterThan(0)
+    const settings = blocks.filter((text) => text.startsWith('# foldgate.yaml\n'))
+    const upstreams = Object.assign({}, ...settings.map(upstreamsIn))
+    const wrong: unknown[] = []
+    for (const text of blocks) {
+      const [, file = ''] = /^# (foldgate\.yaml|profiles\/[\w-]+\.yaml)\n/.exec(text) ?? []
+      if (file === '') wrong.push(['no file is named', text])
+      // A profile may name an upstream that the page sets in another block.
+      const around = file === 'foldgate.yaml' ? {} : { 'foldgate.yaml': stringify({ upstreams }) }
+      const cwd = await temporaryFolder({ ...around, [file]: text })
+      const env = { DEEPSEEK_API_KEY: 'key' }
+      const configuration = await loadConfiguration({ flags: {}, env, cwd, builtInDirectory })
+      if (!configuration.ok) wrong.push([text, configuration.problems])
+    }
+    expect(wrong).toEqual([])
+  },
+)
+
 test('the compose file builds this repository and mounts what Foldgate is told to read', async () => {
   const compose: unknown = parse(await readFile(join(examples, 'compose.yaml'), 'utf8'))
   expect(compose).toMatchObject({
@@ -49,3 +72,9 @@ test('the compose file builds this repository and mounts what Foldgate is told t
     },
   })
 })
+
+// --- internal ---
+
+function upstreamsIn(settings: string): object {
+  return z.looseObject({ upstreams: z.looseObject({}).default({}) }).parse(parse(settings)).upstreams
+}

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { flags, commands } from '../../src/config/flags.ts'
 import { httpStatusOf } from '../../src/errors.ts'
-import { allPages, fencedBlocks, root, sources, type Page } from './pages.ts'
+import { allPages, anchorsOf, fencedBlocks, root, sources, type Page } from './pages.ts'
 
 const pages = await allPages()
 
@@ -18,15 +18,6 @@ function codeWords(text: string): readonly string[] {
   return [...prose.matchAll(/`([^`\n]+)`/g)].map((word) => word[1] ?? '')
 }
 
-/** GitHub's anchor of a heading. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
-    .trim()
-    .replaceAll(/\s/g, '-')
-}
-
 async function brokenLinks({ path, text }: Page): Promise<readonly string[]> {
   const broken: string[] = []
   for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -36,8 +27,7 @@ async function brokenLinks({ path, text }: Page): Promise<readonly string[]> {
     const there = await stat(at).catch(() => null)
     if (there === null) broken.push(`${path}: ${target}`)
     if (there === null || anchor === undefined) continue
-    const headings = [...(await readFile(at, 'utf8')).matchAll(/^#+ (.+)$/gm)]
-    if (!headings.some((heading) => anchorOf(heading[1] ?? '') === anchor)) broken.push(`${path}: ${target}`)
+    if (!anchorsOf(await readFile(at, 'utf8')).has(anchor)) broken.push(`${path}: ${target}`)
   }
   return broken
 }
@@ -86,7 +76,12 @@ describe('what a page names is there', () => {
       .filter((line) => /^(?:--|foldgate|npm start|node )/.test(line))
       .flatMap((line) => [...line.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map((found) => found[1]))
       // Flags of other programs that the pages speak of.
-      .filter((name) => !['model', 'ctx-size', 'max-model-len', 'build', 'rm'].includes(name ?? ''))
+      .filter(
+        (name) =>
+          !['model', 'ctx-size', 'max-model-len', 'max-chat-history-tokens', 'build', 'rm'].includes(
+            name ?? '',
+          ),
+      )
     const known = new Set<string>(flags.map(({ name }) => name))
     expect(words.filter((word) => !Object.hasOwn(commands, word ?? ''))).toEqual([])
     expect(flagsNamed.filter((name) => !known.has(name ?? ''))).toEqual([])

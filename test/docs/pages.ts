@@ -28,7 +28,21 @@ export function fencedBlocks(text: string, language: string): readonly string[] 
     .map((block) => block[2] ?? '')
 }
 
+/** The anchors of a page's headings, as GitHub makes them. */
+export function anchorsOf(text: string): ReadonlySet<string> {
+  const prose = text.replaceAll(/^```.*?^```$/gms, '')
+  return new Set(Array.from(prose.matchAll(/^#+ (.+)$/gm), ([, heading = '']) => anchorOf(heading)))
+}
+
 // --- internal ---
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-')
+}
 
 async function markdownIn(folder: string, recursive: boolean): Promise<readonly string[]> {
   const names = await readdir(join(root, folder), { recursive })

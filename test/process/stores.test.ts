@@ -169,10 +169,11 @@ describe('foldgate purge', () => {
     await store.put('a', '1', 'conversation-one')
     await store.put('b', '1', 'conversation-one')
     await store.put('c', '1', 'conversation-two')
+    await store.appendRows('events', [{ text: '1', group: 'conversation-one' }, { text: '2' }])
     const one = await output([...args, '--conversation', 'conversation-one'], { cwd })
     expect(one).toEqual({
       code: 0,
-      stdout: `Deleted 2 records of the conversation conversation-one from sqlite:${path}.\n`,
+      stdout: `Deleted 3 records of the conversation conversation-one from sqlite:${path}.\n`,
       stderr: '',
     })
     expect(await store.getFirst(['a', 'b'])).toBeNull()
@@ -185,7 +186,7 @@ describe('foldgate purge', () => {
 
     const all = await output(args, { cwd })
     expect([all.code, all.stderr]).toEqual([0, ''])
-    expect(all.stdout).toContain(`Deleted 1 record from sqlite:${path}`)
+    expect(all.stdout).toContain(`Deleted 2 records from sqlite:${path}`)
     expect(await store.getFirst(['c'])).toBeNull()
     const again = await output(args, { cwd })
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('holds nothing of Foldgate')])

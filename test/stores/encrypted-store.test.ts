@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { encryptedStore } from '../../src/stores/encrypted-store.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { JournalPage, Store } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 
@@ -81,5 +81,59 @@ describe('what lies in the store', () => {
     await inner.put('key', damage(await stored(inner, 'key')))
     expect(await store.getFirst(['key'])).toBeNull()
     expect(await store.putIfAbsent('key', 'fresh')).toBe('fresh')
+  })
+})
+
+const rows = (count: number, text: string) => Array.from({ length: count }, () => ({ text }))
+
+describe('the rows of a journal', () => {
+  const all: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
+
+  test('are not readable in the store, nor are there two equal texts for one row', async () => {
+    const inner = memory()
+    const store = encryptedStore(inner, 'secret')
+    await store.appendRows('events', [{ text: 'PLANTED' }, { text: 'PLANTED', group: 'group' }])
+    const sealed = (await inner.readRows('events', all)).map(({ text }) => text)
+    expect(sealed.join()).not.toContain('PLANTED')
+    expect(new Set(sealed).size).toBe(2)
+    expect(await store.deleteGroup('group')).toBe(1)
+  })
+
+  // Whoever followed a journal got an empty page, again and again, after the key had been changed.
+  test.each(['oldest', 'newest'] as const)(
+    'are found behind many that cannot be read: from the %s',
+    async (from) => {
+      const inner = openMemoryStore({ charsMax: 64_000_000, lifetimeMs: 0 })
+      const store = encryptedStore(inner, 'secret')
+      for (const text of ['one', 'two', 'three']) {
+        await inner.appendRows('events', rows(400, 'in the clear'))
+        await encryptedStore(inner, 'old secret').appendRows('events', rows(300, 'of before'))
+        await store.appendRows('events', [{ text }])
+      }
+      await inner.appendRows('events', rows(400, 'in the clear'))
+      const told = from === 'oldest' ? ['one', 'two', 'three'] : ['three', 'two', 'one']
+      for (const limit of [1, 2, 3, 4]) {
+        const read: string[] = []
+        for (let beyond: string | null = null; ;) {
+          const page = await store.readRows('events', { from, beyond, limit })
+          read.push(...page.map(({ text }) => text))
+          expect(page.length).toBeLessThanOrEqual(limit)
+          if (page.length < limit) break
+          beyond = page.at(-1)?.id ?? null
+        }
+        expect(read).toEqual(told)
+      }
+    },
+  )
+
+  test('cannot be moved to another journal, nor be a value', async () => {
+    const inner = memory()
+    const store = encryptedStore(inner, 'secret')
+    await store.appendRows('events', [{ text: 'of events' }])
+    await store.put('events', 'a value')
+    const [row] = await inner.readRows('events', all)
+    await inner.appendRows('usage', [{ text: row?.text ?? '' }, { text: await stored(inner, 'events') }])
+    expect(await store.readRows('usage', all)).toEqual([])
+    expect(await store.readRows('events', all)).toHaveLength(1)
   })
 })

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { JournalPage } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 
 storeContract('the memory store', async ({ bytesMax, lifetimeMs }) =>
@@ -21,4 +23,18 @@ test('holds no more than it may, and what was used last stays', async () => {
   expect(kept).toContain(0)
   expect(kept).toContain(99)
   expect(kept).not.toContain(1)
+})
+
+test('gives who comes with an id of a process before all rows of this one', async () => {
+  const page: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
+  const before = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  await before.appendRows(
+    'events',
+    Array.from({ length: 50 }, () => ({ text: 'before' })),
+  )
+  const beyond = (await before.readRows('events', page)).at(-1)?.id ?? ''
+  await setTimeout(5)
+  const after = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  await after.appendRows('events', [{ text: 'after' }])
+  expect(await after.readRows('events', { ...page, beyond })).toHaveLength(1)
 })

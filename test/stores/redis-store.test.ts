@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { openRedisStore } from '../../src/stores/redis-store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../support/redis-server.ts'
 
@@ -102,11 +103,17 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     }
   })
 
+  sharedJournalContract('replicas', async () => {
+    await server.ask('FLUSHALL')
+    return { one: await openAt(server.url), other: await openAt(server.url) }
+  })
+
   test('may hold the keys of others: neither purge nor the size bound touches them', async () => {
     await server.ask('FLUSHALL', 'SET theirs 1', 'SET foldgate:theirs 1', 'SET {foldgate} 1')
     const store = await openAt(server.url, { bytesMax: 20_000 })
     for (let value = 0; value < 100; value += 1) await store.put(`key ${value}`, 'x'.repeat(1_000), 'group')
     await store.lease('lease', 'mine', 60_000)
+    await store.appendRows('events', [{ text: 'row' }])
     expect(await store.purge()).toBeGreaterThan(5)
     expect((await server.ask('DBSIZE')).trim()).toBe(':3')
   })
@@ -116,6 +123,7 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     const store = await openAt(server.url, { lifetimeMs: 100 })
     for (let value = 0; value < 20; value += 1) await store.put(`key ${value}`, 'value', `group ${value % 3}`)
     await store.lease('lease', 'mine', 100)
+    for (let row = 0; row < 20; row += 1) await store.appendRows('usage', [{ text: 'row', group: 'group' }])
     await vi.waitFor(async () => expect((await server.ask('DBSIZE')).trim()).toBe(':0'), { timeout: 5_000 })
   })
 

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { journalNames, type Store } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
+import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 
 storeContract('the SQLite store', async (limits) =>
@@ -87,6 +88,24 @@ describe('the file', () => {
     expect(await second.deleteGroup('group')).toBe(1)
   })
 
+  test('of before there were journals gets them when it is opened, and keeps what it has', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const before = await openAt(path)
+    await before.put('key', 'value')
+    await before.close()
+    const older = new DatabaseSync(path)
+    for (const journal of journalNames) older.exec(`DROP TABLE journal_${journal}`)
+    older.close()
+    const store = await openAt(path)
+    await store.appendRows('events', [{ text: 'row' }])
+    expect(await store.readRows('events', { from: 'oldest', beyond: null, limit: 2 })).toHaveLength(1)
+    expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'value' })
+    const reader = new DatabaseSync(path, { readOnly: true })
+    onTestFinished(() => reader.close())
+    // One that does not know journals opens it still.
+    expect(reader.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })
+  })
+
   test('stays within its size on disk, the log included', async () => {
     const folder = await temporaryFolder()
     const store = await openAt(join(folder, 'store.sqlite'), 4 * MEGABYTE)
@@ -107,13 +126,16 @@ describe('the file', () => {
     const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20 })
     onTestFinished(store.close)
     for (let value = 0; value < 5; value += 1) await store.put(`old ${value}`, 'value', 'group')
+    for (let row = 0; row < 5; row += 1) await store.appendRows('events', [{ text: 'old' }])
     await store.lease('old', 'holder', 20)
     await setTimeout(40)
     await store.put('new', 'value')
+    await store.appendRows('events', [{ text: 'new' }])
     const reader = new DatabaseSync(path, { readOnly: true })
     onTestFinished(() => reader.close())
     expect(reader.prepare('SELECT key FROM entries').all()).toEqual([{ key: 'new' }])
     expect(reader.prepare('SELECT key FROM leases').all()).toEqual([])
+    expect(reader.prepare('SELECT id FROM journal_events').all()).toEqual([{ id: 6 }])
   })
 
   test('gives its room back when it is emptied, and keeps no trace of what was deleted', async () => {
@@ -123,12 +145,14 @@ describe('the file', () => {
     for (let value = 0; value < 200; value += 1) {
       await store.put(`key ${value}`, `PLANTED ${'x'.repeat(20_000)}`, value === 7 ? 'SECRETIVE' : 'other')
     }
+    for (let row = 0; row < 200; row += 1) await store.appendRows('usage', [{ text: `PLANTED ${row}` }])
     await store.put('alone', 'FORGOTTEN text', 'alone')
+    await store.appendRows('events', [{ text: 'FORGOTTEN row', group: 'alone' }])
     await store.deleteGroup('alone')
     for (const name of await readdir(folder)) {
       expect((await readFile(join(folder, name))).includes('FORGOTTEN')).toBe(false)
     }
-    expect(await store.purge()).toBe(200)
+    expect(await store.purge()).toBe(400)
     expect((await stat(path)).size).toBeLessThan(100_000)
     for (const name of await readdir(folder)) {
       expect((await readFile(join(folder, name))).includes('PLANTED')).toBe(false)
@@ -183,6 +207,11 @@ describe('a file that is not ours', () => {
 })
 
 describe('several processes on one file', () => {
+  sharedJournalContract('two', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    return { one: await openAt(path), other: await openAt(path) }
+  })
+
   test('that open it at once, new as it is, all get it', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const writers = ['a', 'b', 'c', 'd'].map((name) => startWriter(path, name, 1))

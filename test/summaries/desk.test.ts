@@ -320,6 +320,8 @@ const brokenStore: Store = {
   putIfAbsent: fails,
   put: fails,
   delete: fails,
+  appendRows: fails,
+  readRows: fails,
   deleteGroup: fails,
   purge: fails,
   lease: fails,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { modelServer } from '../../src/tracing/model-server.ts'
-import { requestSpan } from '../../src/tracing/request-span.ts'
+import { beginRequestSpan } from '../../src/tracing/request-span.ts'
 import { summarySpan } from '../../src/tracing/summary-span.ts'
 import { root } from '../docs/pages.ts'
 import { beganMs, endOf, reportOf } from './told-request.ts'
@@ -11,8 +11,8 @@ test('docs/observability.md names every attribute and event', async () => {
   const page = await readFile(join(root, 'docs/observability.md'), 'utf8')
   const server = modelServer('https://api.openai.com/v1')
   const { size, ...report } = reportOf({ status: 500, reason: 'original' })
-  const bound = size === null ? null : { ...size, isBound: true }
-  const request = requestSpan({ ...report, size: bound }, endOf(), server)
+  const bound = size === null ? null : { ...size, isBound: true, isSentBound: true }
+  const request = beginRequestSpan({ ...report, size: bound }, server)(endOf())
   const summary = summarySpan(
     { conversation: 'c0ffee', model: 'm', upstream: 'default', startedAtMs: beganMs, endedAtMs: beganMs },
     {

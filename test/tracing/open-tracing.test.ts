@@ -59,7 +59,7 @@ async function spansOf(
   traceparents: readonly (string | null)[],
 ) {
   const { tracing, receiver } = await openAtReceiver(variables)
-  for (const traceparent of traceparents) tracing.request(reportOf(), endOf(), traceparent)
+  for (const traceparent of traceparents) tracing.request(reportOf({ traceparent }))(endOf())
   await tracing.close()
   return receiver.spans()
 }
@@ -67,7 +67,7 @@ async function spansOf(
 describe('what a collector receives', () => {
   test('a request is one client span with its times, its stride and the attributes of the conventions', async () => {
     const { tracing, receiver, log } = await openAtReceiver()
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/v1/traces'])
     expect(receiver.spans()).toMatchObject([
@@ -116,7 +116,7 @@ describe('what a collector receives', () => {
 
   test('a failure has an error for its status, without words', async () => {
     const { tracing, receiver } = await openAtReceiver()
-    tracing.request(reportOf({ status: 503 }), endOf(), null)
+    tracing.request(reportOf({ status: 503 }))(endOf())
     await tracing.close()
     const [span] = receiver.spans()
     expect(span?.status).toEqual({ code: 2 })
@@ -126,7 +126,7 @@ describe('what a collector receives', () => {
   test('it is sent with protobuf unless the environment says otherwise', async () => {
     const receiver = await otlpReceiver()
     const { tracing } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(receiver.requests[0]?.headers['content-type']).toBe('application/x-protobuf')
     expect(receiver.requests[0]?.body.toString('latin1')).toContain('chat gpt-5')
@@ -163,7 +163,7 @@ describe('the trace that a client began', () => {
 describe('the usual variables are honoured', () => {
   test('the service is named foldgate, with its version', async () => {
     const { tracing, receiver } = await openAtReceiver()
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(receiver.resource()).toEqual({
       'service.name': 'foldgate',
@@ -177,14 +177,14 @@ describe('the usual variables are honoured', () => {
   test('OTEL_SERVICE_NAME goes before OTEL_RESOURCE_ATTRIBUTES, and this before the default', async () => {
     const attributes = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=theirs,deployment.environment.name=blue' }
     const named = await openAtReceiver({ ...attributes, OTEL_SERVICE_NAME: 'mine' })
-    named.tracing.request(reportOf(), endOf(), null)
+    named.tracing.request(reportOf())(endOf())
     await named.tracing.close()
     expect(named.receiver.resource()).toMatchObject({
       'service.name': 'mine',
       'deployment.environment.name': 'blue',
     })
     const unnamed = await openAtReceiver(attributes)
-    unnamed.tracing.request(reportOf(), endOf(), null)
+    unnamed.tracing.request(reportOf())(endOf())
     await unnamed.tracing.close()
     expect(unnamed.receiver.resource()).toMatchObject({ 'service.name': 'theirs' })
   })
@@ -209,7 +209,7 @@ describe('the usual variables are honoured', () => {
 
   test('OTEL_BSP_SCHEDULE_DELAY: spans leave by themselves after it', async () => {
     const { tracing, receiver } = await openAtReceiver({ OTEL_BSP_SCHEDULE_DELAY: '30' })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), { timeout: 3_000 })
   })
 
@@ -218,7 +218,7 @@ describe('the usual variables are honoured', () => {
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '3',
       OTEL_BSP_MAX_QUEUE_SIZE: '6',
     })
-    for (let each = 0; each < 20; each += 1) tracing.request(reportOf(), endOf(), null)
+    for (let each = 0; each < 20; each += 1) tracing.request(reportOf())(endOf())
     await tracing.close()
     // The first three are on their way when the queue fills up.
     expect(receiver.spans()).toHaveLength(9)
@@ -232,7 +232,7 @@ describe('the usual variables are honoured', () => {
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20PLANTED-KEY',
       OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
     })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(receiver.requests[0]?.url).toBe('/own/path?key=PLANTED-QUERY')
     expect(receiver.requests[0]?.headers['authorization']).toBe('Bearer PLANTED-KEY')
@@ -242,7 +242,7 @@ describe('the usual variables are honoured', () => {
 
   test('OTEL_TRACES_EXPORTER=console writes a line for each span and opens no connection', async () => {
     const { tracing, lines, log } = await open({ OTEL_TRACES_EXPORTER: 'console' })
-    tracing.request(reportOf(), endOf(), sampled)
+    tracing.request(reportOf({ traceparent: sampled }))(endOf())
     await tracing.close()
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -265,7 +265,7 @@ describe('the usual variables are honoured', () => {
 
   test('a value that cannot be used is told and does no harm', async () => {
     const { tracing, receiver, log } = await openAtReceiver({ OTEL_BSP_SCHEDULE_DELAY: 'soon' })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(receiver.spans()).toHaveLength(1)
     expect(log.filter((line) => line.includes('OTEL_BSP_SCHEDULE_DELAY'))).toHaveLength(1)
@@ -282,7 +282,7 @@ describe('a collector that fails', () => {
       OTEL_BSP_SCHEDULE_DELAY: '5',
     })
     for (let each = 1; each <= 4; each += 1) {
-      tracing.request(reportOf(), endOf(), null)
+      tracing.request(reportOf())(endOf())
       await vi.waitFor(() => expect(receiver.requests).toHaveLength(each))
       // The exporter has to have read the answer before the next span is a batch of its own.
       await sleep(50)
@@ -300,7 +300,7 @@ describe('a collector that fails', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_EXPORTER_OTLP_TIMEOUT: '100',
     })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     await tracing.close()
     expect(log.filter((line) => line.includes('ECONNREFUSED'))).toHaveLength(1)
   })
@@ -311,12 +311,12 @@ describe('a collector that fails', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin,
       OTEL_EXPORTER_OTLP_TIMEOUT: '60000',
     })
-    tracing.request(reportOf(), endOf(), null)
+    tracing.request(reportOf())(endOf())
     const began = performance.now()
     await tracing.close()
     expect(performance.now() - began).toBeLessThan(7_000)
     // What comes after the end is nobody's.
-    expect(() => tracing.request(reportOf(), endOf(), null)).not.toThrow()
+    expect(() => tracing.request(reportOf())(endOf())).not.toThrow()
   })
 })
 
@@ -328,8 +328,8 @@ test('a report that breaks the telling does not break the request, and is told o
       throw new TypeError('PLANTED')
     },
   }
-  tracing.request(broken, endOf(), null)
-  tracing.request(broken, endOf(), null)
+  tracing.request(broken)(endOf())
+  tracing.request(broken)(endOf())
   expect(log.filter((line) => line.includes('a trace could not be told'))).toHaveLength(1)
   expect(log.join('')).toContain('TypeError')
   expect(log.join('')).not.toContain('PLANTED')

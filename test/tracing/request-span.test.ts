@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { modelServer } from '../../src/tracing/model-server.ts'
-import { requestSpan } from '../../src/tracing/request-span.ts'
+import { modelServer, type ModelServer } from '../../src/tracing/model-server.ts'
+import { beginRequestSpan } from '../../src/tracing/request-span.ts'
+import type { RequestEnd, RequestReport } from '../../src/proxy/report/request-report.ts'
 import { beganMs, endOf, reportOf } from './told-request.ts'
 
 const server = modelServer('https://api.openai.com/v1')
 
+/** The span of a request that has ended. */
+function spanOf(report: RequestReport, end: RequestEnd, at: ModelServer | null = server) {
+  return beginRequestSpan(report, at)(end)
+}
+
 describe('the span of a request', () => {
   test('says by the conventions what was asked, answered and counted, and what Foldgate did', () => {
-    const span = requestSpan(reportOf(), endOf(), server)
+    const span = spanOf(reportOf(), endOf())
     expect(span).toMatchObject({
       name: 'chat gpt-5',
       startedAtMs: beganMs,
@@ -59,9 +65,9 @@ describe('the span of a request', () => {
         'foldgate.stride.ms': 12,
       },
     }
-    expect(requestSpan(reportOf(), endOf(), server).events).toEqual([stride])
-    expect(requestSpan(reportOf(), endOf({ totalMs: 5 }), server).events[0]?.atMs).toBe(beganMs + 5)
-    expect(requestSpan(reportOf({ stride: null }), endOf(), server).events).toEqual([])
+    expect(spanOf(reportOf(), endOf()).events).toEqual([stride])
+    expect(spanOf(reportOf(), endOf({ totalMs: 5 })).events[0]?.atMs).toBe(beganMs + 5)
+    expect(spanOf(reportOf({ strides: [] }), endOf()).events).toEqual([])
   })
 
   test('leaves out what is not known, and what is not so', () => {
@@ -74,9 +80,9 @@ describe('the span of a request', () => {
       status: null,
       size: null,
       passes: [],
-      stride: null,
+      strides: [],
     })
-    const span = requestSpan(bare, endOf({ usage: null, answeredBy: null }), null)
+    const span = spanOf(bare, endOf({ usage: null, answeredBy: null }), null)
     expect(span.name).toBe('chat')
     expect(Object.keys(span.attributes)).toEqual([
       'gen_ai.operation.name',
@@ -91,18 +97,20 @@ describe('the span of a request', () => {
     ])
   })
 
-  test('is a failure with the status as its type, or when the answer broke off', () => {
-    const refused = requestSpan(reportOf({ status: 429 }), endOf(), server)
+  test('is a failure with the status as its type, the code of a refusal of ours, or that the answer broke off', () => {
+    const refused = spanOf(reportOf({ status: 429 }), endOf())
     expect([refused.errorType, refused.attributes['error.type']]).toEqual(['429', '429'])
-    expect(requestSpan(reportOf(), endOf({ outcome: 'broken-off' }), server).errorType).toBe('broken-off')
-    expect(requestSpan(reportOf(), endOf({ outcome: 'client-gone' }), server).errorType).toBeNull()
+    const own = reportOf({ action: 'refused', reason: 'body_too_large', status: 413 })
+    expect(spanOf(own, endOf()).errorType).toBe('body_too_large')
+    expect(spanOf(reportOf(), endOf({ outcome: 'broken-off' })).errorType).toBe('broken-off')
+    expect(spanOf(reportOf(), endOf({ outcome: 'client-gone' })).errorType).toBeNull()
   })
 
   test('says neither what the client calls the conversation nor whose key it was', () => {
-    expect(JSON.stringify(requestSpan(reportOf(), endOf(), server))).not.toContain('PLANTED')
+    expect(JSON.stringify(spanOf(reportOf(), endOf()))).not.toContain('PLANTED')
   })
 
   test('cuts a name that no model has', () => {
-    expect(requestSpan(reportOf({ model: 'x'.repeat(10_000) }), endOf(), server).name).toHaveLength(205)
+    expect(spanOf(reportOf({ model: 'x'.repeat(10_000) }), endOf()).name).toHaveLength(205)
   })
 })

@@ -1,12 +1,22 @@
-import type { RequestEnd, RequestReport } from '../../src/proxy/report/request-report.ts'
+import type { RequestEnd, RequestReport, StrideReport } from '../../src/proxy/report/request-report.ts'
 
 /** When the requests of these tests came, in milliseconds. */
 export const beganMs = Date.UTC(2026, 10, 20, 12)
 
+const stride: StrideReport = {
+  reason: 'trigger',
+  point: 80,
+  passes: ['fold'],
+  ranges: [],
+  tokensBefore: 90_000,
+  tokensAfter: 50_000,
+  summaries: [],
+  milliseconds: 12,
+}
+
 /** A compacted request, but for what a test wants otherwise. */
 export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
   return {
-    number: 1,
     startedAtMs: beganMs,
     conversation: 'c0ffee',
     parent: null,
@@ -17,13 +27,16 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
     upstream: 'default',
     action: 'compacted',
     reason: null,
+    traceparent: null,
     isStreamed: true,
     status: 200,
+    refusal: null,
     attempts: 1,
     size: {
       receivedTokens: 90_000,
       sentTokens: 50_000,
       isBound: false,
+      isSentBound: false,
       receivedMessages: 120,
       sentMessages: 40,
       pressure: 0.9,
@@ -38,19 +51,8 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
     summary: 'recap',
     isBeyondWindow: false,
     observed: null,
-    stride: {
-      reason: 'trigger',
-      point: 80,
-      passes: ['fold'],
-      ranges: [],
-      tokensBefore: 90_000,
-      tokensAfter: 50_000,
-      summaryKeys: [],
-      milliseconds: 12,
-    },
-    outline: () => {
-      throw new Error('Traces have no business with what stands in messages.')
-    },
+    strides: [stride],
+    held: { outline: forbidden, texts: forbidden, bytes: 0 },
     addedMs: 20,
     firstByteMs: 300,
     ...other,
@@ -65,4 +67,8 @@ export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
     totalMs: 2_500,
     ...other,
   }
+}
+
+function forbidden(): never {
+  throw new Error('Traces have no business with what stands in messages.')
 }

@@ -9,8 +9,24 @@ import type { StoreGuard } from './store-guard.ts'
 export type Remembered = {
   /** The conversation's id: its meaning key at first sight. */
   readonly conversation: string
+  /** The conversation that it branched off; null where it did not. */
+  readonly parent: string | null
   /** The newest stride that is a prefix of it; null where there is none. */
   readonly stride: Stride | null
+  /** The newest request of it that is on record, which may be this very one; null where there is none. */
+  readonly seen: SeenRequest | null
+}
+
+/** A request that is on record: at which point, and what its record says. */
+export type SeenRequest = { readonly point: number; readonly sight: Sight }
+
+export type Sight = {
+  readonly conversation: string
+  readonly parent: string | null
+  /** Key of the stride that it stood in. */
+  readonly stride: string | null
+  /** Key of the next record point of the conversation that went on from it: another one is a branch. */
+  readonly next: string | null
 }
 
 /**
@@ -25,7 +41,7 @@ export type Records = {
   readonly keep: (of: RecordedConversation, stride: Stride) => Promise<Stride>
   /** Records a stride in the place of one at the same point: a view that was refused is not followed again. */
   readonly replace: (of: RecordedConversation, stride: Stride) => Promise<void>
-  /** Records that this request was seen, in this stride. */
+  /** Records that this request was seen, in the stride that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
 }
 
@@ -48,7 +64,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   const records = recordsIn(store)
   return {
     find: (chat, place) => {
-      const unknown = { conversation: conversationId(chat, place), stride: null }
+      const unknown = { ...firstSeen(chat, place), stride: null }
       return guarded(unknown, () => records.find(chat, place))
     },
     keep: (of, stride) => guarded(stride, () => records.keep(of, stride)),
@@ -84,14 +100,15 @@ function recordsIn(store: Store): Records {
         const since = points.slice(0, start + (seen?.index ?? 0) + 1)
         const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
         const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
-        return { conversation: sight.conversation, stride: strideOf(found) }
+        const seenRequest = { point: since.at(-1) ?? chat.messages.length, sight }
+        return { ...inherited(seenRequest, chat, place), stride: strideOf(found) }
       }
-      const conversation = await nameOf()
+      const unseen = { conversation: await nameOf(), parent: null, seen: null }
       for (const { start, end } of lookups(points.length)) {
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
-        if (stride !== null) return { conversation, stride }
+        if (stride !== null) return { ...unseen, stride }
       }
-      return { conversation, stride: null }
+      return { ...unseen, stride: null }
     },
 
     keep: async ({ chat, place, conversation }, stride) => {
@@ -107,11 +124,22 @@ function recordsIn(store: Store): Records {
     },
 
     see: async (chat, place, remembered) => {
-      const { stride, conversation } = remembered
-      const strideKey = stride === null ? null : (chat.keys[stride.point] ?? null)
-      const key = recordKey('sight', place, chat.keys[chat.messages.length] ?? '')
-      const sight: Sight = { conversation, stride: strideKey }
-      await store.put(key, JSON.stringify(sight), conversation)
+      const { stride, conversation, parent, seen } = remembered
+      const put = (point: number, sight: Sight): Promise<void> =>
+        store.put(
+          recordKey('sight', place, chat.keys[point] ?? ''),
+          JSON.stringify(sight),
+          sight.conversation,
+        )
+      const isSame = seen?.point === chat.messages.length
+      await put(chat.messages.length, {
+        conversation,
+        parent,
+        stride: stride === null ? null : (chat.keys[stride.point] ?? null),
+        next: isSame ? seen.sight.next : null,
+      })
+      if (seen !== null && !isSame && seen.sight.next === null)
+        await put(seen.point, { ...seen.sight, next: nextKey(seen, chat) })
       await store.putIfAbsent(
         nameKey(place, chat.keys[chat.messages.length] ?? ''),
         conversation,
@@ -121,7 +149,23 @@ function recordsIn(store: Store): Records {
   }
 }
 
-type Sight = { readonly conversation: string; readonly stride: string | null }
+/** A conversation that is seen for the first time. */
+function firstSeen(chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
+  return { conversation: conversationId(chat, place), parent: null, seen: null }
+}
+
+/** The id of the request before it, unless the conversation has gone on from there in another way. */
+function inherited(seen: SeenRequest, chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
+  const { conversation, parent, next } = seen.sight
+  const isBranch = seen.point < chat.messages.length && next !== null && next !== nextKey(seen, chat)
+  return isBranch ? { ...firstSeen(chat, place), parent: conversation, seen } : { conversation, parent, seen }
+}
+
+/** The key of the record point that follows a request in this conversation. */
+function nextKey({ point }: SeenRequest, { structure, keys }: Chat): string | null {
+  const next = structure.recordPoints.find((each) => each > point)
+  return next === undefined ? null : (keys[next] ?? null)
+}
 
 /** Request points asked for first: a conversation that goes on was seen at one of its latest. */
 const POINTS_AT_FIRST = 16
@@ -197,5 +241,7 @@ function readSight(text: string): Sight | null {
   const { conversation, stride } = value
   if (typeof conversation !== 'string' || !isConversationId(conversation)) return null
   if (stride !== null && typeof stride !== 'string') return null
-  return { conversation, stride }
+  const parent = 'parent' in value && typeof value.parent === 'string' ? value.parent : null
+  const next = 'next' in value && typeof value.next === 'string' ? value.next : null
+  return { conversation, parent: parent !== null && isConversationId(parent) ? parent : null, stride, next }
 }

@@ -1,4 +1,4 @@
-import { createWindowLearner, type WindowLearner } from '../../overflow/learning.ts'
+import { createWindowLearner, type LearntWindow, type WindowLearner } from '../../overflow/learning.ts'
 import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createLasting } from './lasting.ts'
@@ -36,8 +36,18 @@ export type AcceptedCredentials = {
   readonly note: (upstream: string, credential: string) => void
 }
 
-export function createUpstreamMemory(nowMs: () => number): UpstreamMemory {
-  const windows = createWindowLearner({ entriesMax: ENTRIES_MAX, lifetimeMs: WINDOW_LIFETIME_MS })
+export type UpstreamMemoryOptions = {
+  readonly nowMs: () => number
+  /** Called when a window was learnt that was not known. Must not throw. */
+  readonly onWindow?: (lesson: LearntWindow) => void
+}
+
+export function createUpstreamMemory({ nowMs, onWindow = () => {} }: UpstreamMemoryOptions): UpstreamMemory {
+  const windows = createWindowLearner({
+    entriesMax: ENTRIES_MAX,
+    lifetimeMs: WINDOW_LIFETIME_MS,
+    onLearnt: onWindow,
+  })
   const usage = createUsageMemory(nowMs)
   const placements = createLasting<Placement>({
     entriesMax: ENTRIES_MAX,

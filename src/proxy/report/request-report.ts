@@ -1,17 +1,28 @@
 import type { MessageTreatment, PassRange } from '../../compaction/report.ts'
 import type { PassName } from '../../compaction/policy.ts'
-
-/** What Foldgate says it did with a request, as `x-foldgate-action` has it. */
-export type Action = 'relayed' | 'compacted' | 'recovered' | 'restored' | 'bypassed' | 'failed-open'
+import type { AnswerClass } from '../../overflow/classification.ts'
+import type { UncompactedPath } from '../../upstream/target.ts'
 
 /**
- * One chat completion in figures and names: what came, what was sent, what the provider counted. It holds nothing that a
- * conversation says. Counts are Foldgate's own unless said otherwise.
+ * What Foldgate did with a request: as `x-foldgate-action` says it, or `refused` with an error of its own, or `left` by
+ * the client before there was an answer.
+ */
+export type Action =
+  | 'relayed'
+  | 'compacted'
+  | 'recovered'
+  | 'restored'
+  | 'bypassed'
+  | 'failed-open'
+  | 'refused'
+  | 'left'
+
+/**
+ * One chat completion in figures and names: what came, what was sent, what became of it. It holds nothing that a
+ * conversation says but through `held`. Counts are Foldgate's own unless said otherwise.
  */
 export type RequestReport = {
-  /** Tells it from all others of this process. */
-  readonly number: number
-  /** When its body had arrived, as the clock of `nowMs` told. */
+  /** When its body had arrived, by the clock. */
   readonly startedAtMs: number
   /** Null where the body was not read. */
   readonly conversation: string | null
@@ -22,16 +33,20 @@ export type RequestReport = {
   /** The client key that was used; null where Foldgate has none. */
   readonly clientKey: string | null
   readonly profile: string | null
-  /** The model that was asked for; '' where the request names none. */
+  /** The model that was asked for; '' where the request names none or was not read. */
   readonly model: string
   /** The upstream's name. */
   readonly upstream: string
+  /** The client's own `traceparent`; null where it sent none. */
+  readonly traceparent: string | null
   readonly action: Action
   /** What the action's reason says; null where there is none. */
   readonly reason: string | null
   readonly isStreamed: boolean
-  /** The status that the client gets; null where there was no answer. */
+  /** The status that the client gets; null where it left before. */
   readonly status: number | null
+  /** What a refusal of the upstream's was taken for; null where there was none, or it was not looked into. */
+  readonly refusal: AnswerClass | null
   /** Upstream requests made. */
   readonly attempts: number
   /** Null where measuring failed or nothing was read. */
@@ -41,29 +56,32 @@ export type RequestReport = {
   readonly summary: 'none' | 'ready' | 'pending' | 'recap'
   /** Whether it would have been refused as it came; null where that is not known. */
   readonly isBeyondWindow: boolean | null
-  /** What a profile that only observes would have done; null where it does not. */
-  readonly observed: { readonly passes: readonly PassName[]; readonly sentTokens: number } | null
-  /** The stride that was made for it; null where none was. */
-  readonly stride: StrideReport | null
-  /** Each message and what became of it, for the page. Built when it is asked for. */
-  readonly outline: (() => readonly MessageTreatment[]) | null
+  /** What would have been done under a profile that only observes; null under any other. */
+  readonly observed: Observed | null
+  /** The strides that were made for it, in their order: one that was due, one after a refusal. */
+  readonly strides: readonly StrideReport[]
+  /** Null where nothing was read. */
+  readonly held: HeldMessages | null
   /** From the body's arrival until the first upstream request, in milliseconds. */
   readonly addedMs: number
-  /** From the last upstream request until the headers of its answer, in milliseconds. */
+  /** From the last upstream request until the headers of its answer, in milliseconds; null where there were none. */
   readonly firstByteMs: number | null
 }
 
+export type Observed = { readonly passes: readonly PassName[]; readonly sentTokens: number }
+
+/** How large a request was. */
 export type RequestSize = {
-  /** The conversation with everything around it; an upper bound where `isBound`. */
+  /** The conversation with everything around it. */
   readonly receivedTokens: number
   readonly sentTokens: number
-  /** Whether counting was not needed, and both are upper bounds. */
+  /** Whether counting was not needed, and the count is an upper bound: of what came, of what was sent. */
   readonly isBound: boolean
+  readonly isSentBound: boolean
   readonly receivedMessages: number
   readonly sentMessages: number
-  /** The incoming conversation divided by the budget. */
+  /** The incoming conversation divided by the budget, and what was sent divided by it. */
   readonly pressure: number
-  /** What was sent divided by the budget. */
   readonly sentPressure: number
   readonly windowTokens: number
   readonly windowSource: string
@@ -71,13 +89,13 @@ export type RequestSize = {
   /** The provider's tokens for one of ours, as far as is known. */
   readonly ratio: number
   /**
-   * How much of the whole conversation had been sent before, by the request point before this one: what a provider's
-   * cache would have held of it, had nothing been compacted.
+   * How much of the whole conversation the request point before this one had sent: what a provider's cache would have
+   * held of it, had nothing been compacted.
    */
   readonly repeatedTokens: number
 }
 
-/** A compaction that was made. */
+/** A compaction that was made; tokens are Foldgate's own count of the whole prompt. */
 export type StrideReport = {
   readonly reason: string
   readonly point: number
@@ -85,9 +103,19 @@ export type StrideReport = {
   readonly ranges: readonly PassRange[]
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** What the summaries that it took are found under; empty where there are none. */
-  readonly summaryKeys: readonly string[]
+  /** The names of the summaries that it took; empty where there are none. */
+  readonly summaries: readonly string[]
   readonly milliseconds: number
+}
+
+/** The messages of a request, as long as somebody holds this: it keeps the request's body in memory. */
+export type HeldMessages = {
+  /** What became of each message. */
+  readonly outline: () => readonly MessageTreatment[]
+  /** The JSON of each message of the outline as it came and as it was sent; null where there is none. */
+  readonly texts: () => readonly { readonly received: string | null; readonly sent: string | null }[]
+  /** What it keeps in memory, about. */
+  readonly bytes: number
 }
 
 /** How a request ended. */
@@ -99,8 +127,22 @@ export type RequestEnd = {
     readonly cachedTokens: number | null
     readonly completionTokens: number | null
   } | null
-  /** The model that says it has answered. */
+  /** The model that says it has answered; null where none does. */
   readonly answeredBy: string | null
   /** From the body's arrival until the end of the answer, in milliseconds. */
   readonly totalMs: number
 }
+
+/** Whoever wants to know of requests. */
+export type Reports = {
+  /**
+   * Called when an answer is settled on, or will never be; the returned function when it has ended. The report must not
+   * be kept beyond the call but for its figures: it keeps the request's body in memory. Neither throws.
+   */
+  readonly begin: (report: RequestReport) => (end: RequestEnd) => void
+  /** Called for every other request that was relayed. */
+  readonly relayed: (endpoint: Endpoint) => void
+}
+
+/** What a relayed request asked for: an API that carries conversations, or something else. */
+export type Endpoint = UncompactedPath | 'other'

@@ -3,11 +3,17 @@ import { deliver, type Delivery } from '../wire/deliver.ts'
 import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from './read-chat.ts'
+import { beginReport } from '../report/begin-report.ts'
+import { bareReport, type Arrival } from '../report/report-of.ts'
+import type { Reports, RequestReport } from '../report/request-report.ts'
 
 /** The answer to a body that was not read, and why it was not. */
 export type Unread = {
   readonly unread: UnreadReason
   readonly answer: Answer
+  /** What is told of it. */
+  readonly report: RequestReport
+  readonly arrival: Arrival
   /** Gives the body's bytes back to the budget, once the answer is over. */
   readonly release: () => void
 }
@@ -17,22 +23,37 @@ export async function sendUnread(
   exchange: Exchange,
   body: RequestBody,
   reason: UnreadReason,
+  arrival: Arrival,
   parts: { readonly upstreams: Upstreams },
 ): Promise<Unread> {
+  const sentAtMs = performance.now()
   const answer = await parts.upstreams.send({
     upstream: exchange.upstreamName,
     ...onwardOf(exchange),
     body: body.raw,
   })
-  return { unread: reason, answer, release: body.release }
+  const report: RequestReport = {
+    ...bareReport(exchange, arrival),
+    ...(reason === 'failed'
+      ? { action: 'failed-open', reason: 'reading' }
+      : { action: 'relayed', reason }),
+    status: answer.status,
+    attempts: 1,
+    addedMs: sentAtMs - arrival.monotonicMs,
+    firstByteMs: performance.now() - sentAtMs,
+  }
+  return { unread: reason, answer, report, arrival, release: body.release }
 }
 
 /** Gives the answer to the client untouched. */
 export async function deliverUnread(
   exchange: Exchange,
-  { unread, answer }: Unread,
-  parts: { readonly stallMs: number },
+  { answer, report, arrival }: Unread,
+  parts: { readonly stallMs: number; readonly reports: Reports },
 ): Promise<Delivery> {
-  const action = unread === 'failed' ? 'failed-open;reason=reading' : `relayed;reason=${unread}`
-  return deliver(exchange, answer, { headers: { 'x-foldgate-action': action }, stallMs: parts.stallMs })
+  const ended = beginReport(report, arrival, parts.reports)
+  const headers = { 'x-foldgate-action': `${report.action};reason=${report.reason}` }
+  const delivery = await deliver(exchange, answer, { headers, stallMs: parts.stallMs })
+  ended({ outcome: delivery.outcome, usage: null, answeredBy: null })
+  return delivery
 }

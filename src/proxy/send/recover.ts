@@ -15,7 +15,7 @@ export type RecoverOptions = {
   /** A smaller form of what was refused; null where nothing more can be taken away. */
   readonly tighten: (
     refused: Prepared,
-    how: { budgetTokens: number; keepRecent: number; smallest: boolean },
+    how: { budgetTokens: number; keepRecent: number; smallest: boolean; refusedTokens: number },
   ) => Promise<Prepared | null>
   /** The same request with a lower output limit. */
   readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
@@ -61,7 +61,7 @@ export const recoverFromOverflow =
           smaller = options.clamp(outcome.prepared, next.outputTokens)
           clampedTokens = next.outputTokens
         } else {
-          smaller = await options.tighten(outcome.prepared, next)
+          smaller = await options.tighten(outcome.prepared, { ...next, refusedTokens: sentTokens })
           // A limit that was lowered once stays so: with its own value every further view would be refused.
           let outputTokens: number | null = next.clampOutputTokens ?? clampedTokens
           if (smaller === null && next.outputTokensBeside !== null) {

@@ -15,6 +15,10 @@ export type Outcome = Judged & {
   readonly prepared: Prepared
   /** Upstream requests made so far. */
   readonly attempts: number
+  /** When the first of them was made, as `performance.now()` told. */
+  readonly firstSentAtMs: number
+  /** From the last of them until the headers of its answer, in milliseconds. */
+  readonly firstByteMs: number
   /** What had to be done for it beyond sending. */
   readonly remedy: 'none' | 'recovered' | 'restored'
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
@@ -34,10 +38,13 @@ export type SendOptions = {
 export function sendOnce(options: SendOptions): Send {
   const { exchange } = options
   let attempts = 0
+  let firstSentAtMs: number | null = null
 
   return async function sendOnceMore(prepared) {
     attempts += 1
     const isChanged = !isUntouched(prepared)
+    const sentAtMs = performance.now()
+    firstSentAtMs ??= sentAtMs
     const answer = await options.upstreams.send({
       upstream: options.upstreamName,
       ...onwardOf(exchange),
@@ -50,8 +57,10 @@ export function sendOnce(options: SendOptions): Send {
         ...(attempts > 1 && hasIdempotencyKey(exchange) ? { 'idempotency-key': randomUUID() } : {}),
       },
     })
+    const firstByteMs = performance.now() - sentAtMs
     const judged = await judge(answer, options.judging(prepared))
-    return { ...judged, prepared, attempts, remedy: 'none', asksUsage: false }
+    const timing = { attempts, firstSentAtMs, firstByteMs }
+    return { ...judged, ...timing, prepared, remedy: 'none', asksUsage: false }
   }
 }
 

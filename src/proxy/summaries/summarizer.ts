@@ -47,6 +47,8 @@ export type DueFold = {
   readonly fold: PreparedFold | null
   /** Why some are not there although they were asked for. */
   readonly reason: MissingReason | null
+  /** What those that are there are found under. */
+  readonly keys: readonly string[]
 }
 
 /** How things stand with the summary that a conversation will need next. */
@@ -77,7 +79,7 @@ export type SummarizerParts = SummaryOrderParts & {
   readonly failures: Failures
 }
 
-export const noFold: DueFold = { fold: null, reason: null }
+export const noFold: DueFold = { fold: null, reason: null, keys: [] }
 
 export const noOutlook: SummaryOutlook = { state: 'none', reason: null, begin: null }
 
@@ -125,6 +127,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       await desk.obtain({
         key: keyOf(request, range),
         group: conversation,
+        model: summaryModelKey(request).model,
         wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
@@ -162,7 +165,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       }
       const wantedOnes = ready.filter(({ range }) => isWorthwhile(request, range))
       const reason = how === 'fitted' ? null : reasonIn(wantedOnes, isLimited(wanted))
-      if (!ready.some(({ record }) => record?.kind === 'written')) return { fold: null, reason }
+      const written = ready.filter(({ record }) => record?.kind === 'written')
+      if (written.length === 0) return { fold: null, reason, keys: [] }
       const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
         if (record?.kind === 'written')
           return [standingSummary(counted.subject, range, record.text, fold.systemTokensMax)]
@@ -170,7 +174,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         const standing = previous?.fold?.summaries ?? []
         return standing.filter(({ start, end }) => start >= range.start && end <= range.end)
       })
-      return { fold: { frontier: fold.frontier, kept: fold.kept, summaries }, reason }
+      const keys = written.map(({ key }) => key)
+      return { fold: { frontier: fold.frontier, kept: fold.kept, summaries }, reason, keys }
     },
 
     outlook: async (wanted, sent) => {

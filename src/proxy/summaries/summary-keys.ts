@@ -20,7 +20,15 @@ export function summaryKey(
   return `summary:${scope}:${settingsDigest(settings)}:${digest(JSON.stringify([chat.keys[end] ?? '', place]))}`
 }
 
+/** What a summary is called where it is told of: as good as its key, and says nothing of whose it is. */
+export function summaryName(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1).slice(0, NAME_CHARS)
+}
+
 // --- internal ---
+
+/** 96 bits: enough to tell summaries apart. */
+const NAME_CHARS = 16
 
 const digests = new WeakMap<Profile['summary'], string>()
 

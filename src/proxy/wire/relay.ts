@@ -1,6 +1,9 @@
 import { ClientGoneError, FoldgateError } from '../../errors.ts'
 import { uncompactedGenerationPath, type UncompactedPath } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
+import { beginReport } from '../report/begin-report.ts'
+import { bareReport, type Arrival } from '../report/report-of.ts'
+import type { Reports, RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
@@ -10,6 +13,8 @@ export type RelayOptions = {
   readonly upstreams: Upstreams
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
+  readonly reports: Reports
+  readonly nowMs: () => number
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
   readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
 }
@@ -24,8 +29,9 @@ export type Relay = (
 export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
-  async function pass(exchange: Exchange, action: string): Promise<Delivery['outcome']> {
+  async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { incoming, outgoing } = exchange
+    const arrival = { atMs: options.nowMs(), monotonicMs: performance.now() }
     const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     const upload = hasBody(incoming) ? uploadOf(incoming) : null
@@ -36,9 +42,16 @@ export function createRelay(options: RelayOptions): Relay {
       body: upload,
       bodyBytes: upload === null ? null : declaredBytes(incoming),
     })
+    const firstByteMs = performance.now() - arrival.monotonicMs
+    const ended =
+      action === 'bypassed'
+        ? beginReport(bypassReport(exchange, answer.status, firstByteMs, arrival), arrival, options.reports)
+        : null
+    if (ended === null) options.reports.relayed(uncompacted ?? 'other')
     const delivery = await deliver(exchange, answer, {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
     })
+    ended?.({ outcome: delivery.outcome, usage: null, answeredBy: null })
     if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
     return delivery.outcome
   }
@@ -57,4 +70,16 @@ export function createRelay(options: RelayOptions): Relay {
       return 'refused'
     }
   }
+}
+
+// --- internal ---
+
+/** A chat completion that its client wanted left alone: nobody has read it. */
+function bypassReport(
+  exchange: Exchange,
+  status: number,
+  firstByteMs: number,
+  arrival: Arrival,
+): RequestReport {
+  return { ...bareReport(exchange, arrival), action: 'bypassed', status, attempts: 1, firstByteMs }
 }

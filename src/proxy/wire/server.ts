@@ -31,6 +31,8 @@ export type ServerOptions = {
   readonly handleChat: (exchange: Exchange) => Promise<unknown>
   /** Answers everything else. */
   readonly relay: (exchange: Exchange) => Promise<unknown>
+  /** Called for every request that never got to a handler, and why. */
+  readonly onTurnedAway?: (error: FoldgateError) => void
   /** Called for every error that is answered here: refused requests and what a handler threw. */
   readonly onFailure?: (error: FoldgateError) => void
 }
@@ -54,7 +56,7 @@ const foreignHost =
 const foreignPage =
   'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.'
 
-type Environment = { Bindings: HttpBindings; Variables: { exchange: Exchange } }
+type Environment = { Bindings: HttpBindings; Variables: { exchange: Exchange; isDispatched?: true } }
 
 function routes(options: ServerOptions): Hono<Environment> {
   const app = new Hono<Environment>()
@@ -68,6 +70,7 @@ function routes(options: ServerOptions): Hono<Environment> {
         ? error
         : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
     options.onFailure?.(failure)
+    if (context.var.isDispatched !== true) options.onTurnedAway?.(failure)
     answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
     return RESPONSE_ALREADY_SENT
   })
@@ -120,6 +123,7 @@ function routes(options: ServerOptions): Hono<Environment> {
 
   app.all('*', async function dispatch(context) {
     const { exchange } = context.var
+    context.set('isDispatched', true)
     if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
     else await options.relay(exchange)
     return RESPONSE_ALREADY_SENT

@@ -17,6 +17,8 @@ test('a store that never answers is waited for once, by all that is looked up in
     putIfAbsent: never,
     put: never,
     delete: never,
+    appendRows: never,
+    readRows: never,
     deleteGroup: never,
     purge: never,
     lease: never,

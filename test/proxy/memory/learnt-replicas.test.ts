@@ -25,7 +25,7 @@ const nowMs = () => Date.now()
 /** What one replica knows, and its way to the store. */
 function replicaOn(store: Store) {
   const failures = createFailures(() => {})
-  const memory = createUpstreamMemory(nowMs)
+  const memory = createUpstreamMemory({ nowMs })
   const calibration = createCalibration({ namesMax: 10, promptsMax: 10 })
   const guarded = createStoreGuard(failures)
   const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })

@@ -1,0 +1,109 @@
+import { LRUCache } from 'lru-cache'
+import type { UsageRow } from '../journal/rows.ts'
+import type { ConversationCard } from './conversation-cards.ts'
+
+/** The conversations of late, by what rows of requests say. Holds figures and names only. */
+export type Board = {
+  /** A request is being answered: its row without what only its end tells. */
+  readonly begin: (row: UsageRow) => void
+  /** A request has ended. `isOwn`: it was begun here. */
+  readonly add: (row: UsageRow, isOwn: boolean) => void
+  /** The latest first. */
+  readonly cards: () => readonly ConversationCard[]
+  readonly card: (id: string) => ConversationCard | null
+  /** The latest requests of a conversation, the oldest first. */
+  readonly rows: (id: string) => readonly UsageRow[]
+  readonly forget: (id: string) => void
+}
+
+export function createBoard(): Board {
+  const entries = new LRUCache<string, Entry>({
+    max: CONVERSATIONS_MAX,
+    maxSize: ROWS_MAX,
+    sizeCalculation: ({ rows }) => Math.max(1, rows.length),
+  })
+
+  function entryOf(row: UsageRow): Entry {
+    return entries.get(row.conversation ?? '') ?? { rows: [], latest: row, answering: 0, ...emptyCounts }
+  }
+
+  return {
+    begin: (row) => {
+      if (row.conversation === null) return
+      const entry = entryOf(row)
+      entries.set(row.conversation, { ...entry, latest: row, answering: entry.answering + 1 })
+    },
+    add: (row, isOwn) => {
+      if (row.conversation === null) return
+      const entry = entryOf(row)
+      // Rows of other processes come late, and not in order.
+      const rows = [...entry.rows.slice(1 - ROWS_PER_CONVERSATION_MAX), row]
+      if ((rows.at(-2)?.time ?? '') > row.time) rows.sort((one, other) => (one.time < other.time ? -1 : 1))
+      entries.set(row.conversation, {
+        rows,
+        latest: entry.latest.time > row.time ? entry.latest : row,
+        answering: isOwn ? Math.max(0, entry.answering - 1) : entry.answering,
+        firstSeen: entry.firstSeen === '' || row.time < entry.firstSeen ? row.time : entry.firstSeen,
+        requests: entry.requests + 1,
+        strides: entry.strides + (row.stride === null ? 0 : 1),
+        beyond: entry.beyond + (row.beyond_window === true ? 1 : 0),
+      })
+    },
+    cards: () =>
+      Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort((one, other) =>
+        one.last_seen < other.last_seen ? 1 : one.last_seen > other.last_seen ? -1 : one.id < other.id ? -1 : 1,
+      ),
+    card: (id) => {
+      const entry = entries.get(id)
+      return entry === undefined ? null : cardOf(id, entry)
+    },
+    rows: (id) => entries.get(id)?.rows ?? [],
+    forget: (id) => void entries.delete(id),
+  }
+}
+
+// --- internal ---
+
+const CONVERSATIONS_MAX = 1_000
+
+/** Rows of all conversations together: about half a kilobyte each. */
+const ROWS_MAX = 20_000
+
+/** More points than a chart can show. */
+const ROWS_PER_CONVERSATION_MAX = 500
+
+type Entry = {
+  readonly rows: readonly UsageRow[]
+  readonly latest: UsageRow
+  /** Requests that are being answered by this process. */
+  readonly answering: number
+  readonly firstSeen: string
+  readonly requests: number
+  readonly strides: number
+  readonly beyond: number
+}
+
+const emptyCounts = { firstSeen: '', requests: 0, strides: 0, beyond: 0 } as const
+
+function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): ConversationCard {
+  return {
+    id,
+    parent: latest.parent,
+    label: latest.label ?? rows.findLast(({ label }) => label !== null)?.label ?? null,
+    client_key: latest.client_key,
+    profile: latest.profile,
+    model: latest.model,
+    first_seen: counts.firstSeen === '' ? latest.time : counts.firstSeen,
+    last_seen: latest.time,
+    answering: answering > 0,
+    requests: counts.requests,
+    strides: counts.strides,
+    beyond_window: counts.beyond,
+    pressure: latest.pressure,
+    sent_pressure: latest.sent_pressure,
+    tokens_received: latest.tokens_received,
+    tokens_sent: latest.tokens_sent,
+    window_tokens: latest.window_tokens,
+    action: latest.action,
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { UsageRow } from '../journal/rows.ts'
+import type { Headline } from './conversation-cards.ts'
+
+/** What requests and summaries come to, over a time and in one process. */
+export const totalsSchema = z.object({
+  process: z.string(),
+  /** ISO 8601, in UTC. */
+  since: z.string(),
+  requests: z.number(),
+  beyond_window: z.number(),
+  beyond_unknown: z.number(),
+  strides: z.number(),
+  recoveries: z.number(),
+  saved_tokens: z.number(),
+  summary_tokens: z.number(),
+  /** In the currency of `prices`: of the requests that were changed and the summaries whose price is known. */
+  saved_money: z.number(),
+  summary_money: z.number(),
+  priced_requests: z.number(),
+  unknown_requests: z.number(),
+  priced_summaries: z.number(),
+  unknown_summaries: z.number(),
+})
+
+export type Totals = z.output<typeof totalsSchema>
+
+export function noTotals(process: string, since: string): Totals {
+  return {
+    ...{ process, since, requests: 0, beyond_window: 0, beyond_unknown: 0, strides: 0, recoveries: 0 },
+    ...{ saved_tokens: 0, summary_tokens: 0, saved_money: 0, summary_money: 0 },
+    ...{ priced_requests: 0, unknown_requests: 0, priced_summaries: 0, unknown_summaries: 0 },
+  }
+}
+
+/** What one request adds. */
+export function totalsOfRow(row: UsageRow): Totals {
+  const totals = noTotals(row.process, row.time)
+  const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
+  // A bound is no count: what was not counted was sent as it came.
+  const savedTokens = received === null || sent === null || row.tokens_are_bounds ? 0 : received - sent
+  const isChanged = row.passes.length > 0
+  const isPriced = isChanged && cost !== null && whole !== null
+  return {
+    ...totals,
+    requests: 1,
+    beyond_window: row.beyond_window === true ? 1 : 0,
+    beyond_unknown: row.beyond_window === null ? 1 : 0,
+    strides: row.stride === null ? 0 : 1,
+    recoveries: row.action === 'recovered' ? 1 : 0,
+    saved_tokens: savedTokens,
+    saved_money: isPriced ? whole - cost : 0,
+    priced_requests: isPriced ? 1 : 0,
+    unknown_requests: isChanged && !isPriced ? 1 : 0,
+  }
+}
+
+/** What one summary adds. */
+export function totalsOfSummary(
+  { tokens, cost }: { readonly tokens: number; readonly cost: number | null },
+  process: string,
+  time: string,
+): Totals {
+  return {
+    ...noTotals(process, time),
+    summary_tokens: tokens,
+    summary_money: cost ?? 0,
+    priced_summaries: cost === null ? 0 : 1,
+    unknown_summaries: cost === null ? 1 : 0,
+  }
+}
+
+export function addedTotals(one: Totals, other: Totals): Totals {
+  return {
+    process: one.process,
+    since: one.since < other.since ? one.since : other.since,
+    requests: one.requests + other.requests,
+    beyond_window: one.beyond_window + other.beyond_window,
+    beyond_unknown: one.beyond_unknown + other.beyond_unknown,
+    strides: one.strides + other.strides,
+    recoveries: one.recoveries + other.recoveries,
+    saved_tokens: one.saved_tokens + other.saved_tokens,
+    summary_tokens: one.summary_tokens + other.summary_tokens,
+    saved_money: one.saved_money + other.saved_money,
+    summary_money: one.summary_money + other.summary_money,
+    priced_requests: one.priced_requests + other.priced_requests,
+    unknown_requests: one.unknown_requests + other.unknown_requests,
+    priced_summaries: one.priced_summaries + other.priced_summaries,
+    unknown_summaries: one.unknown_summaries + other.unknown_summaries,
+  }
+}
+
+/** The headline of what all processes have written down; null totals: nothing yet. */
+export function headlineOf(totals: Totals | null): Headline {
+  const all = totals ?? noTotals('', '')
+  const isUnknown = (priced: number, unknown: number): boolean => priced === 0 && unknown > 0
+  return {
+    since: totals === null ? null : totals.since,
+    requests: all.requests,
+    beyondWindow: all.beyond_window,
+    beyondUnknown: all.beyond_unknown,
+    strides: all.strides,
+    recoveries: all.recoveries,
+    savedTokens: all.saved_tokens,
+    summaryTokens: all.summary_tokens,
+    savedMoney: isUnknown(all.priced_requests, all.unknown_requests) ? null : all.saved_money,
+    summaryMoney: isUnknown(all.priced_summaries, all.unknown_summaries) ? null : all.summary_money,
+    unknownRequests: all.unknown_requests,
+    unknownSummaries: all.unknown_summaries,
+  }
+}

@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http'
+import { FoldgateError } from '../errors.ts'
+
+/** One client that is told of events as they come (server-sent events, https://html.spec.whatwg.org/#server-sent-events). */
+export type EventStream = {
+  readonly send: (event: { readonly id?: string; readonly data: unknown }) => void
+  /** Calls `then` once the client is gone; at once where it is. */
+  readonly onEnd: (then: () => void) => void
+}
+
+/** Opens streams, at most so many at a time. The returned function throws `overloaded`. */
+export function createEventStreams({
+  headers,
+}: {
+  /** Headers that each answer carries. */
+  readonly headers: Readonly<Record<string, string>>
+}): (outgoing: ServerResponse) => EventStream {
+  let open = 0
+
+  return function openEventStream(outgoing) {
+    if (open >= STREAMS_MAX) {
+      throw new FoldgateError(
+        'overloaded',
+        `${STREAMS_MAX} pages or programs listen to this Foldgate already. Close one of them.`,
+      )
+    }
+    open += 1
+    const heartbeat = setInterval(() => write(':\n\n'), HEARTBEAT_MS)
+    heartbeat.unref()
+    outgoing.once('close', () => {
+      open -= 1
+      clearInterval(heartbeat)
+    })
+    // Its end is learnt from the `close`; the event only must not stay unheard.
+    outgoing.on('error', () => {})
+    outgoing.writeHead(200, {
+      ...headers,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+    })
+    write(`retry: ${RETRY_MS}\n\n`)
+
+    function write(text: string): void {
+      if (outgoing.destroyed) return
+      outgoing.write(text)
+      // Whoever does not read must not have it all kept for him.
+      if (outgoing.writableLength > UNREAD_BYTES_MAX) outgoing.destroy()
+    }
+
+    return {
+      send: ({ id, data }) => {
+        const line = JSON.stringify(data)
+        write(`${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`)
+      },
+      onEnd: (then) => {
+        if (outgoing.destroyed) then()
+        else outgoing.once('close', then)
+      },
+    }
+  }
+}
+
+// --- internal ---
+
+const STREAMS_MAX = 100
+
+/** Shorter than the idle times of common proxies, in milliseconds. */
+const HEARTBEAT_MS = 15_000
+
+/** How long a client waits before it comes back, in milliseconds. */
+const RETRY_MS = 2_000
+
+const UNREAD_BYTES_MAX = 1024 * 1024

@@ -1,0 +1,109 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono } from 'hono'
+import { FoldgateError } from '../../errors.ts'
+import type { AdminEnvironment } from '../admin-environment.ts'
+import type { Changes } from '../changes.ts'
+import { createEventStreams, type EventStream } from '../event-stream.ts'
+import type { Journal } from '../journal/journal.ts'
+import { eventTypes, type JournalEvent } from '../journal/rows.ts'
+import { answerHeaders } from './answers.ts'
+
+export type EventRoutesOptions = {
+  readonly journal: Pick<Journal, 'events' | 'eventsAfter' | 'onWritten' | 'lastId'>
+  readonly changes: Pick<Changes, 'listen'>
+  /** How often others' events are looked for while somebody listens, in milliseconds. Default a second. */
+  readonly pollMs?: number
+}
+
+/** The journal, read page by page or as it is written, and the signs by which the page knows that it is out of date. */
+export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment> {
+  const { journal, changes, pollMs = POLL_MS } = options
+  const app = new Hono<AdminEnvironment>()
+  const openStream = createEventStreams({ headers: answerHeaders })
+
+  app.get('/events', async (context) => {
+    const { req, env } = context
+    const filter = {
+      conversation: req.query('conversation') ?? null,
+      type: typeIn(req.query('type')),
+    }
+    if ((env.incoming.headers.accept ?? '').includes('text/event-stream')) {
+      const lastSeen = env.incoming.headers['last-event-id']
+      const from = typeof lastSeen === 'string' ? lastSeen : await journal.lastId()
+      follow(openStream(env.outgoing), from, filter)
+      return RESPONSE_ALREADY_SENT
+    }
+    const limit = limitIn(req.query('limit'))
+    const events = await journal.events({ ...filter, limit, before: req.query('before') ?? null })
+    // The page after this one: `before` it.
+    return context.json({ events, before: events.length < limit ? null : (events.at(-1)?.id ?? null) })
+  })
+
+  app.get('/changes', (context) => {
+    const stream = openStream(context.env.outgoing)
+    stream.onEnd(changes.listen((conversation) => stream.send({ data: { conversation } })))
+    return RESPONSE_ALREADY_SENT
+  })
+  return app
+
+  /** Sends what is written from now on, by this process at once and by others a little later. */
+  function follow(stream: EventStream, from: string | null, filter: Filter): void {
+    let seen = from
+    let isReading = false
+    async function sendNew(): Promise<void> {
+      if (isReading) return
+      isReading = true
+      try {
+        for (let isMore = true; isMore;) {
+          const events = await journal.eventsAfter(seen, EVENTS_PER_READ)
+          for (const event of events) {
+            seen = event.id
+            if (isWanted(event, filter)) stream.send({ id: event.id, data: event })
+          }
+          isMore = events.length === EVENTS_PER_READ
+        }
+      } finally {
+        isReading = false
+      }
+    }
+    const timer = setInterval(() => void sendNew(), pollMs)
+    const stopListening = journal.onWritten(() => void sendNew())
+    stream.onEnd(() => {
+      clearInterval(timer)
+      stopListening()
+    })
+    void sendNew()
+  }
+}
+
+// --- internal ---
+
+const POLL_MS = 1_000
+const EVENTS_PER_READ = 200
+const LIMIT_DEFAULT = 100
+const LIMIT_MAX = 1_000
+
+type Filter = { readonly conversation: string | null; readonly type: JournalEvent['type'] | null }
+
+function isWanted(event: JournalEvent, { conversation, type }: Filter): boolean {
+  return (
+    (conversation === null || event.conversation === conversation) && (type === null || event.type === type)
+  )
+}
+
+function typeIn(text: string | undefined): JournalEvent['type'] | null {
+  if (text === undefined) return null
+  const type = eventTypes.find((known) => known === text)
+  if (type !== undefined) return type
+  throw new FoldgateError('invalid_parameter', `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`, {
+    param: 'type',
+  })
+}
+
+function limitIn(text: string | undefined): number {
+  const limit = text === undefined ? LIMIT_DEFAULT : Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw new FoldgateError('invalid_parameter', `limit has to be a whole number from 1 to ${LIMIT_MAX}.`, {
+    param: 'limit',
+  })
+}

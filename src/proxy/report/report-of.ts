@@ -1,0 +1,144 @@
+import { rangesOf } from '../../compaction/report.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { expectedPromptTokens } from '../measure/sent-prompt.ts'
+import type { Measure } from '../measure/measure.ts'
+import type { Ready } from '../prepare.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import type { Prepared } from '../rewrite.ts'
+import { isAnswered, type Outcome } from '../send/send.ts'
+import type { SummaryOutlook } from '../summaries/summarizer.ts'
+import type { Exchange } from '../wire/exchange.ts'
+import { actionOf, summaryState } from './action.ts'
+import { isBeyondWindow } from './beyond-window.ts'
+import { heldMessages } from './held-messages.ts'
+import type { Action, RequestReport, RequestSize, StrideReport } from './request-report.ts'
+
+/** When a request's body had arrived: by the clock, and as `performance.now()` told. */
+export type Arrival = { readonly atMs: number; readonly monotonicMs: number }
+
+/** What is told of a request whose answer is settled on. */
+export function reportOf(
+  request: ChatRequest,
+  ready: Ready,
+  outcome: Outcome,
+  outlook: Pick<SummaryOutlook, 'state'>,
+  arrival: Arrival,
+): RequestReport {
+  const { chat } = request
+  const { measure } = ready
+  const { prepared } = outcome
+  return {
+    ...describedReport(request, ready, arrival),
+    ...actionOf(outcome, ready),
+    status: outcome.answer.status,
+    refusal: isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
+    attempts: outcome.attempts,
+    size: measure === null ? null : sizeOf(request, measure, prepared),
+    passes: prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : [],
+    summary: summaryState(outcome, outlook),
+    isBeyondWindow: isBeyondWindow(measure, outcome, chat.completion.outputLimit?.tokens ?? null),
+    observed: ready.observed,
+    strides: stridesOf(ready, prepared),
+    // What was counted is not what is sent where the client's own bytes take the place of repaired ones.
+    held: heldMessages(prepared, prepared.chat === chat ? (measure?.counted ?? null) : null),
+    addedMs: Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
+    firstByteMs: outcome.firstByteMs,
+  }
+}
+
+/** What is told of a request that was read, and got no answer of its upstream's. */
+export function describedReport(request: ChatRequest, ready: Ready | null, arrival: Arrival): RequestReport {
+  return {
+    ...bareReport(request.exchange, arrival),
+    conversation: ready?.remembered.conversation ?? null,
+    parent: ready?.remembered.parent ?? null,
+    label: request.wishes.conversation,
+    profile: request.profile.name,
+    model: request.model,
+    upstream: request.modelKey.upstream,
+    isStreamed: request.chat.completion.stream,
+  }
+}
+
+/** What is told of a request that was not read. */
+export function bareReport(exchange: Exchange, arrival: Arrival): RequestReport {
+  return {
+    startedAtMs: arrival.atMs,
+    conversation: null,
+    parent: null,
+    label: null,
+    clientKey: exchange.clientKeyName,
+    profile: null,
+    model: '',
+    upstream: exchange.upstreamName ?? 'default',
+    traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
+    action: 'relayed',
+    reason: null,
+    isStreamed: false,
+    status: null,
+    refusal: null,
+    attempts: 0,
+    size: null,
+    passes: [],
+    summary: 'none',
+    isBeyondWindow: null,
+    observed: null,
+    strides: [],
+    held: null,
+    addedMs: 0,
+    firstByteMs: null,
+  }
+}
+
+// --- internal ---
+
+function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): RequestSize {
+  const { window, counted, rate, budgetTokens } = measure
+  const isBound = counted === null
+  return {
+    receivedTokens: measure.incomingTokens,
+    sentTokens: prepared.sentTokens,
+    isBound,
+    // A smaller view after a refusal was counted, whatever came before.
+    isSentBound: isBound && prepared.compacted === null,
+    receivedMessages: request.received.messages.length,
+    sentMessages: prepared.compacted?.view.messages.length ?? prepared.chat.messages.length,
+    pressure: measure.pressure,
+    sentPressure: isBound
+      ? prepared.sentTokens / budgetTokens
+      : expectedPromptTokens(measure, prepared) / rate.ratio / budgetTokens,
+    windowTokens: window.tokens,
+    windowSource: window.source,
+    budgetTokens,
+    ratio: rate.ratio,
+    repeatedTokens: repeatedTokens(request, measure),
+  }
+}
+
+function repeatedTokens({ chat }: ChatRequest, { counted }: Measure): number {
+  const before = chat.structure.requestPoints.at(-2)
+  if (counted === null || before === undefined) return 0
+  let tokens = counted.aroundTokens
+  for (let index = chat.structure.systemCount; index < before; index += 1)
+    tokens += counted.subject.sizes[index] ?? 0
+  return tokens
+}
+
+/** A stride that was due, and the one that a refusal made necessary: each is told once. */
+function stridesOf(ready: Ready, sent: Prepared): readonly StrideReport[] {
+  const all = ready.prepared.made === sent.made ? [sent] : [ready.prepared, sent]
+  return all.flatMap(({ made, compacted, sentTokens, chat }) =>
+    made === null
+      ? []
+      : {
+          reason: made.stride.reason,
+          point: made.stride.point,
+          passes: compacted?.view.passes ?? [],
+          ranges: rangesOf(made.stride, chat.structure.systemCount),
+          tokensBefore: made.tokensBefore,
+          tokensAfter: sentTokens,
+          summaries: ready.summaries,
+          milliseconds: made.milliseconds,
+        },
+  )
+}

@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Rows that one step of something larger takes: a step is to stay within a few milliseconds. */
+export const stepRows = 200
+
+/** Others may write before it or after it, not in between. */
+export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // Some errors, a full disk among them, have rolled it back already.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Deletes rows in steps, between which others are served. Resolves with how many there were. */
+export async function inSteps(deleteSome: () => number): Promise<number> {
+  for (let total = 0; ;) {
+    const deleted = deleteSome()
+    total += deleted
+    if (deleted === 0) return total
+    await setImmediate()
+  }
+}
+
+/** A text as it is kept: the bytes of its UTF-8, for SQLite's own texts must not hold a NUL. */
+export function textOf(value: unknown): string | null {
+  if (!(value instanceof Uint8Array)) return null
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
+}
