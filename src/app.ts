@@ -31,12 +31,14 @@ import { createRateLimits } from './proxy/summaries/rate-limits.ts'
 import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { harmlessReports } from './proxy/report/harmless-reports.ts'
+import { joinedReports } from './proxy/report/joined-reports.ts'
 import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
 import { createDesk } from './summaries/desk.ts'
 import { createParameterMemory } from './summaries/parameter-memory.ts'
 import { tellSummary } from './summaries/tell-summary.ts'
+import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { parseTarget } from './upstream/target.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
@@ -54,6 +56,8 @@ export type AppOptions = {
   readonly log: Log
   readonly nowMs: () => number
   readonly version: string
+  /** Who tells OpenTelemetry, and is closed with the app; null where nobody asked for it. */
+  readonly tracing: Tracing | null
 }
 
 /** Builds Foldgate: every part is made here and nowhere else. */
@@ -73,7 +77,14 @@ export function createApp(options: AppOptions): App {
   const { version } = options
   const oversight = openOversight({ settings, store, guarded, version, nowMs })
   const { bookkeeping } = oversight
-  const reports = harmlessReports(oversight.reports, failures)
+  const { tracing } = options
+  const reports = harmlessReports(
+    joinedReports([
+      oversight.reports,
+      ...(tracing === null ? [] : [{ begin: tracing.request, relayed: () => {} }]),
+    ]),
+    failures,
+  )
   const memory = createUpstreamMemory({ nowMs, onWindow: bookkeeping.learnt })
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
@@ -107,6 +118,10 @@ export function createApp(options: AppOptions): App {
       tellSummary(log, job.group, written)
       oversight.metrics.summaryWritten(written)
       bookkeeping.summaryWritten(job, written, milliseconds)
+      const { group: conversation, model, upstream } = job
+      const endedAtMs = nowMs()
+      const call = { conversation, model, upstream, startedAtMs: endedAtMs - milliseconds, endedAtMs }
+      tracing?.summary(call, written)
     },
     onDefect: (error) => failures.note('summary', error),
   })
@@ -201,6 +216,8 @@ export function createApp(options: AppOptions): App {
     await serverWindows.close()
     await upstreams.destroy()
     await store.close()
+    // Last: it may take seconds, and what was broken off before is told, too.
+    await options.tracing?.close()
   }
   return openListeners({ settings, server, adminServer, lifecycle, end })
 }

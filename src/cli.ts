@@ -19,6 +19,9 @@ import { openMemoryStore } from './stores/memory-store.ts'
 import { openStore, type OpenedStore } from './stores/open-store.ts'
 import { purgeStore } from './stores/purge.ts'
 import { StoreError } from './stores/store-error.ts'
+import { openTracing, type Tracing } from './tracing/open-tracing.ts'
+import { TracingError } from './tracing/tracing-error.ts'
+import { tracingWanted } from './tracing/wanted.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
@@ -107,6 +110,7 @@ async function serve(flagValues: FlagValues): Promise<number> {
     log,
     nowMs: Date.now,
     version: await version(),
+    tracing: await openWantedTracing(settings, log),
   })
   const watch = watchProfiles({
     ...profileFilesOptions(settings, where),
@@ -149,6 +153,28 @@ async function serve(flagValues: FlagValues): Promise<number> {
   if (cutOff > 0)
     log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })
   return 0
+}
+
+/**
+ * OpenTelemetry, where its variables ask for it; null where not, and where it cannot be had: they are often set for all
+ * programs of a machine, and none of them should stay away for it.
+ */
+async function openWantedTracing({ upstreams }: Settings, log: Log): Promise<Tracing | null> {
+  const { env } = process
+  if (!tracingWanted(env)) return null
+  try {
+    return await openTracing({
+      env,
+      upstreams,
+      version: await version(),
+      log,
+      write: (line) => void process.stderr.write(line),
+    })
+  } catch (error) {
+    if (!(error instanceof TracingError)) throw error
+    log.warn('traces are not sent', { reason: error.message })
+    return null
+  }
 }
 
 function storeOptions({ store }: Settings) {
@@ -285,6 +311,7 @@ async function startForDemo(upstream: { readonly url: string; readonly windowTok
     log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),
     nowMs: Date.now,
     version: await version(),
+    tracing: null,
   })
   const { host, port } = await app.listen()
   return { url: `http://${host}:${port}/v1`, close: app.close }

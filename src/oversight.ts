@@ -16,6 +16,7 @@ import type { Settings } from './config/settings.ts'
 import { isLoopback } from './config/web-address.ts'
 import type { CompactWishes } from './proxy/memory/compact-wishes.ts'
 import type { StoreGuard } from './proxy/memory/store-guard.ts'
+import { joinedReports } from './proxy/report/joined-reports.ts'
 import type { Reports } from './proxy/report/request-report.ts'
 import type { Store } from './stores/store.ts'
 import type { Desk } from './summaries/desk.ts'
@@ -83,7 +84,7 @@ export function openOversight(options: OversightOptions): Oversight {
   return {
     metrics,
     bookkeeping,
-    reports: bothOf(metrics.reports, bookkeeping.reports),
+    reports: joinedReports([metrics.reports, bookkeeping.reports]),
     openServer: ({ desk, compactWishes, onStoreFailure, onDeleted, clientUrl, ...parts }) =>
       createAdminServer({
         ...parts,
@@ -138,18 +139,3 @@ export function openOversight(options: OversightOptions): Oversight {
 
 /** How often rows of others are looked for while somebody looks, in milliseconds. */
 const POLL_MS = 1_000
-
-function bothOf(one: Reports, other: Reports): Reports {
-  return {
-    begin: (report) => {
-      const ends = [one.begin(report), other.begin(report)]
-      return function ended(end) {
-        for (const tell of ends) tell(end)
-      }
-    },
-    relayed: (endpoint) => {
-      one.relayed(endpoint)
-      other.relayed(endpoint)
-    },
-  }
-}

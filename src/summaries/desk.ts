@@ -12,8 +12,9 @@ export type SummaryJob = {
   readonly key: string
   /** The conversation's id. */
   readonly group: string
-  /** The model that writes it. */
+  /** The model that writes it, and the name of its upstream. */
   readonly model: string
+  readonly upstream: string
   /** When the request came that wants it, as `performance.now()` told then. */
   readonly wantedAtMs: number
   readonly scope: string
@@ -52,7 +53,7 @@ export type DeskOptions = {
   readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
   /** What was written or failed, by this process, and how long that took. Must not throw. */
   readonly onWritten: (
-    job: Pick<SummaryJob, 'group' | 'key' | 'model'>,
+    job: Pick<SummaryJob, 'group' | 'key' | 'model' | 'upstream'>,
     written: Written,
     milliseconds: number,
   ) => void

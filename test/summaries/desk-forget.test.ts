@@ -41,6 +41,7 @@ function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJo
     group: 'a',
     wantedAtMs: performance.now(),
     model: 'cheap',
+    upstream: 'default',
     scope: 'scope',
     concurrent: 2,
     heldBytes: 1000,

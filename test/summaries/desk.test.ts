@@ -46,6 +46,7 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
     group: 'conversation',
     wantedAtMs: performance.now(),
     model: 'cheap',
+    upstream: 'default',
     scope: 'a',
     concurrent: 2,
     heldBytes: 1000,

@@ -10,6 +10,7 @@ import { createLog } from '../../src/log.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
+import type { Tracing } from '../../src/tracing/open-tracing.ts'
 
 export type FoldgateOptions = {
   /** The upstream's address, with its `/v1`. */
@@ -26,6 +27,7 @@ export type FoldgateOptions = {
   readonly flags?: FlagValues
   readonly env?: Readonly<Record<string, string>>
   readonly nowMs?: () => number
+  readonly tracing?: Tracing
 }
 
 export type RunningFoldgate = {
@@ -63,6 +65,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     }),
     nowMs: options.nowMs ?? Date.now,
     version: '0.0.0-test',
+    tracing: options.tracing ?? null,
   })
   const listening = await app.listen()
   return {

@@ -128,6 +128,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         key: keyOf(request, range),
         group: conversation,
         model: summaryModelKey(request).model,
+        upstream: summaryModelKey(request).upstream,
         wantedAtMs: wanted.lookedUpAtMs,
         scope: request.place.scope,
         concurrent: request.profile.summary.concurrent,
