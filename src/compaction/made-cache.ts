@@ -4,7 +4,15 @@ import { LRUCache } from 'lru-cache'
  * What Foldgate wrote, with its size in tokens: a message's JSON, a recap's text, what was found in a message.
  * `text` null where there is nothing: a treatment that changed nothing, a recap that had no room.
  */
-export type Made = { readonly text: string | null; readonly tokens: number }
+export type Made = {
+  readonly text: string | null
+  readonly tokens: number
+  /** What became of the message, which may be less than was asked for; null where it is none, or stays as it was. */
+  readonly how: MadeHow | null
+}
+
+/** What a message was made by. */
+export type MadeHow = 'rendered' | 'previewed' | 'cleared' | 'unloaded' | 'clipped'
 
 /**
  * Remembers what was made of which bytes, so that a view that stands between two strides costs no work.

@@ -24,6 +24,11 @@ export function joinUsers(subject: Subject, messages: readonly ViewMessage[]): V
   return placed
 }
 
+/** The message of a joined run whose fields it has: the first of the client's, else the first. */
+export function baseOf(run: readonly ViewMessage[]): ViewMessage | undefined {
+  return run.find((message) => message.index !== null) ?? run[0]
+}
+
 // --- internal ---
 
 /** Whether a message did not follow the one before it in the client's conversation. */
@@ -38,16 +43,11 @@ const JOIN_SAVES_TOKENS = 2
 function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | null {
   const contents = run.map((message) => contentOf(subject, message))
   if (!contents.every((content) => content !== null)) return null
-  const base = run.find((message) => message.index !== null) ?? run[0]
+  const base = baseOf(run)
   if (base === undefined) return null
   const json = joinedContent(contents[run.indexOf(base)]?.kind ?? 'parts', contents)
   const tokens = run.reduce((sum, message) => sum + message.tokens, 0) - JOIN_SAVES_TOKENS * (run.length - 1)
-  return {
-    item: { kind: 'made', json: withJoined(subject, base, json) },
-    tokens,
-    index: base.index,
-    role: 'user',
-  }
+  return { ...base, item: { kind: 'made', json: withJoined(subject, base, json) }, tokens, joined: run }
 }
 
 function contentOf(subject: Subject, view: ViewMessage): JsonContent | null {

@@ -20,11 +20,14 @@ export type Subject = {
   readonly memorySpace: string
 }
 
+/** What of a conversation tells which results answer which calls. */
+export type Rounds = Pick<Subject, 'messages' | 'structure'>
+
 /** A call by the message that makes it, and its position among that message's calls. */
 export type CallPlace = { readonly index: number; readonly position: number }
 
 /** The call that message `index` answers, or the first that it makes itself; null where it has to do with none. */
-export function callOf(subject: Subject, index: number): CallPlace | null {
+export function callOf(subject: Rounds, index: number): CallPlace | null {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return null
   if (facts.role !== 'tool') return facts.callIds.length > 0 ? { index, position: 0 } : null
@@ -40,7 +43,7 @@ export function callOf(subject: Subject, index: number): CallPlace | null {
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
-export function toolNameOf(subject: Subject, index: number): string {
+export function toolNameOf(subject: Rounds, index: number): string {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return ''
   if (facts.name !== null && facts.name !== '') return facts.name

@@ -8,7 +8,7 @@ import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
 import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
-import type { Made, MadeCache } from './made-cache.ts'
+import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 
@@ -45,7 +45,7 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
     make: function* makeTreated(index, treatment) {
       const message = subject.messages[index]
       const size = subject.sizes[index] ?? 0
-      if (message === undefined || treatment.kind === 'kept') return { text: null, tokens: size }
+      if (message === undefined || treatment.kind === 'kept') return unchanged(size)
       const how = nameOf(treatment)
       // Plans weigh a message many times before its view is built.
       const latest = latestMade[index]
@@ -83,20 +83,22 @@ function nameOf(treatment: Treatment): string {
 
 /** A treatment that would make a message larger leaves it as it is. */
 function smallerOf(size: number, made: Made): Made {
-  return made.text !== null && made.tokens < size ? made : { text: null, tokens: size }
+  return made.text !== null && made.tokens < size ? made : unchanged(size)
+}
+
+/** A message that stays as it is. */
+function unchanged(tokens: number): Made {
+  return { text: null, tokens, how: null }
 }
 
 function makeOne(policy: Policy, subject: Subject, index: number, treatment: Treatment): Made {
   switch (treatment.kind) {
     case 'kept':
-      return { text: null, tokens: subject.sizes[index] ?? 0 }
-    case 'cleared':
-      return withText(
-        subject,
-        index,
-        clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0),
-        'drop',
-      )
+      return unchanged(subject.sizes[index] ?? 0)
+    case 'cleared': {
+      const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0)
+      return withText(subject, index, { text, how: 'cleared' }, 'drop')
+    }
     case 'rendered':
     case 'previewed':
       return withText(subject, index, treatedText(policy, subject, index, treatment.kind), 'keep')
@@ -107,58 +109,65 @@ function makeOne(policy: Policy, subject: Subject, index: number, treatment: Tre
   }
 }
 
+/** A message's text, and what it came out as: a preview that would not be shorter is none. */
+type TreatedText = { readonly text: string; readonly how: MadeHow | null }
+
 function treatedText(
   policy: Policy,
   subject: Subject,
   index: number,
   kind: 'kept' | 'rendered' | 'previewed',
-): string {
+): TreatedText {
   const message = subject.messages[index]
-  if (message === undefined) return ''
+  if (message === undefined) return { text: '', how: null }
   const { text } = parseMessage(subject.source, message)
-  if (kind === 'kept') return text
-  const rendered = policy.render.enabled ? renderTerminal(text) : text
+  if (kind === 'kept') return { text, how: null }
+  const shown = policy.render.enabled ? renderTerminal(text) : text
+  const rendered: TreatedText = { text: shown, how: shown === text ? null : 'rendered' }
   if (kind === 'rendered') return rendered
-  const size = rendered === text ? (subject.sizes[index] ?? 0) : subject.count(rendered)
+  const size = shown === text ? (subject.sizes[index] ?? 0) : subject.count(shown)
   if (size < policy.preview.threshold_tokens) return rendered
-  return previewText(rendered, subject.sizes[index] ?? 0, {
+  const preview = previewText(shown, subject.sizes[index] ?? 0, {
     maxChars: policy.preview.max_chars,
     maxLines: policy.preview.max_lines,
   })
+  return preview === shown ? rendered : { text: preview, how: 'previewed' }
 }
 
 /** The message with this text in the place of its own. */
-function withText(subject: Subject, index: number, text: string, media: 'keep' | 'drop'): Made {
+function withText(subject: Subject, index: number, { text, how }: TreatedText, media: 'keep' | 'drop'): Made {
   const message = subject.messages[index]
-  const unchanged = { text: null, tokens: subject.sizes[index] ?? 0 }
-  if (message === undefined) return unchanged
+  const size = subject.sizes[index] ?? 0
+  if (message === undefined) return unchanged(size)
   const drops = media === 'drop' && hasDroppableMedia(message)
   const parsed = parseMessage(subject.source, message)
-  if (parsed.text === text && !drops) return unchanged
+  if (parsed.text === text && !drops) return unchanged(size)
   const replacement = contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
-  if (replacement === null) return unchanged
+  if (replacement === null) return unchanged(size)
   const argumentTokens = parsed.calls.reduce((sum, call) => sum + subject.count(call.argumentsText), 0)
   const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
   const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
   return {
     text: messageWith(subject.source, message, [replacement]),
     tokens: frame + argumentTokens + mediaTokens + subject.count(text),
+    how,
   }
 }
 
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
 function unloadMessage(subject: Subject, index: number, mediaKept: number): Made {
   const message = subject.messages[index]
-  const unchanged = { text: null, tokens: subject.sizes[index] ?? 0 }
-  if (message === undefined || !hasDroppableMedia(message)) return unchanged
+  const size = subject.sizes[index] ?? 0
+  if (message === undefined || !hasDroppableMedia(message)) return unchanged(size)
   const removal = mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
-  if (removal === null) return unchanged
+  if (removal === null) return unchanged(size)
   const sizes = subject.mediaSizes(index)
   const droppedTokens = total(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
   const textTokens = subject.count(parseMessage(subject.source, message).text)
   return {
     text: messageWith(subject.source, message, [removal]),
-    tokens: unchanged.tokens - droppedTokens - textTokens + subject.count(removal.text),
+    tokens: size - droppedTokens - textTokens + subject.count(removal.text),
+    how: 'unloaded',
   }
 }
 
@@ -178,11 +187,11 @@ function clipMessage(
 ): Made {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
-  if (message === undefined || size <= treatment.tokensMax) return { text: null, tokens: size }
+  if (message === undefined || size <= treatment.tokensMax) return unchanged(size)
   const { source, count } = subject
   const parsed = parseMessage(source, message)
   const drops = hasDroppableMedia(message)
-  const text = treatedText(policy, subject, index, treatment.of)
+  const { text, how } = treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
   const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) + mediaTokens
@@ -197,6 +206,7 @@ function clipMessage(
     const content = contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
     if (content !== null) replacements.push(content)
   }
+  let isCut = shownText !== text
   let tokens = staying + count(shownText)
   for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
     const argumentsText = parsed.calls[position]?.argumentsText ?? ''
@@ -207,9 +217,10 @@ function clipMessage(
     }
     const shown = clippedArguments(span.kind, argumentsText, sizeTokens, level, count)
     tokens += count(shown)
+    isCut ||= shown !== argumentsText
     replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
   }
-  return { text: messageWith(source, message, replacements), tokens }
+  return { text: messageWith(source, message, replacements), tokens, how: isCut ? 'clipped' : how }
 }
 
 function clippedArguments(kind: ArgumentsSpan['kind'], ...text: Parameters<typeof clipArguments>): string {

@@ -2,11 +2,11 @@ import type { Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
 import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedPart } from './layout.ts'
 import type { Ledger } from './ledger.ts'
-import type { MadeCache } from './made-cache.ts'
+import type { MadeCache, MadeHow } from './made-cache.ts'
 import { joinUsers } from './placement.ts'
 import type { PassName } from './policy.ts'
 import { BARE_MARK, recapOf, type Beside } from './recap/recap.ts'
-import type { Stride } from './stride.ts'
+import type { Stride, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
 import { summaryText } from './summary-message.ts'
 import type { Treatments } from './treatments.ts'
@@ -18,6 +18,12 @@ export type ViewMessage = {
   /** The client's message that it is or was made of; null for a recap. */
   readonly index: number | null
   readonly role: string
+  /** What became of the client's message, or what Foldgate wrote; of a joined one, of that whose fields it has. */
+  readonly how: 'kept' | MadeHow | 'summary' | 'recap'
+  /** The messages that a summary or recap stands for; null for all others. */
+  readonly standsFor: SummaryRange | null
+  /** Under strict placement, the messages that were joined in this one, as they were; empty where none were. */
+  readonly joined: readonly ViewMessage[]
 }
 
 export type View = {
@@ -80,7 +86,10 @@ export function* buildView(
 
   // Where everything was folded and no recap fits, something still has to be asked.
   const isBare = messages.length === systemCount && subject.messages.length > systemCount
-  if (isBare) messages.push(standInMessage(BARE_MARK, subject.count(BARE_MARK)))
+  if (isBare) {
+    const all = { start: systemCount, end: subject.messages.length, except: [] }
+    messages.push(standInMessage(BARE_MARK, subject.count(BARE_MARK), 'recap', all))
+  }
   const placed = options.strict ? joinUsers(subject, messages) : messages
   return {
     messages: placed,
@@ -93,10 +102,10 @@ export function* buildView(
     const treatment = ledger.treatment(index, stride.reach, clips)
     if (treatment.kind === 'kept') return original(subject, index)
     const made = yield* treatments.make(index, treatment)
-    if (made.text === null) return original(subject, index)
-    passes.add(passOf[treatment.kind])
-    const role = subject.messages[index]?.facts.role ?? 'other'
-    return { item: { kind: 'made', json: made.text }, tokens: made.tokens, index, role }
+    if (made.text === null || made.how === null) return original(subject, index)
+    passes.add(passOf[made.how])
+    const message = original(subject, index)
+    return { ...message, item: { kind: 'made', json: made.text }, tokens: made.tokens, how: made.how }
   }
 
   function* addStandIns(part: FoldedPart | null, around: Beside): Steps<void> {
@@ -104,22 +113,34 @@ export function* buildView(
     passes.add('fold')
     for (const summary of part.summaries) {
       standIns.summaries += 1
-      messages.push(standInMessage(summaryText(summary), summary.tokens))
+      messages.push(standInMessage(summaryText(summary), summary.tokens, 'summary', summary))
     }
     if (part.recap === null) return
     const said = part.summaries.map(({ text }) => text)
     const recap = yield* recapOf(subject, part.recap, { ...around, said }, cache)
     if (recap.text === null) return
     standIns.recaps += 1
-    messages.push(standInMessage(recap.text, recap.tokens))
+    messages.push(standInMessage(recap.text, recap.tokens, 'recap', part.recap))
   }
 }
 
 // --- internal ---
 
-function standInMessage(text: string, textTokens: number): ViewMessage {
-  const json = JSON.stringify({ role: 'user', content: text })
-  return { item: { kind: 'made', json }, tokens: textTokens + RECAP_FRAME_TOKENS, index: null, role: 'user' }
+function standInMessage(
+  text: string,
+  textTokens: number,
+  how: 'summary' | 'recap',
+  { start, end, except }: SummaryRange,
+): ViewMessage {
+  return {
+    item: { kind: 'made', json: JSON.stringify({ role: 'user', content: text }) },
+    tokens: textTokens + RECAP_FRAME_TOKENS,
+    index: null,
+    role: 'user',
+    how,
+    standsFor: { start, end, except },
+    joined: [],
+  }
 }
 
 function range(start: number, end: number): number[] {
@@ -132,7 +153,7 @@ const passOf = {
   cleared: 'clear',
   clipped: 'clip',
   unloaded: 'clip',
-} as const satisfies Record<string, PassName>
+} as const satisfies Record<MadeHow, PassName>
 
 const passOrder: readonly PassName[] = ['render', 'preview', 'clear', 'fold', 'clip']
 
@@ -142,5 +163,8 @@ function original(subject: Subject, index: number): ViewMessage {
     tokens: subject.sizes[index] ?? 0,
     index,
     role: subject.messages[index]?.facts.role ?? 'other',
+    how: 'kept',
+    standsFor: null,
+    joined: [],
   }
 }

@@ -34,6 +34,12 @@ export type Prepared = {
 export type Rewriter = {
   /** The request under the stride that it stands in, one more if one is due. */
   readonly prepare: (request: RewriteRequest, counted: Counted, how: Preparing) => Promise<Prepared>
+  /** What `prepare` would make: nothing is recorded, and recaps stand for what would be summarised. */
+  readonly dryRun: (
+    request: RewriteRequest,
+    counted: Counted,
+    how: Pick<Preparing, 'forced'>,
+  ) => Promise<Prepared>
   /** The same stride's view under another placement. */
   readonly placeAnew: (
     request: RewriteRequest,
@@ -130,6 +136,12 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
         if (fold !== null) ({ stride } = await strideIn(request, counted, newest, { forced, prepared: fold }))
       }
       if (stride !== null && stride !== newest) stride = await recorded(request, counted, stride)
+      return under(request, counted, stride, strict)
+    },
+
+    dryRun: async (request, counted, { forced }) => {
+      const { newest, strict } = request
+      const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
       return under(request, counted, stride, strict)
     },
 

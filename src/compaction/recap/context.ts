@@ -18,7 +18,7 @@ export function contextOf(subject: Subject, index: number, cache: MadeCache): st
   if (known !== null) return known
   const { calls } = parseMessage(subject.source, message)
   const context = beginning(argumentLines(calls[call.position]?.argumentsText ?? ''))
-  cache.set(key, { text: context, tokens: 0 })
+  cache.set(key, { text: context, tokens: 0, how: null })
   return context
 }
 

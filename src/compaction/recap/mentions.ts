@@ -96,7 +96,7 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   }
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
-  cache.set(key, { text: JSON.stringify([...things]), tokens: 0 })
+  cache.set(key, { text: JSON.stringify([...things]), tokens: 0, how: null })
   return [...things].map(([name, words]) => ({ name, words }))
 }
 

@@ -65,7 +65,7 @@ export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, ca
     writer,
   )
   const text = writer.close()
-  const made: Made = { text, tokens: subject.count(text) }
+  const made: Made = { text, tokens: subject.count(text), how: null }
   cache.set(key, made)
   return made
 }
@@ -80,7 +80,8 @@ const NAME_TOKENS = 6
 
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
-  return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
+  const fits = tokens <= tokensMax
+  return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
 function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, folded: FoldedRun): string {

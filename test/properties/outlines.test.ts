@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compact, viewUnder, type Compacted } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Policy } from '../../src/compaction/policy.ts'
+import { outlineOf, rangesOf, uncountedOutline, type MessageTreatment } from '../../src/compaction/report.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+const RUNS = 400
+
+type Run = {
+  readonly messages: readonly object[]
+  readonly policy: Policy
+  readonly budgetTokens: number
+  readonly strict: boolean
+  /** Which part of what is folded a summary stands for; 0: none. */
+  readonly summarised: number
+}
+
+const passes = fc.constantFrom(
+  {},
+  { clear: { enabled: false } },
+  { fold: { at: 0.99 }, clear: { keep_results: 1 } },
+  { render: { at: 0 }, preview: { at: 0, threshold_tokens: 100, max_chars: 120 } },
+  { limit: { turns: 2, messages: 12 } },
+)
+const runs: fc.Arbitrary<Run> = fc.record({
+  messages: conversation,
+  policy: fc
+    .tuple(passes, fc.record({ recent_messages: fc.integer({ min: 0, max: 12 }), task: fc.boolean() }))
+    .map(([profile, keep]) => policyOf({ ...profile, keep })),
+  budgetTokens: fc.oneof(fc.integer({ min: 40, max: 900 }), fc.integer({ min: 700, max: 20_000 })),
+  strict: fc.boolean(),
+  summarised: fc.constantFrom(0, 0.3, 1),
+})
+
+/** A conversation as it is sent, a summary by a model in place of a recap where one is wanted. */
+function compacted(subject: Subject, { policy, budgetTokens, strict, summarised }: Run): Compacted {
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const { systemCount } = subject.structure
+  const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+  const room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+  const numbers = { nominal: room, actual: room, excess: noExcess, forced: false, prepared: null }
+  const made = finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
+  const fold = made.stride?.fold ?? null
+  if (made.stride === null || fold === null || summarised === 0) return made
+  const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
+  const range = { start: systemCount, end, except: [] }
+  const summaries = [standingSummary(subject, range, 'What was done: much.', 0)]
+  const stride = { ...made.stride, fold: { ...fold, summaries } }
+  return { stride, view: finish(viewUnder(subject, cache, { policy, strict, stride })) }
+}
+
+function check(promise: (outline: readonly MessageTreatment[], subject: Subject, made: Compacted) => void) {
+  fc.assert(
+    fc.property(runs, (run) => {
+      const subject = subjectOf(run.messages)
+      const made = compacted(subject, run)
+      promise(outlineOf(subject, made), subject, made)
+    }),
+    { numRuns: RUNS },
+  )
+}
+
+const total = (counts: readonly (number | null)[]): number =>
+  counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+
+describe('an outline', () => {
+  test('names every message of the client once, in their order', () => {
+    check((outline, subject) => {
+      const indexes = outline.flatMap(({ index }) => index ?? [])
+      expect(indexes).toEqual(subject.messages.map((_, index) => index))
+    })
+  })
+
+  test('adds up to what came and to what is sent', () => {
+    check((outline, subject, { view }) => {
+      expect(total(outline.map(({ receivedTokens }) => receivedTokens))).toBe(total(subject.sizes))
+      expect(total(outline.map(({ sentTokens }) => sentTokens))).toBe(view.tokens)
+    })
+  })
+
+  test('has each summary and recap where it is sent', () => {
+    check((outline, _, { view }) => {
+      const parts = view.messages.flatMap((message) =>
+        message.joined.length === 0 ? [message] : message.joined,
+      )
+      const sent = outline.filter(({ treatment }) => treatment !== 'folded' && treatment !== 'dropped')
+      expect(sent.length).toBe(parts.length)
+      for (const [place, { index, how }] of parts.entries()) {
+        if (index === null) expect(sent[place]).toMatchObject({ index, treatment: how })
+      }
+    })
+  })
+
+  test('says of each message what stands in the bytes that are sent', () => {
+    const told = new Set<string>()
+    check((outline, subject, { view }) => {
+      const texts = viewTexts(subject, view)
+      const bytesOf = new Map(view.messages.map(({ index }, place) => [index, texts[place] ?? '']))
+      const joinedInto = new Map(
+        view.messages.flatMap(({ index, joined }) => joined.map((part) => [part.index, index])),
+      )
+      for (const { index, treatment, pinned } of outline) {
+        if (index === null) continue
+        told.add(treatment)
+        const message = subject.messages[index]
+        const own = subject.source.text(message?.start ?? 0, message?.end ?? 0)
+        const sent = bytesOf.get(index)
+        if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
+          expect(sent).toBeUndefined()
+        else if (joinedInto.has(index)) expect(sent).not.toBe(own)
+        else expect(sent === own).toBe(treatment === 'kept')
+        if (treatment === 'joined') expect(joinedInto.get(index)).toBeLessThan(index)
+        const mark = marks[treatment]
+        if (mark !== undefined && !joinedInto.has(index)) expect(sent).toMatch(mark)
+        if (treatment === 'rendered') expect(sent).not.toMatch(anyMark)
+        if (pinned !== null) expect(['kept', 'joined']).toContain(treatment)
+      }
+    })
+    // What is never tried is not shown.
+    const tried = ['kept', 'rendered', 'previewed', 'cleared', 'clipped', 'folded', 'joined', 'unloaded']
+    expect([...told]).toEqual(expect.arrayContaining(tried))
+  })
+
+  test('names a summary or recap for what was folded, and none for what was dropped', () => {
+    check((outline) => {
+      const ranges = outline.flatMap(({ standsFor }) => standsFor ?? [])
+      const isInside = ({ index }: MessageTreatment): boolean =>
+        ranges.some(({ start, end }) => index !== null && index >= start && index < end)
+      const left = outline.filter(({ treatment }) => treatment === 'folded' || treatment === 'dropped')
+      expect(left.map(isInside)).toEqual(left.map(({ treatment }) => treatment === 'folded'))
+    })
+  })
+
+  test('of what was not compacted says that all was kept', () => {
+    check((_, subject) => {
+      const outline = outlineOf(subject, null)
+      const tokens = ({ index }: MessageTreatment): number => subject.sizes[index ?? -1] ?? 0
+      for (const each of outline) {
+        expect(each).toMatchObject({ treatment: 'kept', standsFor: null })
+        expect([each.receivedTokens, each.sentTokens]).toEqual([tokens(each), tokens(each)])
+      }
+      const uncounted = outline.map((each) => ({ ...each, receivedTokens: null, sentTokens: null }))
+      expect(uncountedOutline(subject.messages)).toEqual(uncounted)
+    })
+  })
+})
+
+test('the ranges of a stride hold all that it treated, and nothing that leads or came after', () => {
+  check((outline, subject, { stride, view }) => {
+    if (stride === null) return
+    const { systemCount } = subject.structure
+    const ranges = rangesOf(stride, systemCount)
+    for (const { start, end } of ranges) {
+      expect(start).toBeGreaterThanOrEqual(systemCount)
+      expect(end).toBeGreaterThan(start)
+      expect(end).toBeLessThanOrEqual(stride.point)
+    }
+    const folded = outline.filter(({ treatment }) => treatment === 'folded' || treatment === 'dropped')
+    const fold = ranges.find(({ pass }) => pass === 'fold')
+    for (const { index } of folded) expect(index).toBeLessThan(fold?.end ?? 0)
+    expect(view.passes.includes('fold')).toBe(fold !== undefined && folded.length > 0)
+  })
+})
+
+const marks: Partial<Record<MessageTreatment['treatment'], RegExp>> = {
+  previewed: /\[preview: /,
+  cleared: /\[cleared: /,
+  unloaded: /\[media left out\]/,
+  // Arguments for which no room is left become an empty object.
+  clipped: /\[clipped: |\[media left out\]|\[cut\]|\{\}/,
+}
+
+const anyMark = /\[(preview|cleared|clipped): |\[media left out\]/
