@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { explainFile } from './admin/explain/explain-command.ts'
 import { createApp, findWindow } from './app.ts'
 import type { Place } from './listeners.ts'
 import { checkConfiguration } from './config/check.ts'
@@ -37,6 +39,8 @@ export async function run(): Promise<number> {
       return serve(parsed.flags)
     case 'check':
       return check(parsed.flags)
+    case 'explain':
+      return explain(parsed.flags, parsed.file)
     case 'health':
       return health(parsed.flags)
     case 'purge':
@@ -236,6 +240,29 @@ async function check(flagValues: FlagValues): Promise<number> {
   return result.exitCode
 }
 
+async function explain(flagValues: FlagValues, file: string | null): Promise<number> {
+  if (file === null && process.stdin.isTTY) {
+    return complain(['foldgate explain needs the body of a request: name its file, or pipe it in'])
+  }
+  const { profile, model, json } = flagValues
+  const result = await explainFile({
+    ...environment(flagValues),
+    file,
+    readInput: () => buffer(process.stdin),
+    profile: typeof profile === 'string' ? profile : null,
+    model: typeof model === 'string' ? model : null,
+    isJson: json === true,
+    paper: { columns: process.stdout.columns ?? 100, color: hasColor() },
+    findWindow: (under, asked, settings) =>
+      findWindow({ settings, proxies: proxiesFrom(process.env), nowMs: Date.now }, under, asked),
+  })
+  return result.exitCode === 0 ? say(result.text) : complain([result.text])
+}
+
+function hasColor(): boolean {
+  return process.stdout.isTTY && process.env['NO_COLOR'] === undefined
+}
+
 /** Asks the Foldgate that runs with these settings whether it is up. */
 async function health(flagValues: FlagValues): Promise<number> {
   const loaded = await loadSettings(environment(flagValues))
@@ -286,7 +313,7 @@ async function demo(flagValues: FlagValues): Promise<number> {
     count: counter.count,
     write: (text) => void process.stdout.write(text),
     columns: process.stdout.columns ?? 100,
-    color: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    color: hasColor(),
     ...(own === null ? {} : { upstream: own }),
   })
   return failed === 0 ? 0 : 1

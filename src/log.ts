@@ -37,6 +37,13 @@ export function createLog({ level, write, pretty, now }: LogOptions): Log {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
+/** A text of somebody else's that a terminal only shows: what it would act on is written as JSON writes it. */
+export function escaped(text: string): string {
+  return text.replaceAll(unprintable, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),
+  )
+}
+
 // --- internal ---
 
 /**
@@ -48,12 +55,6 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 /** A value of a fact, in quotes where it holds something that must not reach a terminal. */
 function quoted(text: string): string {
   return text.search(unprintable) === -1 ? text : escaped(JSON.stringify(text))
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(unprintable, (character) =>
-    Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),
-  )
 }
 
 function escapedUnit(unit: number): string {

@@ -5,7 +5,7 @@ import type { StandingSummary, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
 
 /** The tags around a summary, by which a model and a later pass can tell it from the user's words. */
-const SUMMARY_OPEN = '<conversation-summary>'
+export const SUMMARY_OPEN = '<conversation-summary>'
 const SUMMARY_CLOSE = '</conversation-summary>'
 
 const INTRODUCTION = 'Earlier messages were left out here to fit the context window. This stands for them:'

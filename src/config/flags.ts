@@ -14,6 +14,11 @@ export const commands = {
     usage: 'foldgate check [--model NAME]',
     meaning: 'Validate settings and profiles; say which profile and window a model gets.',
   },
+  explain: {
+    usage: 'foldgate explain [FILE] [--profile NAME] [--model NAME] [--json]',
+    meaning:
+      'Say what would be sent for a request body and why, message by message; - or no file: standard input.',
+  },
   health: { usage: 'foldgate health', meaning: 'Ask a running Foldgate whether it is up; for containers.' },
   purge: {
     usage: 'foldgate purge [--conversation ID]',
@@ -62,7 +67,9 @@ export const flags = [
     environment: 'FOLDGATE_CONFIG',
     defaultText: '`./foldgate.yaml` if there',
   },
-  { ...plain('model', 'NAME', 'Model to ask about, or to use.'), commands: ['check', 'demo'] },
+  { ...plain('model', 'NAME', 'Model to ask about, or to use.'), commands: ['check', 'demo', 'explain'] },
+  { ...plain('profile', 'NAME', 'Profile to ask about.'), commands: ['explain'] },
+  { ...plain('json', null, 'Print JSON.'), commands: ['explain'] },
   {
     ...plain('conversation', 'ID', 'The conversation, as x-foldgate-conversation names it.'),
     commands: ['purge'],
@@ -79,6 +86,8 @@ export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
 export type ParsedArguments = {
   readonly command: Command
   readonly flags: FlagValues
+  /** The file that `explain` is to read; null where none is named. */
+  readonly file: string | null
   /** Everything that was not understood, each with what to do. */
   readonly problems: readonly Problem[]
 }
@@ -116,12 +125,13 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   const [first, ...rest] = words
   const command = first !== undefined && isCommand(first) ? first : 'serve'
   if (first !== undefined && !isCommand(first)) problems.push(unknownCommand(first))
-  problems.push(...rest.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, null)))
+  const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]
+  problems.push(...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, null)))
   for (const name of given.keys()) {
     const problem = placeProblem(name, command)
     if (problem !== null) problems.push(problem)
   }
-  return { command, flags: Object.fromEntries(given), problems }
+  return { command, flags: Object.fromEntries(given), file, problems }
 }
 
 // --- internal ---

@@ -25,24 +25,28 @@ export type RepairParts = {
  */
 export async function repairRequest(request: ChatRequest, parts: RepairParts): Promise<ChatRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.memory) !== null) return request
-  const chat = await parts.failures.around('repair', request.received, () => repaired(request, parts.reading))
+  const { received, place } = request
+  const chat = await parts.failures.around('repair', received, () =>
+    repairedChat(received, place.scope, parts.reading),
+  )
   if (chat.repairs === null) return request
   parts.onRepaired(chat.repairs)
   return { ...request, chat }
 }
 
-// --- internal ---
-
-async function repaired({ received, place }: ChatRequest, reading: ReadChatOptions): Promise<Chat> {
+/** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
+export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
   const { messages, completion, bytes, source } = received
   const found = await drive(repairConversation(source, messages))
   if (found === null) return received
   const body = bytesOf(bytes, spliceMessages(messages, found.items, completion.messages, bytes.length))
-  const read = await readBytes(body, place.scope, reading, found)
+  const read = await readBytes(body, scope, reading, found)
   if (typeof read === 'string') throw new InvariantError(`the repaired body cannot be read: ${read}`)
   if (brokenRules(read) > brokenRules(received)) throw new InvariantError('the repair breaks more rules')
   return read
 }
+
+// --- internal ---
 
 function brokenRules({ messages }: Chat): number {
   return violationsOf(

@@ -5,7 +5,7 @@ import { formatProblem } from '../../src/config/problem.ts'
 const problemsOf = (line: string) => parseArguments(line.split(' ')).problems.map(formatProblem)
 
 test('without arguments it serves', () => {
-  expect(parseArguments([])).toEqual({ command: 'serve', flags: {}, problems: [] })
+  expect(parseArguments([])).toEqual({ command: 'serve', flags: {}, file: null, problems: [] })
 })
 
 test.each([
@@ -16,19 +16,29 @@ test.each([
   ['-h', 'serve', { help: true }],
   ['check --help', 'check', { help: true }],
 ])('%s', (line, command, flags) => {
-  expect(parseArguments(line.split(' '))).toEqual({ command, flags, problems: [] })
+  expect(parseArguments(line.split(' '))).toEqual({ command, flags, file: null, problems: [] })
 })
 
 test.each([
+  ['explain body.json --json', 'body.json', { json: true }],
+  ['explain --profile mine -', '-', { profile: 'mine' }],
+  ['--model m explain', null, { model: 'm' }],
+])('%s names the file that is to be read', (line, file, flags) => {
+  expect(parseArguments(line.split(' '))).toEqual({ command: 'explain', flags, file, problems: [] })
+})
+
+test.each([
+  ['explain one two', 'explain: takes no argument "two"'],
+  ['check --json', '--json: is no flag of "check" — it belongs to explain'],
   ['--upstrem http://h', '--upstrem: unknown flag — did you mean --upstream?'],
   ['--upstrem http://h check --port', '--port: needs a value — write --port PORT'],
   ['--host --port', '--host: needs a value — write --host HOST'],
   ['cheek', '"cheek": unknown command — did you mean "check"?'],
   ['--help=yes', '--help: takes no value — write --help'],
   ['check it', 'check: takes no argument "it"'],
-  ['serve --model m', '--model: is no flag of "serve" — it belongs to check, demo'],
+  ['serve --model m', '--model: is no flag of "serve" — it belongs to check, demo, explain'],
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
-  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, check, health, purge'],
+  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, check, explain, health, purge'],
 ])('%s is told', (line, problem) => {
   expect(problemsOf(line)).toContain(problem)
 })

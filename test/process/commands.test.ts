@@ -129,6 +129,7 @@ describe('the command line', () => {
       'serve',
       'demo',
       'check',
+      'explain',
       'health',
       'purge',
       '--upstream',

@@ -13,7 +13,7 @@ import { thingsIn } from './things.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
-const RECAP_OPEN = '<conversation-recap>'
+export const RECAP_OPEN = '<conversation-recap>'
 const RECAP_CLOSE = '</conversation-recap>'
 
 /** What stands for folded messages where there is no room for more. */

@@ -47,16 +47,19 @@ export const askForUsage =
     }
   }
 
-// --- internal ---
-
 /** The request with the addition; null where nothing is to be asked. */
-function withUsageAsked(prepared: Prepared, { when, mayAsk }: UsageOptions): Prepared | null {
+export function withUsageAsked(
+  prepared: Prepared,
+  { when, mayAsk }: Pick<UsageOptions, 'when' | 'mayAsk'>,
+): Prepared | null {
   const addition = prepared.chat.completion.usageAddition
   if (addition === null || when === 'never') return null
   if (when === 'rewritten' && isUntouched(prepared)) return null
   if (!mayAsk()) return null
   return { ...prepared, pieces: withReplaced(prepared.pieces, addition.at, addition.text) }
 }
+
+// --- internal ---
 
 function reasonOf(refused: Outcome): UsageRefusal | 'order' {
   const isReadable = headerValue(refused.answer.rawHeaders, 'content-encoding') === null

@@ -1,0 +1,190 @@
+import { createMadeCache } from '../../compaction/made-cache.ts'
+import { pinnedTokens, pinsAt } from '../../compaction/pins.ts'
+import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
+import { FoldgateError, InvariantError } from '../../errors.ts'
+import { createCalibration } from '../../pressure/calibration/calibration.ts'
+import { budgetOf } from '../../pressure/pressure.ts'
+import type { ResolvedWindow } from '../../pressure/window.ts'
+import { matchProfile } from '../../profiles/match.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { drive } from '../../proxy/drive.ts'
+import { createMeasure, type Counted, type Measure } from '../../proxy/measure/measure.ts'
+import { reserveOf } from '../../proxy/measure/reserve.ts'
+import { createRecords } from '../../proxy/memory/records.ts'
+import { repairedChat } from '../../proxy/repair.ts'
+import { readBytes, type Chat } from '../../proxy/request/read-chat.ts'
+import { asItCame, createRewriter, type Prepared } from '../../proxy/rewrite.ts'
+import { bytesOf } from '../../proxy/send/outgoing-body.ts'
+import { withUsageAsked, type UsageOptions } from '../../proxy/send/usage-in-streams.ts'
+import { openMemoryStore } from '../../stores/memory-store.ts'
+import type { Explanation, ExplainedMessage } from './explanation.ts'
+import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
+import { countRoles, tallyReceived, tallySent } from './tally.ts'
+import { thresholdsIn } from './thresholds.ts'
+import { warningsOf } from './warnings.ts'
+
+export type ExplainParts = {
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  /** The window that a model gets under a profile. */
+  readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
+  /** In which streamed requests usage is asked for (`usage.in_streams`). */
+  readonly usageInStreams: UsageOptions['when']
+}
+
+export type ExplainOptions = {
+  /** The profile to ask about; null: the one that the model gets. */
+  readonly profile: string | null
+  /** The model to ask about; null: the one that the body names. */
+  readonly model: string | null
+}
+
+export type Explain = (body: Buffer, options: ExplainOptions) => Promise<Explanation>
+
+/**
+ * Says what would be sent for a request body, and why, message by message: as a request that is seen for the first time
+ * by a Foldgate that nothing has taught. Nothing is sent, recorded or kept. Throws `malformed_request` or `unknown_profile`.
+ */
+export function createExplain(parts: ExplainParts): Explain {
+  return async function explain(body, options) {
+    const reading = readingOnce()
+    const received = await readAsked(body, reading)
+    const model = options.model ?? received.completion.model ?? ''
+    const match = matchProfile(parts.profiles(), { model, headers: {}, requested: options.profile })
+    if (match.kind === 'unknown')
+      throw new FoldgateError('unknown_profile', match.message, { param: 'profile' })
+    const { profile } = match
+    const isMended = profile.repair && !profile.observe
+    const chat = isMended ? await repairedChat(received, ASKED_SCOPE, reading) : received
+    const asked = { chat, profile, model, window: await parts.findWindow(profile, model) }
+    const { measure, counted } = await measured(asked)
+    const dry = await dryRun(asked, counted)
+    const usage = { when: parts.usageInStreams, mayAsk: () => true }
+    const prepared = profile.observe
+      ? asItCame(received, measure.incomingTokens)
+      : (withUsageAsked(dry, usage) ?? dry)
+    const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
+    const sent = await readBytes(bytes, ASKED_SCOPE, reading)
+    if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
+    const { compacted } = prepared
+
+    const { window, budgetTokens } = measure
+    const fixedTokens =
+      counted.aroundTokens +
+      pinnedTokens(counted.subject, pinsAt(counted.subject, profile, chat.messages.length))
+    const marginTokens = counted.actual.aroundTokens - counted.aroundTokens
+    const tokensReceived = await drive(tallyReceived(chat, counted))
+    const would = fateOf(prepared, profile)
+    const told = {
+      model,
+      window: { tokens: window.tokens, kind: window.kind, source: window.source },
+      reserve: window.tokens - providerBudget(asked),
+      ratio: measure.rate.ratio,
+      budget: budgetTokens,
+      margin: marginTokens,
+      thresholds: thresholdsIn(profile, { budgetTokens, fixedTokens, marginTokens }),
+      pressure: measure.pressure,
+      fixed: { tokens: fixedTokens, share_of_budget: fixedTokens / budgetTokens },
+      would,
+    }
+    const unobserved = fateOf(dry, { observe: false })
+    const hasRecap = (compacted?.view.standIns.recaps ?? 0) > 0
+    return {
+      profile: { name: profile.name, because: match.why },
+      ...told,
+      warnings: warningsOf({ ...told, profile, received, unobserved, hasRecap }),
+      tokens: {
+        received: tokensReceived,
+        sent:
+          compacted === null ? tokensReceived : await drive(tallySent(sent, compacted.view, counted, model)),
+      },
+      message_counts: { received: countRoles(received), sent: countRoles(sent) },
+      messages: outlineOf(counted.subject, compacted).map(explained),
+      body: bytes,
+    }
+  }
+}
+
+// --- internal ---
+
+type Asked = {
+  readonly chat: Chat
+  readonly profile: Profile
+  readonly model: string
+  readonly window: ResolvedWindow
+}
+
+/** Room for what is made in one question, in characters. */
+const MADE_CHARS_MAX = 32 * 1024 * 1024
+
+const NOTHING_KNOWN = { namesMax: 1, promptsMax: 1 } as const
+
+/** Counted whatever its size, and by nothing but the model's name. */
+async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
+  const { chat, profile, model, window } = asked
+  const measure = await createMeasure({
+    calibration: createCalibration(NOTHING_KNOWN),
+    suspicions: { wantsCount: () => false },
+    onGuess: () => {},
+  })({
+    chat,
+    profile,
+    model,
+    modelKey: { upstream: profile.upstream ?? 'default', credential: '', model },
+    windows: { actual: window, nominal: window },
+    stride: null,
+    scope: ASKED_SCOPE,
+    conversation: ASKED_SCOPE,
+    mustCount: true,
+  })
+  if (measure.counted === null) throw new InvariantError('the request was not counted')
+  return { measure, counted: measure.counted }
+}
+
+/** The request as it would be sent if it were never seen before. */
+async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepared> {
+  const store = openMemoryStore({ charsMax: 1, lifetimeMs: 1 })
+  const rewriter = createRewriter({
+    cache: createMadeCache({ charsMax: MADE_CHARS_MAX }),
+    records: createRecords(store, async (_, work) => work()),
+  })
+  const request = {
+    chat,
+    conversation: ASKED_SCOPE,
+    profile,
+    place: { scope: ASKED_SCOPE, profile: profile.name, model: '' },
+    newest: null,
+    strict: profile.template === 'strict',
+  }
+  return rewriter.dryRun(request, counted, { forced: false })
+}
+
+function providerBudget({ chat, profile, window }: Asked): number {
+  const reserveTokens = reserveOf({ chat, profile })
+  return budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
+}
+
+/** As the headers of an answer would say it. */
+function fateOf(prepared: Prepared, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
+  const { isRewritten, compacted, sentTokens } = prepared
+  const passes = isRewritten ? (compacted?.view.passes ?? []) : []
+  const because = passes.length > 0 ? (compacted?.stride?.reason ?? null) : isRewritten ? 'repair' : null
+  return {
+    action: isRewritten ? 'compacted' : 'relayed',
+    reason: observe ? 'observe' : because,
+    passes,
+    sent_tokens: sentTokens,
+  }
+}
+
+function explained(message: MessageTreatment): ExplainedMessage {
+  return {
+    index: message.index,
+    role: message.role,
+    tool: message.tool,
+    treatment: message.treatment,
+    pinned: message.pinned,
+    received_tokens: message.receivedTokens,
+    sent_tokens: message.sentTokens,
+    stands_for: message.standsFor,
+  }
+}

@@ -1,0 +1,50 @@
+import { createFactsReader } from '../../conversation/facts.ts'
+import { createValidatedValues } from '../../dialects/validated-values.ts'
+import { FoldgateError } from '../../errors.ts'
+import { digest } from '../../proxy/request/body-source.ts'
+import {
+  readBytes,
+  type Chat,
+  type ReadChatOptions,
+  type UnreadReason,
+} from '../../proxy/request/read-chat.ts'
+
+/** Under which name the question is counted: that of no client. */
+export const ASKED_SCOPE = 'explain'
+
+/** What reads a body and what is made of it. One for each question, so that nothing of it is kept. */
+export function readingOnce(): ReadChatOptions {
+  return {
+    readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
+    validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+  }
+}
+
+/** The chat completion request that is asked about. Throws `malformed_request` where it is none. */
+export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise<Chat> {
+  const chat = await readBytes(body, ASKED_SCOPE, reading)
+  if (typeof chat !== 'string') return chat
+  throw new FoldgateError('malformed_request', `${unread[chat]} ${WANTED}`)
+}
+
+// --- internal ---
+
+const FACTS_ENTRIES_MAX = 100_000
+
+const VALIDATED_ENTRIES_MAX = 100
+
+const WANTED =
+  'What is wanted is the body of a chat completion request, as a client sends it: {"model": …, "messages": […]}. A proxied request like this would be relayed as it is.'
+
+const unread: Readonly<Record<UnreadReason, string>> = {
+  'not-utf8': 'The body is not UTF-8: write the file anew in that encoding.',
+  bom: 'The body begins with a byte order mark, which JSON does not allow: save the file without it.',
+  'not-json-object': 'The body is no JSON object.',
+  'duplicate-key': 'The body has a key twice: which value counts is up to the reader, so nothing is changed.',
+  'invalid-value': 'A value in the body is no JSON.',
+  'no-messages': 'The body has no messages: "messages" is missing, empty, or no list.',
+  'message-unreadable':
+    'A message in the body cannot be read with certainty: each is an object with a role, and no key twice.',
+  encoding: 'The body has a content coding: unpack it first.',
+  failed: 'The body could not be read.',
+}

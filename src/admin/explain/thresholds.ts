@@ -1,0 +1,35 @@
+import { thresholdTokens } from '../../pressure/pressure.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { hasSummaries } from '../../profiles/summaries.ts'
+import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
+import type { Thresholds } from './explanation.ts'
+
+export type ThresholdFigures = {
+  readonly budgetTokens: number
+  /** What no compaction takes away, by our count. */
+  readonly fixedTokens: number
+  /** What is reckoned with beside our count. */
+  readonly marginTokens: number
+}
+
+/** Where everything begins under a profile, in tokens of a prompt as it is counted: the margin is taken off. */
+export function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thresholds {
+  const { budgetTokens, fixedTokens, marginTokens } = figures
+  const isOff = profile.trigger === 'off'
+  const at = (setting: number): number =>
+    Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
+  const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+    isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
+  // At zero these two need no stride: they treat a message from the first time it is sent.
+  const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+    pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
+  return {
+    trigger: isOff ? null : at(triggerOf(profile)),
+    target: isOff ? null : at(targetOf(profile)),
+    render_at: fromTheFirst(profile.render),
+    preview_at: fromTheFirst(profile.preview),
+    clear_at: passAt(profile.clear),
+    fold_at: passAt(profile.fold),
+    summary_at: hasSummaries(profile) && !isOff ? at(profile.summary.at) : null,
+  }
+}

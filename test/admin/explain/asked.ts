@@ -1,0 +1,52 @@
+import type { Explanation } from '../../../src/admin/explain/explanation.ts'
+import { createExplain, type ExplainOptions, type ExplainParts } from '../../../src/admin/explain/explain.ts'
+import { profileSchema } from '../../../src/profiles/schema.ts'
+import { resolveWindow } from '../../../src/pressure/window.ts'
+import { prose, round, rounds, system, user } from '../../compaction/sending.ts'
+
+export type AskedWith = Partial<ExplainOptions> & {
+  /** Profiles as their files would say them; `default` among them. */
+  readonly profiles?: Readonly<Record<string, object>>
+  readonly usageInStreams?: ExplainParts['usageInStreams']
+}
+
+/** What is told of a body under these profiles; without any under one with a window of 16,000 tokens. */
+export async function asked(body: object | string | Buffer, options: AskedWith = {}): Promise<Explanation> {
+  const given = options.profiles ?? { default: { window: { tokens: 16_000 } } }
+  const profiles = new Map(
+    Object.entries(given).map(([name, profile]) => [name, { ...profileSchema.parse(profile), name }]),
+  )
+  const explain = createExplain({
+    profiles: () => profiles,
+    findWindow: async (profile, model) => {
+      const { tokens } = profile.window
+      const configuredTokens = tokens === 'auto' ? null : tokens
+      const sources = { configuredTokens, maxTokens: null, learnt: null, server: null, host: null }
+      return resolveWindow({ ...sources, names: [model] })
+    },
+    usageInStreams: options.usageInStreams ?? 'rewritten',
+  })
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  return explain(Buffer.from(text), { profile: options.profile ?? null, model: options.model ?? null })
+}
+
+/** An agent's run that fits the window of 16,000 tokens. */
+export const short = {
+  model: 'gpt-4o',
+  messages: [system('Be brief.'), user('The task.'), ...rounds('a', 3, 300)],
+}
+
+const wordy = { text: prose('what is asked of the tool', 900) }
+
+/** One that is several times too long, in what the model said too. */
+export const long = {
+  model: 'gpt-4o',
+  messages: [
+    system('Be brief.'),
+    user('The task.'),
+    ...Array.from({ length: 40 }, (_, at) =>
+      round(`a${at}`, prose('result', 1200), 'read_file', wordy),
+    ).flat(),
+    user('Go on.'),
+  ],
+}

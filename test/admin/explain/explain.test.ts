@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import { explanationJson } from '../../../src/admin/explain/explanation.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { rounds, system, user } from '../../compaction/sending.ts'
+import { postChat } from '../../proxy/post-chat.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { asked, long, short } from './asked.ts'
+
+const window = { tokens: 16_000 }
+const parsed = (body: Buffer): Record<string, unknown> & { messages: unknown[] } =>
+  JSON.parse(body.toString())
+const sum = (counts: readonly (number | null)[]): number =>
+  counts.reduce<number>((total, count) => total + (count ?? 0), 0)
+
+/** The sum of the categories, without their total. */
+const inAll = (tokens: Readonly<Record<string, number>>): number =>
+  sum(Object.entries(tokens).map(([category, count]) => (category === 'total' ? 0 : count)))
+
+describe('what fits', () => {
+  test('would go on byte for byte, and every message is kept', async () => {
+    const told = await asked(short)
+    expect(told.would).toMatchObject({ action: 'relayed', reason: null, passes: [] })
+    expect(told.body.toString()).toBe(JSON.stringify(short))
+    expect(told.messages.map(({ treatment }) => treatment)).toEqual(Array(8).fill('kept'))
+    expect(told.tokens.sent).toEqual(told.tokens.received)
+    expect(told.warnings).toEqual([])
+  })
+
+  test('is told with window, budget and where everything begins', async () => {
+    const profile = { window, trigger: 0.8, target: 0.5, preview: { at: 0 }, clear: { enabled: false } }
+    const told = await asked({ ...short, max_tokens: 1000 }, { profiles: { default: profile } })
+    expect(told).toMatchObject({
+      profile: { name: 'default', because: expect.stringContaining('no other profile') },
+      model: 'gpt-4o',
+      window: { tokens: 16_000, kind: 'total', source: 'config' },
+      reserve: 1000,
+      budget: 15_000,
+      ratio: 1,
+      margin: 0,
+    })
+    const { fixed, thresholds } = told
+    expect(thresholds.trigger).toBe(Math.floor(fixed.tokens + 0.8 * (15_000 - fixed.tokens)))
+    expect(thresholds.target).toBe(Math.floor(fixed.tokens + 0.5 * (15_000 - fixed.tokens)))
+    expect(thresholds).toMatchObject({
+      render_at: thresholds.trigger,
+      preview_at: 0,
+      clear_at: null,
+      fold_at: thresholds.trigger,
+      summary_at: null,
+    })
+    expect(told.pressure).toBeCloseTo(told.tokens.received.total / 15_000)
+  })
+})
+
+describe('what is too long', () => {
+  test('would be sent as a Foldgate sends it that sees it for the first time', async () => {
+    await using at = await standWith(completion('fine'), { profile: { window } })
+    for (const body of [long, { ...long, stream: true }]) {
+      const reply = await postChat(at.url, body)
+      const told = await asked(body)
+      expect(told.body.toString()).toBe(at.upstream.requests.at(-1)?.body.toString())
+      expect(told.would.passes.join(',')).toBe(reply.header('x-foldgate-passes'))
+      const { received } = told.tokens
+      expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(reply.header('x-foldgate-tokens'))
+      expect(told.profile.name).toBe(reply.header('x-foldgate-profile'))
+    }
+  })
+
+  test('adds up, message by message and category by category', async () => {
+    const { tokens, messages, would, message_counts, body } = await asked(long)
+    const around = tokens.received.tools + tokens.received.other
+    expect(would).toMatchObject({ action: 'compacted', reason: 'trigger' })
+    expect(sum(messages.map(({ received_tokens }) => received_tokens)) + around).toBe(tokens.received.total)
+    expect(sum(messages.map(({ sent_tokens }) => sent_tokens)) + around).toBe(tokens.sent.total)
+    expect(tokens.sent.total).toBe(would.sent_tokens)
+    expect(inAll(tokens.received)).toBe(tokens.received.total)
+    expect(inAll(tokens.sent)).toBe(tokens.sent.total)
+    expect(tokens.sent.summary).toBeGreaterThan(0)
+    expect(message_counts.received).toEqual({ system: 1, user: 2, assistant: 40, tool: 40, total: 83 })
+    expect(message_counts.sent['total']).toBe(parsed(body).messages.length)
+  })
+
+  test('is told apart from what is joined into one message', async () => {
+    const told = await asked(long, { profiles: { default: { window, template: 'strict' } } })
+    const { tokens, would, messages } = told
+    expect(messages.map(({ treatment }) => treatment)).toContain('joined')
+    expect(tokens.sent.total).toBe(would.sent_tokens)
+    expect(tokens.sent.summary).toBeGreaterThan(100)
+    expect(tokens.sent.user).toBeGreaterThan(0)
+  })
+
+  test('asks for usage in a stream, unless the settings say otherwise', async () => {
+    const body = { ...long, stream: true }
+    expect(parsed((await asked(body)).body)['stream_options']).toEqual({ include_usage: true })
+    expect(parsed((await asked(body, { usageInStreams: 'never' })).body)).not.toHaveProperty('stream_options')
+  })
+})
+
+test('summaries that came with the conversation and media are told apart', async () => {
+  const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'low' } }
+  const { tokens } = await asked({
+    model: 'gpt-4o',
+    messages: [
+      user('<conversation-recap>\nmuch\n</conversation-recap>'),
+      user([{ type: 'text', text: 'Look.' }, image]),
+    ],
+  })
+  expect(tokens.received.summary).toBeGreaterThan(0)
+  expect(tokens.received.images).toBe(85)
+  expect(tokens.received.user).toBeLessThan(20)
+})
+
+describe('the profile', () => {
+  const profiles = {
+    default: { window },
+    small: { models: ['tiny-*'], window: { tokens: 4000 } },
+  }
+
+  test('is the one that the model gets, the model that of the body unless another is asked about', async () => {
+    expect((await asked({ ...short, model: 'tiny-1' }, { profiles })).profile.name).toBe('small')
+    const other = await asked(short, { profiles, model: 'tiny-2' })
+    expect([other.profile.name, other.model, other.window.tokens]).toEqual(['small', 'tiny-2', 4000])
+  })
+
+  test('is the one that is named, and one that is not there is told with those that are', async () => {
+    expect((await asked(short, { profiles, profile: 'small' })).profile.because).toBe('asked for by name')
+    await expect(asked(short, { profiles, profile: 'smal' })).rejects.toMatchObject({
+      code: 'unknown_profile',
+      message: expect.stringContaining('did you mean "small"?'),
+    })
+  })
+
+  test('that only observes changes nothing, and says what it would have done', async () => {
+    const told = await asked(long, { profiles: { default: { window, observe: true } } })
+    expect(told.would).toMatchObject({ action: 'relayed', reason: 'observe' })
+    expect(told.body.toString()).toBe(JSON.stringify(long))
+    expect(told.warnings.map(({ code }) => code)).toEqual(['observed'])
+    expect(told.warnings[0]?.message).toMatch(/Else [\d,]+ tokens would be sent: .*fold/)
+  })
+})
+
+async function codesOf(body: object, profile: object): Promise<readonly string[]> {
+  return (await asked(body, { profiles: { default: profile } })).warnings.map(({ code }) => code)
+}
+
+describe('warnings', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'run', arguments: '{}' } }
+  const broken = {
+    model: 'gpt-4o',
+    messages: [user('Go.'), { role: 'assistant', content: null, tool_calls: [call] }, user('And?')],
+  }
+
+  test('a window that is a guess, and a model that is not named', async () => {
+    expect(await codesOf({ ...short, model: 'nobody-knows' }, {})).toEqual(['window_guessed'])
+    expect(await codesOf({ messages: short.messages }, { window })).toEqual(['model_missing'])
+  })
+
+  test('what is fixed leaves too little, or nothing', async () => {
+    const wordy = { model: 'gpt-4o', messages: [system('Mind this rule. '.repeat(1000)), user('Go.')] }
+    expect(await codesOf(wordy, { window: { tokens: 10_000 } })).toEqual(['fixed_large'])
+    expect(await codesOf(wordy, { window: { tokens: 4000 } })).toEqual(['does_not_fit', 'fixed_large'])
+    const off = await asked(long, { profiles: { default: { window, trigger: 'off' } } })
+    expect(off.warnings[0]?.message).toContain('trigger is off')
+    expect(off.thresholds).toMatchObject({ trigger: null, target: null, fold_at: null })
+  })
+
+  test('a broken conversation, with the places, repaired or not', async () => {
+    const as = await asked(broken)
+    expect(as.warnings).toEqual([
+      {
+        code: 'conversation_broken',
+        message:
+          'The conversation arrives broken: tool calls without an answer (message 1). Upstreams may refuse it; repair: true in the profile mends it.',
+      },
+    ])
+    const mended = await asked(broken, { profiles: { default: { window, repair: true } } })
+    expect(mended.warnings[0]?.message).toContain('The profile repairs it')
+    expect(mended.would).toMatchObject({ action: 'compacted', reason: 'repair', passes: [] })
+    expect(parsed(mended.body).messages).toHaveLength(4)
+  })
+
+  test('a recap that stands where a model would write a summary', async () => {
+    expect(await codesOf(long, { window, summary: { model: 'cheap' } })).toEqual(['recap_stands_in'])
+  })
+})
+
+describe('a body that cannot be read', () => {
+  test.each([
+    ['not JSON', '{"messages": [', 'no JSON object'],
+    ['a list', '[{"role":"user","content":"Hi"}]', 'no JSON object'],
+    ['without messages', '{"model":"gpt-4o"}', '"messages" is missing'],
+    ['with no message', '{"model":"gpt-4o","messages":[]}', '"messages" is missing'],
+    ['with a key twice', '{"messages":[],"messages":[]}', 'a key twice'],
+    ['with something else for a message', '{"messages":[1]}', 'cannot be read with certainty'],
+    ['with a byte order mark', '\uFEFF{"messages":[]}', 'byte order mark'],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'not UTF-8'],
+  ])('is told what is wrong with it: %s', async (_, body, part) => {
+    const failure = await asked(body).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(FoldgateError)
+    expect(failure).toMatchObject({ code: 'malformed_request' })
+    expect(String(failure)).toContain(part)
+    expect(String(failure)).toContain('{"model": …, "messages": […]}')
+  })
+})
+
+test('as JSON it holds the body that would be sent byte for byte', async () => {
+  const spelt = String.raw`{ "messages" : [ {"content":"caf\u00e9 \/ é","role":"user","x":1e400,"y":{"a":1,"a":2}} ],
+    "model":"gpt-4o", "temperature":0.10 }`
+  const text = explanationJson(await asked(spelt))
+  expect(text.endsWith(`,"body":${spelt}}`)).toBe(true)
+  expect(text.indexOf(spelt)).toBe(text.length - spelt.length - 1)
+  const { body: _, ...told } = await asked(spelt)
+  expect(JSON.parse(text)).toMatchObject(JSON.parse(JSON.stringify(told)))
+  const compacted = await asked({ ...long, messages: [...long.messages, ...rounds('z', 2, 100)] })
+  expect(explanationJson(compacted)).toContain(`,"body":${compacted.body.toString()}}`)
+})
