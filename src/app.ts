@@ -1,5 +1,7 @@
 import type { Server } from 'node:http'
 import { createMadeCache } from './compaction/made-cache.ts'
+import { createExplain } from './admin/explain/explain.ts'
+import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
@@ -10,7 +12,7 @@ import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
 import { createCalibration } from './pressure/calibration/calibration.ts'
-import { resolveWindow, type ResolvedWindow } from './pressure/window.ts'
+import type { ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
@@ -33,6 +35,7 @@ import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { harmlessReports } from './proxy/report/harmless-reports.ts'
 import { joinedReports } from './proxy/report/joined-reports.ts'
 import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
+import { findOwnWindow, hostOf } from './proxy/measure/own-window.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
 import { createDesk } from './summaries/desk.ts'
@@ -40,9 +43,8 @@ import { createParameterMemory } from './summaries/parameter-memory.ts'
 import { tellSummary } from './summaries/tell-summary.ts'
 import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
-import { parseTarget } from './upstream/target.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
-import { createServerWindows, type WindowQuestion } from './upstream/windows/server-windows.ts'
+import { createServerWindows } from './upstream/windows/server-windows.ts'
 import { createWarnings } from './warnings.ts'
 
 export type AppOptions = {
@@ -160,7 +162,7 @@ export function createApp(options: AppOptions): App {
     findWindows: createWindowFinder({
       memory,
       serverWindows,
-      hostOf: (name) => hostnameOf(upstreams.addressOf(name).origin),
+      hostOf: (name) => hostOf(upstreams, name),
       nowMs,
     }),
     measure: createMeasure({ calibration, suspicions, onGuess: warnings.guessed }),
@@ -197,11 +199,16 @@ export function createApp(options: AppOptions): App {
     onFailure: tellFailure,
   })
 
+  const explain = createExplain({
+    profiles: options.profiles,
+    findWindow: (profile, model) => findOwnWindow(profile, model, { upstreams, serverWindows }),
+    usageInStreams: settings.usage.in_streams,
+  })
   const adminServer = oversight.openServer({
     desk,
     compactWishes,
     bodyLimits,
-    explain: async () => '{}',
+    explain: async (body, asked) => explanationJson(await explain(body, asked)),
     clientUrl: () => clientUrlOf(server, settings),
     onStoreFailure: (error) => failures.note('store', error),
     onDeleted: (conversation, count) =>
@@ -233,26 +240,8 @@ export async function findWindow(
 ): Promise<ResolvedWindow> {
   const upstreams = openUpstreams(settings, proxies)
   const serverWindows = createServerWindows({ upstreams, nowMs, onTrouble: () => {} })
-  const sources = {
-    configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
-    maxTokens: profile.window.max,
-    learnt: null,
-    names: [model],
-    host: hostnameOf(upstreams.addressOf(profile.upstream).origin),
-  }
-  const question: WindowQuestion = {
-    upstream: profile.upstream,
-    credential: '',
-    model,
-    target: parseTarget('/v1/chat/completions'),
-    rawHeaders: [],
-    withholdCredential: false,
-  }
   try {
-    if (sources.configuredTokens !== null) return resolveWindow({ ...sources, server: null })
-    serverWindows.lookup(question)
-    await serverWindows.settled(question, CHECK_WAIT_MS)
-    return resolveWindow({ ...sources, server: serverWindows.lookup(question) })
+    return await findOwnWindow(profile, model, { upstreams, serverWindows })
   } finally {
     await serverWindows.close()
     await upstreams.destroy()
@@ -271,9 +260,6 @@ function clientUrlOf(server: Server, { host, port }: Pick<Settings, 'host' | 'po
 }
 
 const MEGABYTE = 1024 * 1024
-
-/** How long `foldgate check` waits for an upstream's word, in milliseconds. */
-const CHECK_WAIT_MS = 2_000
 
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
 const FACTS_ENTRIES_MAX = 100_000
@@ -322,8 +308,4 @@ function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): U
 /** A limit of 0 is none. */
 function orEndless(milliseconds: number): number {
   return milliseconds === 0 ? ENDLESS_MS : milliseconds
-}
-
-function hostnameOf(origin: string): string {
-  return new URL(origin).hostname
 }

@@ -63,7 +63,7 @@ export function createBookkeeping(parts: BookkeepingParts): Bookkeeping {
         const begun = begunRow(report, process)
         board.begin(begun)
         held.hold(report)
-        for (const event of eventsOf(report, stamp())) journal.writeEvent(event)
+        for (const event of eventsOf(report, stamp)) journal.writeEvent(event)
         changes.tell(report.conversation)
         const { size, model } = report
         return function ended(end) {

@@ -1,5 +1,4 @@
-import type { Message } from '../conversation/message.ts'
-import { structureOf, type Structure } from '../conversation/structure.ts'
+import type { Structure } from '../conversation/structure.ts'
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf } from './placement.ts'
@@ -48,8 +47,11 @@ export type MessageTreatment = {
 /** How far a pass reaches: what it treats lies from `start` up to `end`. */
 export type PassRange = { readonly pass: PassName; readonly start: number; readonly end: number }
 
+/** What of a conversation its outline is made of: none of it holds what messages say. */
+export type OutlineSubject = Pick<Subject, 'messages' | 'structure' | 'sizes'>
+
 /** Each message of a conversation and what became of it, in their order; each summary and recap where it is sent. */
-export function outlineOf(subject: Subject, compacted: Compacted | null): readonly MessageTreatment[] {
+export function outlineOf(subject: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
   if (compacted === null) {
     return subject.messages.map((_, index) => treatmentOf(subject, index, keptAsItCame(subject, index)))
   }
@@ -66,9 +68,8 @@ export function outlineOf(subject: Subject, compacted: Compacted | null): readon
 }
 
 /** The same of a conversation that was sent as it came and not counted. */
-export function uncountedOutline(messages: readonly Message[]): readonly MessageTreatment[] {
-  const rounds = { messages, structure: structureOf(messages) }
-  return messages.map((_, index) =>
+export function uncountedOutline(rounds: Rounds): readonly MessageTreatment[] {
+  return rounds.messages.map((_, index) =>
     treatmentOf(rounds, index, {
       treatment: 'kept',
       pinned: index < rounds.structure.systemCount ? 'system' : null,
@@ -99,7 +100,7 @@ function treatmentOf(rounds: Rounds, index: number, outcome: Outcome): MessageTr
   return { index, role, tool: toolOf(rounds, index), ...outcome, standsFor: null }
 }
 
-function keptAsItCame(subject: Subject, index: number): Outcome {
+function keptAsItCame(subject: OutlineSubject, index: number): Outcome {
   const tokens = subject.sizes[index] ?? 0
   const pinned = index < subject.structure.systemCount ? 'system' : null
   return { treatment: 'kept', pinned, receivedTokens: tokens, sentTokens: tokens }
@@ -151,7 +152,7 @@ function standInsByPlace(
 
 /** What became of each of the client's messages. */
 function outcomes(
-  { structure, sizes }: Subject,
+  { structure, sizes }: OutlineSubject,
   stride: Stride | null,
   sent: readonly SentPart[],
 ): (index: number) => Outcome {

@@ -173,12 +173,6 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       return under(request, counted, stride, strict)
     },
 
-    dryRun: async (request, counted, { forced }) => {
-      const { newest, strict } = request
-      const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
-      return under(request, counted, stride, strict)
-    },
-
     placeAnew: async (request, counted, strict, stride) => {
       const { stride: standing } = await strideIn({ ...request, strict }, counted, stride, NOTHING_NEW)
       return under(request, counted, standing, strict)

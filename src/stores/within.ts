@@ -1,11 +1,14 @@
-/** Rejects with `late` where `work` takes longer; whatever comes of it then is of no interest. */
+/**
+ * Rejects with what `late` makes where `work` takes longer; whatever comes of it then is of no interest. An error is made
+ * only then: one costs as much as everything else here.
+ */
 export async function within<Result>(
   timeMs: number,
   work: Promise<Result>,
-  late: Error = new NoAnswerError('no answer within the time'),
+  late: () => Error = () => new NoAnswerError('no answer within the time'),
 ): Promise<Result> {
   const { promise: over, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(late), timeMs)
+  const timer = setTimeout(() => reject(late()), timeMs)
   try {
     return await Promise.race([work, over])
   } finally {

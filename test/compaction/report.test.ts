@@ -6,6 +6,7 @@ import { outlineOf, rangesOf, uncountedOutline, type MessageTreatment } from '..
 import type { Subject } from '../../src/compaction/subject.ts'
 import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { finish } from '../../src/conversation/source.ts'
+import { structureOf } from '../../src/conversation/structure.ts'
 import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, system, user } from './sending.ts'
@@ -163,7 +164,7 @@ test('the ranges of a stride say how far each of its passes reached', () => {
 test('what was not counted is kept, and weighs nobody knows what', () => {
   const { messages } = subjectOf([system('Be brief.'), user('The task.'), ...round('a', 'done')])
   const unknown = { treatment: 'kept', receivedTokens: null, sentTokens: null, standsFor: null }
-  expect(uncountedOutline(messages)).toEqual([
+  expect(uncountedOutline({ messages, structure: structureOf(messages) })).toEqual([
     { index: 0, role: 'system', tool: null, pinned: 'system', ...unknown },
     { index: 1, role: 'user', tool: null, pinned: null, ...unknown },
     { index: 2, role: 'assistant', tool: 'read_file', pinned: null, ...unknown },

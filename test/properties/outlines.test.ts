@@ -147,7 +147,7 @@ describe('an outline', () => {
         expect([each.receivedTokens, each.sentTokens]).toEqual([tokens(each), tokens(each)])
       }
       const uncounted = outline.map((each) => ({ ...each, receivedTokens: null, sentTokens: null }))
-      expect(uncountedOutline(subject.messages)).toEqual(uncounted)
+      expect(uncountedOutline(subject)).toEqual(uncounted)
     })
   })
 })

@@ -52,7 +52,7 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
     isBeyondWindow: false,
     observed: null,
     strides: [stride],
-    held: { outline: forbidden, texts: forbidden, bytes: 0 },
+    held: { outline: { read: forbidden, bytes: 0 }, texts: forbidden, bytes: 0 },
     addedMs: 20,
     firstByteMs: 300,
     ...other,

@@ -24,31 +24,37 @@ export function createBoard(): Board {
     sizeCalculation: ({ rows }) => Math.max(1, rows.length),
   })
 
-  function entryOf(row: UsageRow): Entry {
-    return entries.get(row.conversation ?? '') ?? { rows: [], latest: row, answering: 0, ...emptyCounts }
+  function entryOf(conversation: string, row: UsageRow): Entry {
+    const known = entries.get(conversation)
+    if (known !== undefined) return known
+    const entry = { rows: [], latest: row, answering: 0, firstSeen: row.time, requests: 0, strides: 0, beyond: 0 }
+    entries.set(conversation, entry)
+    return entry
   }
 
   return {
     begin: (row) => {
       if (row.conversation === null) return
-      const entry = entryOf(row)
-      entries.set(row.conversation, { ...entry, latest: row, answering: entry.answering + 1 })
+      const entry = entryOf(row.conversation, row)
+      entry.latest = row
+      entry.answering += 1
     },
     add: (row, isOwn) => {
       if (row.conversation === null) return
-      const entry = entryOf(row)
+      const entry = entryOf(row.conversation, row)
+      const { rows } = entry
+      if (rows.length >= ROWS_PER_CONVERSATION_MAX) rows.splice(0, ROWS_DROPPED)
+      rows.push(row)
       // Rows of other processes come late, and not in order.
-      const rows = [...entry.rows.slice(1 - ROWS_PER_CONVERSATION_MAX), row]
       if ((rows.at(-2)?.time ?? '') > row.time) rows.sort((one, other) => (one.time < other.time ? -1 : 1))
-      entries.set(row.conversation, {
-        rows,
-        latest: entry.latest.time > row.time ? entry.latest : row,
-        answering: isOwn ? Math.max(0, entry.answering - 1) : entry.answering,
-        firstSeen: entry.firstSeen === '' || row.time < entry.firstSeen ? row.time : entry.firstSeen,
-        requests: entry.requests + 1,
-        strides: entry.strides + (row.stride === null ? 0 : 1),
-        beyond: entry.beyond + (row.beyond_window === true ? 1 : 0),
-      })
+      if (entry.latest.time <= row.time) entry.latest = row
+      if (row.time < entry.firstSeen) entry.firstSeen = row.time
+      if (isOwn) entry.answering = Math.max(0, entry.answering - 1)
+      entry.requests += 1
+      if (row.stride !== null) entry.strides += 1
+      if (row.beyond_window === true) entry.beyond += 1
+      // Its size has changed.
+      entries.set(row.conversation, entry)
     },
     cards: () =>
       Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort((one, other) =>
@@ -58,7 +64,7 @@ export function createBoard(): Board {
       const entry = entries.get(id)
       return entry === undefined ? null : cardOf(id, entry)
     },
-    rows: (id) => entries.get(id)?.rows ?? [],
+    rows: (id) => [...(entries.get(id)?.rows ?? [])],
     forget: (id) => entries.delete(id),
   }
 }
@@ -70,21 +76,20 @@ const CONVERSATIONS_MAX = 1_000
 /** Rows of all conversations together: about half a kilobyte each. */
 const ROWS_MAX = 20_000
 
-/** More points than a chart can show. */
+/** More points than a chart can show; the oldest go, so many at a time. */
 const ROWS_PER_CONVERSATION_MAX = 500
+const ROWS_DROPPED = 50
 
 type Entry = {
-  readonly rows: readonly UsageRow[]
-  readonly latest: UsageRow
+  readonly rows: UsageRow[]
+  latest: UsageRow
   /** Requests that are being answered by this process. */
-  readonly answering: number
-  readonly firstSeen: string
-  readonly requests: number
-  readonly strides: number
-  readonly beyond: number
+  answering: number
+  firstSeen: string
+  requests: number
+  strides: number
+  beyond: number
 }
-
-const emptyCounts = { firstSeen: '', requests: 0, strides: 0, beyond: 0 } as const
 
 function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): ConversationCard {
   return {
@@ -94,7 +99,7 @@ function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): Conv
     client_key: latest.client_key,
     profile: latest.profile,
     model: latest.model,
-    first_seen: counts.firstSeen === '' ? latest.time : counts.firstSeen,
+    first_seen: counts.firstSeen,
     last_seen: latest.time,
     answering: answering > 0,
     requests: counts.requests,

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { MessageTreatment } from '../../compaction/report.ts'
-import type { HeldMessages, RequestReport } from '../../proxy/report/request-report.ts'
+import type { HeldMessages, HeldOutline, RequestReport } from '../../proxy/report/request-report.ts'
 import type { ShownMessage } from './conversation-cards.ts'
 
 /** What became of the messages of each conversation's latest request; their texts only where they may be shown. */
@@ -14,41 +13,41 @@ export type HeldContent = {
 
 /** `showsContent`: whether bodies are held for their texts (`admin.show_content`); else only what became of messages. */
 export function createHeldContent({ showsContent }: { readonly showsContent: boolean }): HeldContent {
-  const outlines = new LRUCache<string, readonly MessageTreatment[]>({
+  const outlines = new LRUCache<string, HeldOutline>({
     max: CONVERSATIONS_MAX,
-    maxSize: MESSAGES_MAX,
-    sizeCalculation: (outline) => Math.max(1, outline.length),
+    maxSize: OUTLINE_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
   const bodies = new LRUCache<string, HeldMessages>({
     max: CONVERSATIONS_MAX,
-    maxSize: BYTES_MAX,
+    maxSize: BODY_BYTES_MAX,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
+
+  function textsOf(conversation: string): ReturnType<HeldMessages['texts']> {
+    return bodies.get(conversation)?.texts() ?? []
+  }
 
   return {
     showsContent,
     hold: ({ conversation, held }) => {
       if (conversation === null || held === null) return
-      if (showsContent) {
-        // One that is too large to be held must not leave the one before it standing.
-        bodies.delete(conversation)
-        bodies.set(conversation, held)
-      }
-      if (!bodies.has(conversation)) outlines.set(conversation, held.outline())
-      else outlines.delete(conversation)
+      // One that is too large to be held must not leave the one before it standing.
+      outlines.delete(conversation)
+      outlines.set(conversation, held.outline)
+      if (!showsContent) return
+      bodies.delete(conversation)
+      bodies.set(conversation, held)
     },
     messages: (conversation) => {
-      const body = bodies.get(conversation)
-      if (body !== undefined) {
-        const texts = body.texts()
-        return body.outline().map((message, place) => ({
-          ...message,
-          received: shortened(texts[place]?.received ?? null),
-          sent: shortened(texts[place]?.sent ?? null),
-        }))
-      }
       const outline = outlines.get(conversation)
-      return outline?.map((message) => ({ ...message, received: null, sent: null })) ?? null
+      if (outline === undefined) return null
+      const texts = textsOf(conversation)
+      return outline.read().map((message, place) => ({
+        ...message,
+        received: shortened(texts[place]?.received ?? null),
+        sent: shortened(texts[place]?.sent ?? null),
+      }))
     },
     forget: (conversation) => {
       outlines.delete(conversation)
@@ -61,11 +60,11 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
 
 const CONVERSATIONS_MAX = 200
 
-/** Messages of all outlines together: about 150 bytes each. */
-const MESSAGES_MAX = 100_000
+/** What became of messages, of all conversations together, in bytes. */
+const OUTLINE_BYTES_MAX = 32 * 1024 * 1024
 
 /** Bodies that are held for their texts, in bytes. */
-const BYTES_MAX = 64 * 1024 * 1024
+const BODY_BYTES_MAX = 64 * 1024 * 1024
 
 /** A page is for reading; the rest of a long message is told by its length. */
 const TEXT_CHARS_MAX = 20_000

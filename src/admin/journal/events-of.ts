@@ -7,9 +7,11 @@ import type { JournalEvent } from './rows.ts'
 export type Stamp = { readonly time: string; readonly process: string }
 
 /** What happened to a request that is worth an event: compactions, recoveries, refusals, another form that was welcome. */
-export function eventsOf(report: RequestReport, stamp: Stamp): readonly JournalEvent[] {
+export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly JournalEvent[] {
+  const isOrdinary = report.action === 'relayed' || report.action === 'compacted'
+  if (isOrdinary && report.strides.length === 0 && (report.status ?? 0) < 400 && report.refusal === null) return []
   const about = {
-    ...bareEvent(stamp),
+    ...bareEvent(stamp()),
     conversation: report.conversation,
     profile: report.profile,
     model: report.model,

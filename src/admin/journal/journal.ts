@@ -1,7 +1,7 @@
 import type { JournalName, JournalRow, Store } from '../../stores/store.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { StoreGuard } from '../../proxy/memory/store-guard.ts'
-import { journalEventSchema, rowText, type JournalEvent, type UsageRow } from './rows.ts'
+import { journalEventSchema, type JournalEvent, type UsageRow } from './rows.ts'
 
 /** An event with the id by which those before or after it are asked for. */
 export type StoredEvent = JournalEvent & { readonly id: string }
@@ -149,7 +149,7 @@ const ROWS_PER_READ = 500
 const WAITING_MAX = 10_000
 
 function rowOf(conversation: string | null, row: JournalEvent | UsageRow): Row {
-  const text = rowText(row)
+  const text = JSON.stringify(row)
   return conversation === null ? { text } : { text, group: conversation }
 }
 

@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 const count = z.number().min(0)
 const name = z.string().max(512)
-// What is null or empty is not written: most of a row is.
+// A row of an older version has less.
 const optionalCount = count.nullable().default(null)
 const optionalName = name.nullable().default(null)
 const names = z.array(name).default([])
@@ -103,10 +103,3 @@ export const usageRowSchema = z.object({
 })
 
 export type UsageRow = z.output<typeof usageRowSchema>
-
-/** A row as it is kept. */
-export function rowText(row: JournalEvent | UsageRow): string {
-  return JSON.stringify(row, (_, value: unknown) =>
-    value === null || (Array.isArray(value) && value.length === 0) ? undefined : value,
-  )
-}

@@ -40,11 +40,14 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   for (const outcome of ['recovered', 'failed']) recoveries.inc({ outcome }, 0)
   for (const part of failingParts) failures.inc({ part }, 0)
 
+  // A child is looked up once: the library makes its name anew each time.
+  const requestsOf = remembered((action, profile, endpoint) => requests.labels(action, profile, endpoint))
+  const tokensOf = remembered((stage, profile) => tokens.labels(stage, profile))
+  const pressureOf = remembered((profile) => pressure.labels(profile))
   const count = (action: string, profile: string, endpoint: Endpoint | 'chat_completions'): void =>
-    requests.inc({ action, profile, endpoint: endpointName(endpoint) })
+    requestsOf(action, profile, endpointName(endpoint)).inc()
 
-  function begun(report: RequestReport): void {
-    const profile = report.profile ?? NO_PROFILE
+  function begun(report: RequestReport, profile: string): void {
     count(report.action, profile, 'chat_completions')
     if (report.isBeyondWindow === true) beyond.inc({ profile })
     for (const stride of report.strides) {
@@ -52,7 +55,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     }
     if (report.action === 'recovered') recoveries.inc({ outcome: 'recovered' })
     else if (report.refusal === 'overflow') recoveries.inc({ outcome: 'failed' })
-    if (report.size !== null) pressure.observe({ profile }, report.size.pressure)
+    if (report.size !== null) pressureOf(profile).observe(report.size.pressure)
     if (report.attempts > 0) added.observe(report.addedMs / 1000)
     if (report.firstByteMs !== null) firstByte.observe(report.firstByteMs / 1000)
   }
@@ -60,14 +63,14 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   return {
     reports: {
       begin: (report) => {
-        begun(report)
         const profile = report.profile ?? NO_PROFILE
+        begun(report, profile)
         const { size } = report
         return function ended(end: RequestEnd) {
           const { received, sent, cached } = promptTokensOf(size, end.usage)
-          if (received !== null) tokens.inc({ stage: 'received', profile }, received)
-          if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
-          if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
+          if (received !== null) tokensOf('received', profile).inc(received)
+          if (sent !== null) tokensOf('sent', profile).inc(sent)
+          if (cached !== null) tokensOf('cached', profile).inc(cached)
         }
       },
       relayed: (endpoint) => count('relayed', NO_PROFILE, endpoint),
@@ -144,6 +147,21 @@ function counter(registry: Registry, name: MetricName): Counter {
 
 function histogram(registry: Registry, name: MetricName, buckets: number[]): Histogram {
   return new Histogram({ ...named(name), buckets, registers: [registry] })
+}
+
+/** The same child for the same labels. */
+function remembered<Labels extends readonly string[], Child>(
+  childOf: (...labels: Labels) => Child,
+): (...labels: Labels) => Child {
+  const children = new Map<string, Child>()
+  return (...labels) => {
+    const name = labels.join('\n')
+    const known = children.get(name)
+    if (known !== undefined) return known
+    const child = childOf(...labels)
+    children.set(name, child)
+    return child
+  }
 }
 
 /** `/api/chat` is `api_chat`. */

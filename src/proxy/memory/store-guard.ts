@@ -20,17 +20,20 @@ export function createStoreGuard(failures: Failures): StoreGuard {
   return async function guarded(instead, work) {
     if (performance.now() < absentUntilMs) return instead
     return failures.around('store', instead, async () => {
-      // Its own: a store that gives up a command by itself has answered, and may be there for the next.
-      const late = new NoAnswerError('the store did not answer in time')
+      let isLate = false
       const beganMs = performance.now()
       const working = work()
       const heldMs = performance.now() - beganMs
       try {
-        const result = await within(STORE_DEADLINE_MS, working, late)
+        const result = await within(STORE_DEADLINE_MS, working, () => {
+          isLate = true
+          return new NoAnswerError('the store did not answer in time')
+        })
         failedInARow = 0
         return result
       } catch (error) {
-        noteFailure(error === late, heldMs)
+        // A store that gives up a command by itself has answered, and may be there for the next.
+        noteFailure(isLate, heldMs)
         throw error
       }
     })

@@ -1,44 +1,63 @@
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
+import type { ViewMessage } from '../../compaction/view.ts'
+import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Counted } from '../measure/measure.ts'
+import type { Chat } from '../request/read-chat.ts'
 import type { Prepared } from '../rewrite.ts'
-import type { HeldMessages } from './request-report.ts'
+import type { HeldMessages, HeldOutline } from './request-report.ts'
 
 /** The messages of a request as they came and as they were sent, for whoever may show them. */
-export function heldMessages(prepared: Prepared, counted: Counted | null): HeldMessages {
-  const { compacted, chat } = prepared
-  let made: readonly MessageTreatment[] | null = null
-
-  function outline(): readonly MessageTreatment[] {
-    made ??= counted === null ? uncountedOutline(chat.messages) : outlineOf(counted.subject, compacted)
-    return made
-  }
-
+export function heldMessages({ chat, compacted, pieces }: Prepared, counted: Counted | null): HeldMessages {
+  const outline = heldOutline(chat, counted, compacted, pieces)
   return {
     outline,
-    texts: () => {
-      const cameAs = (index: number): string | null => {
-        const message = chat.messages[index]
-        return message === undefined ? null : chat.source.text(message.start, message.end)
-      }
-      const views = compacted?.view.messages ?? null
-      const sentByIndex = new Map(views?.flatMap((view) => (view.index === null ? [] : [[view.index, view]])))
-      const standIns = (views ?? []).filter(({ index }) => index === null)
-      let standIn = 0
-      return outline().map(({ index, treatment }) => {
-        if (index === null) {
-          const view = standIns[standIn]
-          standIn += 1
-          return { received: null, sent: view?.item.kind === 'made' ? view.item.json : null }
-        }
-        const came = cameAs(index)
-        if (views === null) return { received: came, sent: came }
-        if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
-          return { received: came, sent: null }
-        const item = sentByIndex.get(index)?.item
-        return { received: came, sent: item?.kind === 'made' ? item.json : came }
-      })
-    },
+    texts: () => textsOf(outline.read(), chat, compacted?.view.messages ?? null),
     // The bytes, their characters for reading, and what was made of them.
-    bytes: 2 * chat.bytes.length,
+    bytes: 2 * chat.bytes.length + outline.bytes,
   }
+}
+
+// --- internal ---
+
+/** What the facts and the size of a message take, about. */
+const MESSAGE_BYTES = 500
+
+/** Its own function: what it returns must not keep the body in memory. */
+function heldOutline(
+  { messages, structure }: Chat,
+  counted: Counted | null,
+  compacted: Prepared['compacted'],
+  pieces: readonly BodyPiece[],
+): HeldOutline {
+  const sizes = counted?.subject.sizes ?? null
+  let madeCharacters = 0
+  for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
+  return {
+    read: () =>
+      sizes === null
+        ? uncountedOutline({ messages, structure })
+        : outlineOf({ messages, structure, sizes }, compacted),
+    bytes: messages.length * MESSAGE_BYTES + 2 * madeCharacters,
+  }
+}
+
+function textsOf(
+  outline: readonly MessageTreatment[],
+  { messages, source }: Chat,
+  views: readonly ViewMessage[] | null,
+): ReturnType<HeldMessages['texts']> {
+  const sentByIndex = new Map((views ?? []).map((view) => [view.index, view]))
+  const standIns = (views ?? []).values().filter(({ index }) => index === null)
+  return outline.map(({ index, treatment }) => {
+    if (index === null) {
+      const item = standIns.next().value?.item
+      return { received: null, sent: item?.kind === 'made' ? item.json : null }
+    }
+    const message = messages[index]
+    const received = message === undefined ? null : source.text(message.start, message.end)
+    if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
+      return { received, sent: null }
+    const item = sentByIndex.get(index)?.item
+    return { received, sent: item?.kind === 'made' ? item.json : received }
+  })
 }

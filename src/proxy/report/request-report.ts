@@ -108,10 +108,16 @@ export type StrideReport = {
   readonly milliseconds: number
 }
 
+/** What became of each message of a request, told when it is asked for. What it keeps in memory holds no message that came. */
+export type HeldOutline = {
+  readonly read: () => readonly MessageTreatment[]
+  /** What it keeps in memory, about: figures of the messages, and what was made to be sent in their place. */
+  readonly bytes: number
+}
+
 /** The messages of a request, as long as somebody holds this: it keeps the request's body in memory. */
 export type HeldMessages = {
-  /** What became of each message. */
-  readonly outline: () => readonly MessageTreatment[]
+  readonly outline: HeldOutline
   /** The JSON of each message of the outline as it came and as it was sent; null where there is none. */
   readonly texts: () => readonly { readonly received: string | null; readonly sent: string | null }[]
   /** What it keeps in memory, about. */
