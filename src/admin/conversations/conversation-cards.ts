@@ -48,6 +48,8 @@ export type ConversationCard = {
   readonly sent_pressure: number | null
   readonly tokens_received: number | null
   readonly tokens_sent: number | null
+  /** Whether both are upper bounds, since counting was not needed. */
+  readonly tokens_are_bounds: boolean
   readonly window_tokens: number | null
   readonly action: string
 }
