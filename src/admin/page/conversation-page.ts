@@ -1,0 +1,118 @@
+import type { ConversationDetail } from '../conversations/conversation-cards.ts'
+import { chart } from './chart.ts'
+import { actionWord, answeringMark, conversationPath } from './conversation-list.ts'
+import { eventTable } from './event-table.ts'
+import { ago, boundedFigure, counted, figure, moment, percent } from './figures.ts'
+import { gauge } from './gauge.ts'
+import { layout, type PageSetting } from './layout.ts'
+import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { messageList } from './message-list.ts'
+import { requestsTable } from './requests-table.ts'
+
+export type ConversationPageOptions = PageSetting & {
+  readonly conversation: ConversationDetail
+}
+
+/** The page at `/conversations/ID`: what is known of a conversation, and what became of each of its messages. */
+export function conversationPage({ conversation, ...setting }: ConversationPageOptions): HtmlEscapedString {
+  const { id, label, events } = conversation
+  const { now } = setting
+  return layout({
+    ...setting,
+    title: `${label ?? id} · Foldgate`,
+    conversation: id,
+    main: html`<nav aria-label="Way back"><a href="/">← All conversations</a></nav>
+      ${facts(conversation, now)} ${actions(id)} ${requests(conversation, now)} ${messageList(conversation)}
+      ${eventTable({ events, now, labels: null })}`,
+  })
+}
+
+// --- internal ---
+
+function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
+  const {
+    id,
+    label,
+    answering,
+    pressure,
+    sent_pressure: sentPressure,
+    tokens_are_bounds: isBound,
+  } = conversation
+  return html`<section id="facts" data-live aria-labelledby="conversation-title">
+    <h1 id="conversation-title">
+      ${label === null ? html`<code>${id}</code>` : foreign(label)} ${answering && answeringMark}
+    </h1>
+    <div class="standing">
+      ${gauge(pressure, sentPressure)}
+      <p>
+        ${pressure === null ? 'The latest request was not measured.' : html`of the budget as it came${sentPressure !== null && `, ${percent(sentPressure)} as sent ▼`}`}
+      </p>
+      <p class="soft">
+        ${boundedFigure(conversation.tokens_received, isBound)} tokens in →
+        ${boundedFigure(conversation.tokens_sent, isBound)} sent
+      </p>
+    </div>
+    <dl class="facts-list">
+      ${fact('Model', conversation.model === '' ? 'none named' : foreign(conversation.model))}
+      ${fact('Profile', conversation.profile === null ? 'none' : foreign(conversation.profile))}
+      ${conversation.client_key !== null && fact('Client key', foreign(conversation.client_key))}
+      ${fact('Window', windowFact(conversation))} ${fact('Requests', figure(conversation.requests))}
+      ${fact('Would not have fit', figure(conversation.beyond_window))}
+      ${fact('Strides', figure(conversation.strides))} ${fact('Last action', actionWord(conversation.action))}
+      ${fact('First seen', moment(conversation.first_seen))}
+      ${fact('Last seen', html`<time datetime="${conversation.last_seen}" title="${moment(conversation.last_seen)}">${ago(conversation.last_seen, now)}</time>`)}
+      ${label !== null && fact('Id', html`<code>${id}</code>`)}
+      ${conversation.parent !== null && fact('Branched off', html`<a href="${conversationPath(conversation.parent)}"><code>${conversation.parent}</code></a>`)}
+    </dl>
+  </section>`
+}
+
+function fact(name: string, value: string | HtmlEscapedString): HtmlEscapedString {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`
+}
+
+function windowFact({ window_tokens: tokens, rows }: ConversationDetail): string {
+  if (tokens === null) return 'not known'
+  const source = rows.at(-1)?.window_source ?? null
+  return source === null ? counted(tokens, 'token') : `${counted(tokens, 'token')} (${source})`
+}
+
+/** Plain buttons that the script acts on: what to ask for, what to ask the user first, what to say when it is done. */
+function actions(id: string): HtmlEscapedString {
+  return html`<section class="actions" aria-label="What can be done">
+    <button
+      type="button"
+      data-method="POST"
+      data-path="${conversationPath(id)}/compact"
+      data-done="Asked for: the next request of this conversation is compacted."
+    >
+      Compact at the next request
+    </button>
+    <button
+      type="button"
+      class="quiet"
+      data-method="DELETE"
+      data-path="${conversationPath(id)}"
+      data-confirm="Delete the records and summaries that are kept of this conversation? Its next request is treated as if it were the first."
+      data-done="Deleted: the records and summaries of this conversation."
+    >
+      Delete what is kept
+    </button>
+    <p id="said" role="status" aria-live="polite"></p>
+  </section>`
+}
+
+function requests({ rows, requests: total }: ConversationDetail, now: Date): HtmlEscapedString {
+  const firstNumber = Math.max(total - rows.length, 0) + 1
+  return html`<section id="chart" data-live aria-labelledby="chart-title">
+    <h2 id="chart-title">Tokens over its requests</h2>
+    ${
+      rows.length === 0
+        ? html`<p class="soft">None of its requests is on record any more.</p>`
+        : html`${chart({ rows, firstNumber, now })} ${requestsTable(rows, firstNumber, now)}`
+    }
+  </section>`
+}

@@ -1,0 +1,66 @@
+import { assetPaths } from './assets.ts'
+import { clock, moment } from './figures.ts'
+import { html, type HtmlEscapedString } from './markup.ts'
+
+/** What every page says of this Foldgate. */
+export type PageSetting = {
+  readonly now: Date
+  readonly version: string
+  /** Where records are kept, without secrets: `sqlite:/var/lib/…`, `memory:`. */
+  readonly store: string
+}
+
+export type LayoutOptions = PageSetting & {
+  readonly title: string
+  /** The conversation that the page is about; null: all of them. Changes of others do not renew it. */
+  readonly conversation: string | null
+  readonly main: HtmlEscapedString
+}
+
+/**
+ * A whole page. The script renews the elements that are marked `data-live`; each has an id, and none stands in
+ * another one.
+ */
+export function layout({ title, conversation, main, ...setting }: LayoutOptions): HtmlEscapedString {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="referrer" content="no-referrer" />
+        <title>${title}</title>
+        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assetPaths.style}" />
+        <script type="module" src="${assetPaths.script}"></script>
+      </head>
+      <body data-conversation="${conversation ?? ''}">
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="top">
+          <a class="brand" href="/"><img src="${assetPaths.icon}" alt="" width="22" height="22" />Foldgate</a>
+          <p id="connection" class="connection" role="status"></p>
+          <noscript
+            ><p class="connection">
+              Without its script this page stays as it was at
+              ${clock(setting.now.toISOString(), setting.now)}.
+            </p></noscript
+          >
+        </header>
+        <main id="main" tabindex="-1">${main}</main>
+        ${footer(setting)}
+      </body>
+    </html>`
+}
+
+// --- internal ---
+
+function footer({ now, version, store }: PageSetting): HtmlEscapedString {
+  const instant = now.toISOString()
+  return html`<footer id="footer" data-live>
+    <span>Foldgate ${version}</span>
+    <span>records in <code>${store}</code></span>
+    <span
+      >as of <time datetime="${instant}" title="${moment(instant)}">${clock(instant, now)} UTC</time></span
+    >
+  </footer>`
+}

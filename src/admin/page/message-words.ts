@@ -1,0 +1,39 @@
+import type { MessageTreatment } from '../../compaction/report.ts'
+
+/** What each treatment means, for the list below the messages. */
+export const treatmentMeanings = {
+  kept: 'sent as it came, byte for byte',
+  rendered: 'terminal output, reduced to what a terminal would show in the end',
+  previewed: 'a large result, reduced to its beginning and its end',
+  cleared: 'an old result, replaced by a line that names the tool and the size',
+  unloaded: 'an image or a file, replaced by a line that names it',
+  clipped: 'shortened in the middle, since it would not have fit otherwise',
+  folded: 'not sent; a summary or a recap stands for it',
+  dropped: 'not sent, and nothing stands for it: there was no room',
+  joined: 'its text was sent within the user message before it',
+  summary: 'written by a model, stands for what was folded',
+  recap: 'made without a model, stands for what was folded',
+} as const satisfies Record<MessageTreatment['treatment'], string>
+
+/** Why a message stays word for word. */
+export const pinnedWords = {
+  system: 'system',
+  task: 'the task',
+  'latest-user': 'latest question',
+  'kept-turn': 'kept turn',
+  recent: 'recent',
+} as const satisfies Record<NonNullable<MessageTreatment['pinned']>, string>
+
+/**
+ * A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is text that may have been
+ * cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would act on is seen.
+ */
+export function readable(json: string): string {
+  return json.replaceAll(/\\(?:([ntr"/\\])|u[\da-f]{4})/gi, (escape: string, character?: string) =>
+    character === undefined ? escape : (plain[character] ?? escape),
+  )
+}
+
+// --- internal ---
+
+const plain: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '', '"': '"', '/': '/', '\\': '\\' }

@@ -1,0 +1,47 @@
+import type { UsageRow } from '../journal/rows.ts'
+import { strideReason } from './event-words.ts'
+import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
+import { html, type HtmlEscapedString } from './markup.ts'
+
+/** What the chart draws as figures, for those who do not see it and those who want to copy them. The newest first. */
+export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
+  return html`<details id="requests" class="figures">
+    <summary>The figures of every request</summary>
+    <div class="wide" tabindex="0" role="region" aria-label="The figures of every request">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="right">#</th>
+            <th scope="col">Time, UTC</th>
+            <th scope="col" class="right">In</th>
+            <th scope="col" class="right">Sent</th>
+            <th scope="col" class="right">Provider's count</th>
+            <th scope="col" class="right">Of that cached</th>
+            <th scope="col" class="right">Pressure</th>
+            <th scope="col">Action</th>
+            <th scope="col">Stride</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row, at) => line(row, firstNumber + at, now)).toReversed()}
+        </tbody>
+      </table>
+    </div>
+  </details>`
+}
+
+// --- internal ---
+
+function line(row: UsageRow, number: number, now: Date): HtmlEscapedString {
+  return html`<tr id="request-${number}">
+    <th scope="row" class="right">${figure(number)}</th>
+    <td>${clock(row.time, now)}</td>
+    <td class="right">${boundedFigure(row.tokens_received, row.tokens_are_bounds)}</td>
+    <td class="right">${boundedFigure(row.tokens_sent, row.tokens_are_bounds)}</td>
+    <td class="right">${figure(row.prompt_tokens)}</td>
+    <td class="right">${figure(row.cached_tokens)}</td>
+    <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
+    <td>${row.action}${row.reason !== null && `, ${row.reason}`}</td>
+    <td>${row.stride !== null && strideReason(row.stride)}</td>
+  </tr>`
+}
