@@ -1,0 +1,34 @@
+/** The values of a scrape. */
+export type Metrics = {
+  /** The sum of all values of this name whose labels are these; 0 where there are none. */
+  readonly sum: (name: string, labels?: Readonly<Record<string, string>>) => number
+  /** The values of this name that are not 0, by what this label says. */
+  readonly by: (name: string, label: string) => ReadonlyMap<string, number>
+}
+
+/** Reads Prometheus' text format, as far as Foldgate writes it. */
+export function readMetrics(text: string): Metrics {
+  const samples = text.split('\n').flatMap((line) => {
+    const found = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line)
+    if (found === null) return []
+    const [, name = '', given = '', value = ''] = found
+    const labels = [...given.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', said = '']) => [label, said])
+    return [{ name, labels: Object.fromEntries(labels) as Record<string, string>, value: Number(value) }]
+  })
+  return {
+    sum: (name, labels = {}) =>
+      samples
+        .filter((sample) => sample.name === name)
+        .filter((sample) => Object.entries(labels).every(([label, said]) => sample.labels[label] === said))
+        .reduce((sum, { value }) => sum + value, 0),
+    by: (name, label) => {
+      const sums = new Map<string, number>()
+      for (const sample of samples) {
+        if (sample.name !== name || sample.value === 0) continue
+        const said = sample.labels[label] ?? ''
+        sums.set(said, (sums.get(said) ?? 0) + sample.value)
+      }
+      return sums
+    },
+  }
+}
