@@ -31,7 +31,8 @@ export function answerHeaders(
   if (observed !== null) {
     const action = observed.passes.length === 0 ? 'relayed' : 'compacted'
     const passes = observed.passes.length === 0 ? '' : `;passes=${observed.passes.join(',')}`
-    headers['x-foldgate-observed'] = `${action};sent=${observed.sentTokens}${passes}`
+    headers['x-foldgate-observed'] =
+      `${action};sent=${bound(size?.isBound ?? false)}${observed.sentTokens}${passes}`
   }
   headers['x-foldgate-summary'] = report.summary
   if (missing !== null) headers['x-foldgate-summary-reason'] = missing

@@ -33,7 +33,7 @@ export type HandleParts = Preparation &
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly rateLimits: RateLimits
-    /** Is told of every request whose body arrived. */
+    /** Is told of every request that got here. */
     readonly reports: Reports
     readonly bodyLimits: ReadBodyOptions
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
@@ -56,7 +56,7 @@ export type HandleParts = Preparation &
 export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
   return async function handle(exchange) {
     const rights = parts.rightsOf(exchange.clientKeyName)
-    const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
+    const wishes = wishesOf(exchange, rights)
     if (wishes.bypass) {
       await parts.relay(exchange, 'bypassed')
       return
@@ -73,6 +73,21 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     }
   }
 
+  function wishesOf(exchange: Exchange, rights: ClientRights | null): Wishes {
+    try {
+      return readWishes(exchange.incoming, rights?.overrides ?? null)
+    } catch (error) {
+      tellUnread(exchange, error)
+      throw error
+    }
+  }
+
+  /** Tells of a request that ended before anything of its body was looked at. */
+  function tellUnread(exchange: Exchange, error: unknown): void {
+    const arrival = arrivalAt(parts)
+    reportUnanswered(bareReport(exchange, arrival), error, arrival, parts.reports)
+  }
+
   /** Everything up to the answer that the client gets. Its own frame, so that the body ends with it. */
   async function settleOn(
     exchange: Exchange,
@@ -80,8 +95,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     rights: ClientRights | null,
   ): Promise<Settled | Unread> {
     const body = await readBody(exchange, parts.bodyLimits).catch((error: unknown) => {
-      const arrival = arrivalAt(parts)
-      reportUnanswered(bareReport(exchange, arrival), error, arrival, parts.reports)
+      tellUnread(exchange, error)
       throw error
     })
     const arrival = arrivalAt(parts)

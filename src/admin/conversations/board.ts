@@ -53,7 +53,8 @@ export function createBoard(): Board {
       entry.requests += 1
       if (row.stride !== null) entry.strides += 1
       if (row.beyond_window === true) entry.beyond += 1
-      // Its size has changed.
+      // Its size has changed; the cache does not look at it again for a value that it has already.
+      entries.delete(row.conversation)
       entries.set(row.conversation, entry)
     },
     cards: () =>

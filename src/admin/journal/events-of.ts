@@ -36,7 +36,8 @@ export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly Jo
   if (report.action === 'refused') {
     events.push({ ...about, type: 'error', reason: report.reason, details: { status } })
   } else if ((status ?? 0) >= 400 || report.refusal !== null) {
-    const type = report.refusal === 'overflow' ? 'recovery' : 'refusal'
+    // Who only observes recovers nothing: the refusal is the upstream's word to the client.
+    const type = report.refusal === 'overflow' && report.observed === null ? 'recovery' : 'refusal'
     const reason = type === 'recovery' ? 'failed' : (report.refusal ?? classByStatus(status))
     events.push({ ...about, ...sizes, type, reason, details: { attempts, status, upstream } })
   }

@@ -54,7 +54,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       for (const pass of stride.passes) strides.inc({ pass, profile })
     }
     if (report.action === 'recovered') recoveries.inc({ outcome: 'recovered' })
-    else if (report.refusal === 'overflow') recoveries.inc({ outcome: 'failed' })
+    else if (report.refusal === 'overflow' && report.observed === null) recoveries.inc({ outcome: 'failed' })
     if (report.size !== null) pressureOf(profile).observe(report.size.pressure)
     if (report.attempts > 0) added.observe(report.addedMs / 1000)
     if (report.firstByteMs !== null) firstByte.observe(report.firstByteMs / 1000)

@@ -57,6 +57,8 @@ export function describedReport(request: ChatRequest, ready: Ready | null, arriv
     model: request.model,
     upstream: request.modelKey.upstream,
     isStreamed: request.chat.completion.stream,
+    // On record, and followed by the next request, whatever becomes of this one.
+    strides: ready === null ? [] : stridesOf(ready, ready.prepared),
   }
 }
 

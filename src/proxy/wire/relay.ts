@@ -1,7 +1,7 @@
 import { ClientGoneError, FoldgateError } from '../../errors.ts'
 import { uncompactedGenerationPath, type UncompactedPath } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { beginReport } from '../report/begin-report.ts'
+import { beginReport, reportUnanswered } from '../report/begin-report.ts'
 import { bareReport, type Arrival } from '../report/report-of.ts'
 import type { Reports, RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
@@ -36,11 +36,12 @@ export function createRelay(options: RelayOptions): Relay {
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     const upload = hasBody(incoming) ? uploadOf(incoming) : null
     if (upload !== null) inviteBody(incoming, outgoing)
-    const answer = await upstreams.send({
-      upstream: exchange.upstreamName,
-      ...onwardOf(exchange),
-      body: upload,
-      bodyBytes: upload === null ? null : declaredBytes(incoming),
+    const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload }
+    const bodyBytes = upload === null ? null : declaredBytes(incoming)
+    const answer = await upstreams.send({ ...onward, bodyBytes }).catch((error: unknown) => {
+      if (action === 'bypassed')
+        reportUnanswered(bareReport(exchange, arrival), error, arrival, options.reports)
+      throw error
     })
     const firstByteMs = performance.now() - arrival.monotonicMs
     const ended =
