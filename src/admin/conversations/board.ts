@@ -53,8 +53,7 @@ export function createBoard(): Board {
       entry.requests += 1
       if (row.stride !== null) entry.strides += 1
       if (row.beyond_window === true) entry.beyond += 1
-      // Its size has changed; the cache does not look at it again for a value that it has already.
-      entries.delete(row.conversation)
+      // Its size has changed.
       entries.set(row.conversation, entry)
     },
     cards: () =>

@@ -1,4 +1,3 @@
-import { baseOf } from '../../compaction/placement.ts'
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
@@ -48,9 +47,12 @@ function textsOf(
   views: readonly ViewMessage[] | null,
 ): ReturnType<HeldMessages['texts']> {
   const sentByIndex = new Map((views ?? []).map((view) => [view.index, view]))
-  const standIns = (views ?? []).flatMap(standInTexts).values()
+  const standIns = (views ?? []).values().filter(({ index }) => index === null)
   return outline.map(({ index, treatment }) => {
-    if (index === null) return { received: null, sent: standIns.next().value ?? null }
+    if (index === null) {
+      const item = standIns.next().value?.item
+      return { received: null, sent: item?.kind === 'made' ? item.json : null }
+    }
     const message = messages[index]
     const received = message === undefined ? null : source.text(message.start, message.end)
     if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
@@ -58,12 +60,4 @@ function textsOf(
     const item = sentByIndex.get(index)?.item
     return { received, sent: item?.kind === 'made' ? item.json : received }
   })
-}
-
-/** The JSON of each summary and recap in a message of a view, in their order; null for one that stands in another's text. */
-function standInTexts(view: ViewMessage): readonly (string | null)[] {
-  const json = view.item.kind === 'made' ? view.item.json : null
-  if (view.joined.length === 0) return view.index === null ? [json] : []
-  const base = baseOf(view.joined)
-  return view.joined.flatMap((part) => (part.index === null ? [part === base ? json : null] : []))
 }
