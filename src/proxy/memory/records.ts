@@ -81,13 +81,14 @@ function recordsIn(store: Store): Records {
       const points = chat.structure.recordPoints.toReversed()
       const keysOf = (kind: string, some: readonly number[]): string[] =>
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
-      const nameOf = async (): Promise<string> => {
+      const nameOf = async (): Promise<Omit<Remembered, 'stride'>> => {
         for (const { start, end } of lookups(points.length)) {
           const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
           const found = await store.getFirst(names)
-          if (found !== null && isConversationId(found.value)) return found.value
+          const name = found === null ? null : readName(found.value)
+          if (name !== null) return { ...name, seen: null }
         }
-        return conversationId(chat, place)
+        return firstSeen(chat, place)
       }
       const strideOf = (found: { value: string } | null): Stride | null =>
         found === null ? null : valid(readStride(found.value, chat.structure.systemCount), chat)
@@ -103,7 +104,7 @@ function recordsIn(store: Store): Records {
         const seenRequest = { point: since.at(-1) ?? chat.messages.length, sight }
         return { ...inherited(seenRequest, chat, place), stride: strideOf(found) }
       }
-      const unseen = { conversation: await nameOf(), parent: null, seen: null }
+      const unseen = await nameOf()
       for (const { start, end } of lookups(points.length)) {
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
         if (stride !== null) return { ...unseen, stride }
@@ -142,7 +143,7 @@ function recordsIn(store: Store): Records {
         await put(seen.point, { ...seen.sight, next: nextKey(seen, chat) })
       await store.putIfAbsent(
         nameKey(place, chat.keys[chat.messages.length] ?? ''),
-        conversation,
+        parent === null ? conversation : `${conversation} ${parent}`,
         conversation,
       )
     },
@@ -227,6 +228,13 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
       ({ start, end }) => start >= systemCount && start < end && end <= frontier,
     )
   return isSound ? stride : null
+}
+
+/** A conversation's id, and its parent's behind a blank where it has one. */
+function readName(text: string): Pick<Remembered, 'conversation' | 'parent'> | null {
+  const [conversation = '', parent = null, ...more] = text.split(' ')
+  if (!isConversationId(conversation) || more.length > 0) return null
+  return parent === null || isConversationId(parent) ? { conversation, parent } : null
 }
 
 function readSight(text: string): Sight | null {

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { growing, longRun } from '../../support/conversations.ts'
+import { json, overflow, type Script } from '../../support/fake-upstream.ts'
+import { chatOf, postChat } from '../post-chat.ts'
+import { reportStand } from './report-stand.ts'
+
+const run = longRun(70, 6)
+const profile = { window: { tokens: 16_000, output_reserve: 2_000 } }
+const model = { model: 'gpt-4o' }
+
+/** States no usage: what it would count of what is never sent nobody knows. */
+const answering: Script = json({
+  model: 'gpt-4o',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' }],
+})
+
+/** A store that tells which kinds of records were written to it. */
+function watchedStore() {
+  const store = openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const kinds = new Set<string>()
+  const noting =
+    <Rest extends readonly unknown[], Result>(write: (key: string, ...rest: Rest) => Result) =>
+    (key: string, ...rest: Rest): Result => {
+      kinds.add(key.split(':')[0] ?? '')
+      return write(key, ...rest)
+    }
+  const watched: Store = { ...store, put: noting(store.put), putIfAbsent: noting(store.putIfAbsent) }
+  return { store: watched, kinds }
+}
+
+describe('a profile that only observes', () => {
+  test('sends the client’s own bytes, whatever their size, and records no decision', async () => {
+    const { store, kinds } = watchedStore()
+    await using at = await reportStand(answering, { store, profile: { ...profile, observe: true } })
+    const bodies: string[] = []
+    for (const messages of growing(run)) {
+      // A client's own spelling.
+      const body = JSON.stringify({ ...chatOf(messages, model), stream: false }, null, 1)
+      bodies.push(body)
+      const reply = await postChat(at.url, body)
+      expect(reply.action).toBe('relayed;reason=observe')
+      expect(reply.header('x-foldgate-attempts')).toBe('1')
+    }
+    expect(at.upstream.requests.map(({ body }) => body.toString())).toEqual(bodies)
+    const rows = await at.rows(bodies.length)
+    expect(rows.some(({ observed_passes: passes }) => passes.length > 0)).toBe(true)
+    for (const row of rows) {
+      expect(row).toMatchObject({ action: 'relayed', reason: 'observe', passes: [], stride: null })
+      expect(row.tokens_sent).toBe(row.tokens_received)
+    }
+    expect(await at.events()).toEqual([])
+    expect((await at.metrics()).by('foldgate_strides_total', 'pass')).toEqual(new Map())
+    expect([...kinds].toSorted()).toEqual(['learnt', 'name', 'sight'])
+  })
+
+  test('asks no stream for its usage', async () => {
+    await using at = await reportStand(answering, { profile: { ...profile, observe: true } })
+    const body = JSON.stringify({ ...chatOf(run, model), stream: true })
+    await postChat(at.url, body)
+    expect(at.upstream.requests[0]?.body.toString()).toBe(body)
+  })
+
+  // The numbers of an uncounted request are bounds, and the header said so of all but this one.
+  test('says of a small conversation that its size is a bound', async () => {
+    await using at = await reportStand(answering, { profile: { ...profile, observe: true } })
+    const reply = await postChat(at.url, chatOf(run.slice(0, 2), model))
+    const row = await at.row()
+    expect(row.tokens_are_bounds).toBe(true)
+    expect(reply.header('x-foldgate-observed')).toBe(`relayed;sent=<${row.observed_tokens_sent}`)
+    expect(reply.header('x-foldgate-tokens')).toBe(`<${row.tokens_received};sent=<${row.tokens_sent}`)
+  })
+
+  // A refusal that was none of Foldgate's business stood in the journal as a recovery that had failed.
+  test('recovers nothing: the refusal is the client’s, and no failed recovery', async () => {
+    await using at = await reportStand(overflow(8_192, 12_500), {
+      profile: { ...profile, observe: true },
+    })
+    const reply = await postChat(at.url, chatOf(run, model))
+    expect([reply.status, reply.action]).toEqual([400, 'relayed;reason=observe'])
+    expect(reply.text).toContain('maximum context length is 8192')
+    expect(at.upstream.requests).toHaveLength(1)
+    expect(await at.row()).toMatchObject({ status: 400, attempts: 1, beyond_window: true })
+    const told = (await at.events()).filter(({ type }) => type !== 'window')
+    expect(told).toMatchObject([{ type: 'refusal', reason: 'overflow' }])
+    expect((await at.metrics()).by('foldgate_recoveries_total', 'outcome')).toEqual(new Map())
+  })
+
+  test('says what a Foldgate that does not only observe really does, request by request', async () => {
+    await using observing = await reportStand(answering, { profile: { ...profile, observe: true } })
+    await using doing = await reportStand(answering, { profile })
+    let compacted = 0
+    for (const messages of growing(run)) {
+      const body = chatOf(messages, { ...model, max_tokens: 1_000 })
+      const observed = (await postChat(observing.url, body)).header('x-foldgate-observed') ?? ''
+      const done = await postChat(doing.url, body)
+      const passes = done.header('x-foldgate-passes')
+      if (passes !== null) compacted += 1
+      const sent = done.header('x-foldgate-tokens')?.split('sent=')[1]
+      expect(`${messages.length}: ${observed}`).toBe(
+        `${messages.length}: ${done.action};sent=${sent}${passes === null ? '' : `;passes=${passes}`}`,
+      )
+    }
+    expect(compacted).toBeGreaterThan(20)
+  })
+})
