@@ -22,7 +22,11 @@ async function figuresOf(rounds: number, seed: number, location: StoreLocation):
   const messages = longRun(rounds, seed).map((message) => rawMessage(JSON.stringify(message)))
   const points = [...requestPoints(messages), messages.length]
   const recording: Recording = {
-    ...{ file: 'made', id: `seed-${seed}`, messages, points, tools: '' },
+    file: 'made',
+    id: `seed-${seed}`,
+    messages,
+    points,
+    tools: '',
     before: '"model":"gpt-4o-walk"',
     after: membersAfter('', OUTPUT_TOKENS),
   }

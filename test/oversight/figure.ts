@@ -13,9 +13,6 @@ export function agreeing(name: string, told: Told): Figure {
 
 /** A figure that holds if `agrees` says so. */
 export function figure(name: string, told: Told, agrees: boolean): Figure {
-  const cell = (value: number | string | null | undefined): string | null => {
-    return value === null || value === undefined ? null : shown(value)
-  }
   return {
     name,
     upstream: cell(told.upstream),
@@ -32,6 +29,10 @@ export function sumOf<Item>(items: readonly Item[], value: (item: Item) => numbe
 }
 
 // --- internal ---
+
+function cell(value: number | string | null | undefined): string | null {
+  return value === null || value === undefined ? null : shown(value)
+}
 
 /** Sums of fractions come out otherwise in another order. */
 function shown(value: number | string): string {

@@ -6,8 +6,8 @@ import type { Walk } from './walk.ts'
 export function messageFigures({ requests, books }: Walk): readonly Figure[] {
   const latest = books.details.toSorted((one, other) => (one.last_seen < other.last_seen ? 1 : -1))[0]
   const shown = (latest?.messages ?? []).flatMap(({ sent }) => (sent === null ? [] : [sent]))
-  const received = (requests.at(-1)?.rawMessages ?? []).map(shortened)
-  const same = shown.filter((text, place) => text === received[place]).length
+  const received = requests.at(-1)?.rawMessages ?? []
+  const same = shown.filter((text, place) => isShown(text, received[place] ?? '')).length
   const treated = (latest?.messages ?? []).filter(({ index }) => index !== null).length
   const row = latest?.rows.at(-1)
   return [
@@ -27,10 +27,9 @@ export function messageFigures({ requests, books }: Walk): readonly Figure[] {
 
 // --- internal ---
 
-/** As the page cuts long texts. */
-const TEXT_CHARS_MAX = 20_000
-
-function shortened(text: string): string {
-  if (text.length <= TEXT_CHARS_MAX) return text
-  return `${text.slice(0, TEXT_CHARS_MAX)}… (${text.length - TEXT_CHARS_MAX} more characters)`
+/** Whether the page shows this text, all of it or its beginning with the length of the rest. */
+function isShown(shown: string, text: string): boolean {
+  if (shown === text) return true
+  const [, beginning = '', rest = ''] = /^(.*)… \((\d+) more characters\)$/s.exec(shown) ?? []
+  return rest !== '' && text.startsWith(beginning) && text.length === beginning.length + Number(rest)
 }

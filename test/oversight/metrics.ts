@@ -12,8 +12,9 @@ export function readMetrics(text: string): Metrics {
     const found = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line)
     if (found === null) return []
     const [, name = '', given = '', value = ''] = found
-    const labels = [...given.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', said = '']) => [label, said])
-    return [{ name, labels: Object.fromEntries(labels) as Record<string, string>, value: Number(value) }]
+    const labels: Record<string, string> = {}
+    for (const [, label = '', said = ''] of given.matchAll(/(\w+)="([^"]*)"/g)) labels[label] = said
+    return [{ name, labels, value: Number(value) }]
   })
   return {
     sum: (name, labels = {}) =>

@@ -52,7 +52,8 @@ export async function walk({ subject, windowTokens, store, count }: WalkOptions)
   const rules = isSound ? 'enforced' : 'unchecked'
   const judging = { template: 'lenient', rules, outputReserveChecked: true, count } as const
   const upstream = await startStrictUpstream({
-    ...{ ...judging, windowTokens },
+    ...judging,
+    windowTokens,
     reply: () => ({ content: 'Walked.' }),
   })
   const judge = openJudge({ ...judging, windowTokens })

@@ -18,6 +18,20 @@ const user = (content: string): TestMessage => ({ role: 'user', content })
 const assistant = (content: string): TestMessage => ({ role: 'assistant', content })
 const begun = [{ role: 'system', content: 'You repair programs.' }, user('Repair the nightly run.')]
 
+/** A tool round that reads these files. */
+const calls = (...paths: readonly string[]): TestMessage[] => [
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: paths.map((path, index) => ({
+      id: `call_${index}`,
+      type: 'function',
+      function: { name: 'read', arguments: JSON.stringify({ path }) },
+    })),
+  },
+  ...paths.map((path, index) => ({ role: 'tool', tool_call_id: `call_${index}`, content: path })),
+]
+
 type Identity = { readonly conversation: string | null; readonly parent: string | null }
 
 /** A client whose requests come one after the other; each tells which conversation it was taken for. */
@@ -37,7 +51,10 @@ describe('a conversation that goes on in two ways', () => {
   const other = [...begun, assistant('I begin otherwise.'), user('Go on with the second.')]
   const longer = (messages: readonly TestMessage[], turn: number) => [
     ...messages,
-    ...Array.from({ length: turn }, (_, index) => [assistant(`Done ${index}.`), user(`And ${index}?`)]).flat(),
+    ...Array.from({ length: turn }, (_, index) => [
+      assistant(`Done ${index}.`),
+      user(`And ${index}?`),
+    ]).flat(),
   ]
 
   test('has an id for each, the second with the first as its parent, over many turns and a restart', async () => {
@@ -111,18 +128,6 @@ describe('a conversation that goes on in two ways', () => {
   test('tool rounds that differ are two ways', async () => {
     await using at = await reportStand(completion('fine'))
     const ask = client(at)
-    const calls = (...paths: readonly string[]): TestMessage[] => [
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: paths.map((path, index) => ({
-          id: `call_${index}`,
-          type: 'function',
-          function: { name: 'read', arguments: JSON.stringify({ path }) },
-        })),
-      },
-      ...paths.map((path, index) => ({ role: 'tool', tool_call_id: `call_${index}`, content: path })),
-    ]
     const first = await ask(...begun)
     expect(await ask(...begun, ...calls('a', 'b'))).toEqual(first)
     const second = await ask(...begun, ...calls('a', 'c'))

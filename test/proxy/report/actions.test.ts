@@ -31,6 +31,9 @@ const refusingOnce = (message: string): readonly Script[] => [
   completion('fine'),
 ]
 
+/** Takes the request and closes the connection. */
+const cut: Script = (_, outgoing) => void outgoing.socket?.destroy()
+
 /** How many requests the metrics have of each action. */
 async function actionsOf(at: ReportStand): Promise<Record<string, number>> {
   return Object.fromEntries((await at.metrics()).by('foldgate_requests_total', 'action'))
@@ -50,12 +53,31 @@ describe('each request is a row, a count and headers that say the same', () => {
     expect(reply.action).toBe('relayed')
     const row = await at.row()
     expect(row).toMatchObject({
-      ...{ action: 'relayed', reason: null, status: 200, outcome: 'finished', streamed: false, attempts: 1 },
-      ...{ conversation: reply.header('x-foldgate-conversation'), profile: 'default', model: 'test-model' },
-      ...{ answered_by: 'fake-model', upstream: 'default', tokens_are_bounds: true, beyond_window: false },
-      ...{ messages_received: 1, messages_sent: 1, passes: [], summary: 'none', stride: null },
-      ...{ prompt_tokens: 10, cached_tokens: null, completion_tokens: 2, window_tokens: 16_000 },
-      ...{ window_source: 'config', observed_tokens_sent: null, observed_passes: [] },
+      action: 'relayed',
+      reason: null,
+      status: 200,
+      outcome: 'finished',
+      streamed: false,
+      attempts: 1,
+      conversation: reply.header('x-foldgate-conversation'),
+      profile: 'default',
+      model: 'test-model',
+      answered_by: 'fake-model',
+      upstream: 'default',
+      tokens_are_bounds: true,
+      beyond_window: false,
+      messages_received: 1,
+      messages_sent: 1,
+      passes: [],
+      summary: 'none',
+      stride: null,
+      prompt_tokens: 10,
+      cached_tokens: null,
+      completion_tokens: 2,
+      window_tokens: 16_000,
+      window_source: 'config',
+      observed_tokens_sent: null,
+      observed_passes: [],
     })
     const { tokens_received: received, tokens_sent: sent } = row
     expect(reply.header('x-foldgate-tokens')).toBe(`<${received};sent=<${sent}`)
@@ -72,8 +94,14 @@ describe('each request is a row, a count and headers that say the same', () => {
     expect(reply.action).toBe('compacted')
     const row = await at.row()
     expect(row).toMatchObject({
-      ...{ action: 'compacted', stride: 'trigger', tokens_are_bounds: false, beyond_window: true },
-      ...{ prompt_tokens: 11_000, cached_tokens: 9_000, completion_tokens: 7, summary: 'recap' },
+      action: 'compacted',
+      stride: 'trigger',
+      tokens_are_bounds: false,
+      beyond_window: true,
+      prompt_tokens: 11_000,
+      cached_tokens: 9_000,
+      completion_tokens: 7,
+      summary: 'recap',
       passes: (reply.header('x-foldgate-passes') ?? '').split(','),
     })
     expect(reply.header('x-foldgate-tokens')).toBe(`${row.tokens_received};sent=${row.tokens_sent}`)
@@ -89,8 +117,12 @@ describe('each request is a row, a count and headers that say the same', () => {
     expect(reply.text).toContain('fine')
     expect(reply.text).not.toContain('prompt_tokens')
     expect(await at.row()).toMatchObject({
-      ...{ action: 'compacted', streamed: true, outcome: 'finished', answered_by: 'gpt-4o-2024' },
-      ...{ prompt_tokens: 11_000, cached_tokens: 9_000 },
+      action: 'compacted',
+      streamed: true,
+      outcome: 'finished',
+      answered_by: 'gpt-4o-2024',
+      prompt_tokens: 11_000,
+      cached_tokens: 9_000,
     })
   })
 
@@ -115,7 +147,10 @@ describe('each request is a row, a count and headers that say the same', () => {
     expect(reply.header('x-foldgate-tokens')).toMatch(/^\d+;sent=\d+$/)
     const row = await at.row()
     expect(row).toMatchObject({
-      ...{ action: 'recovered', attempts: 2, stride: 'overflow', beyond_window: true },
+      action: 'recovered',
+      attempts: 2,
+      stride: 'overflow',
+      beyond_window: true,
       tokens_are_bounds: false,
     })
     expect(reply.header('x-foldgate-tokens')).toBe(`${row.tokens_received};sent=${row.tokens_sent}`)
@@ -126,7 +161,8 @@ describe('each request is a row, a count and headers that say the same', () => {
       ['recovery', 'recovered'],
     ])
     expect(told[2]).toMatchObject({
-      ...{ tokens_before: row.tokens_received, tokens_after: row.tokens_sent },
+      tokens_before: row.tokens_received,
+      tokens_after: row.tokens_sent,
       details: { attempts: 2, upstream: 'default' },
     })
     expect((await at.metrics()).sum('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
@@ -174,13 +210,44 @@ describe('each request is a row, a count and headers that say the same', () => {
     const reply = await postChat(at.url, small, { 'x-foldgate-bypass': '1' })
     expect(reply.action).toBe('bypassed')
     expect(await at.row()).toMatchObject({
-      ...{ action: 'bypassed', status: 200, attempts: 1, conversation: null, profile: null, model: '' },
-      ...{ tokens_received: null, tokens_sent: null, prompt_tokens: null, beyond_window: null },
+      action: 'bypassed',
+      status: 200,
+      attempts: 1,
+      conversation: null,
+      profile: null,
+      model: '',
+      tokens_received: null,
+      tokens_sent: null,
+      prompt_tokens: null,
+      beyond_window: null,
     })
     expect(await actionsOf(at)).toEqual({ bypassed: 1 })
   })
 
-  test('failed-open: a broken store costs the records, never the row', async () => {
+  test('failed-open: what could not be measured has a row without a size', async () => {
+    const nowMs = () => {
+      if (new Error('where').stack?.includes('window-finder') === true) throw new Error('no clock')
+      return Date.now()
+    }
+    await using at = await reportStand(completion('fine'), { nowMs, profile: window })
+    const reply = await postChat(at.url, long)
+    expect(reply.action).toBe('failed-open;reason=measure')
+    expect(reply.header('x-foldgate-tokens')).toBeNull()
+    expect(await at.row()).toMatchObject({
+      action: 'failed-open',
+      reason: 'measure',
+      status: 200,
+      tokens_received: null,
+      prompt_tokens: 10,
+      beyond_window: false,
+      pressure: null,
+    })
+    expect(await actionsOf(at)).toEqual({ 'failed-open': 1 })
+    expect((await at.metrics()).sum('foldgate_failures_total', { part: 'measure' })).toBe(1)
+    expect(at.upstream.requests[0]?.body.toString()).toBe(JSON.stringify(long))
+  })
+
+  test('a broken store costs the records, never the row', async () => {
     const inner = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
     const store = {
       ...inner,
@@ -190,8 +257,8 @@ describe('each request is a row, a count and headers that say the same', () => {
     const reply = await postChat(at.url, long)
     expect(reply.action).toBe('compacted')
     expect(await at.row()).toMatchObject({ action: 'compacted', status: 200 })
-    const failures = (await at.events()).filter(({ type }) => type === 'failure')
-    expect(failures[0]).toMatchObject({ reason: 'store' })
+    const failure = (await at.events()).find(({ type }) => type === 'failure')
+    expect(failure).toMatchObject({ reason: 'store' })
     expect((await at.metrics()).sum('foldgate_failures_total', { part: 'store' })).toBeGreaterThan(0)
   })
 
@@ -204,8 +271,12 @@ describe('each request is a row, a count and headers that say the same', () => {
     expect(reply.status).toBe(400)
     expect(reply.action).toMatch(/^relayed;reason=/)
     expect(await at.row()).toMatchObject({
-      ...{ action: 'relayed', reason: reply.action?.split('=')[1], status: 400, attempts: 1 },
-      ...{ tokens_received: null, conversation: null },
+      action: 'relayed',
+      reason: reply.action?.split('=')[1],
+      status: 400,
+      attempts: 1,
+      tokens_received: null,
+      conversation: null,
     })
     expect(await actionsOf(at)).toEqual({ relayed: 1 })
   })
@@ -217,8 +288,14 @@ describe("an error of Foldgate's own is a row and an event", () => {
     const reply = await postChat(at.url, small)
     expect(reply.status).toBe(502)
     expect(await at.row()).toMatchObject({
-      ...{ action: 'refused', reason: 'upstream_unreachable', status: 502, outcome: 'finished' },
-      ...{ profile: 'default', model: 'test-model', beyond_window: null, prompt_tokens: null },
+      action: 'refused',
+      reason: 'upstream_unreachable',
+      status: 502,
+      outcome: 'finished',
+      profile: 'default',
+      model: 'test-model',
+      beyond_window: null,
+      prompt_tokens: null,
       conversation: expect.stringMatching(/^[\w-]{16}$/),
     })
     expect(await actionsOf(at)).toEqual({ refused: 1 })
@@ -259,7 +336,6 @@ describe("an error of Foldgate's own is a row and an event", () => {
 
   // A stride was recorded, and the next request followed it, but nobody had ever been told of it.
   test('a stride that was made for a request that met a dead upstream is told', async () => {
-    const cut: Script = (_, outgoing) => void outgoing.socket?.destroy()
     await using at = await reportStand([cut, completion('fine')], { profile: window })
     const broken = await postChat(at.url, long)
     expect(broken.status).toBe(502)
@@ -285,7 +361,10 @@ describe('a client that leaves', () => {
     leaving.abort()
     expect(await asked).toBeNull()
     expect(await at.row()).toMatchObject({
-      ...{ action: 'left', reason: null, status: null, outcome: 'client-gone' },
+      action: 'left',
+      reason: null,
+      status: null,
+      outcome: 'client-gone',
       conversation: expect.stringMatching(/^[\w-]{16}$/),
     })
     expect(await actionsOf(at)).toEqual({ left: 1 })

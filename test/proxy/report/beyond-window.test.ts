@@ -57,7 +57,9 @@ describe('whether a request would have been refused as it came', () => {
   test('not known: it was compacted for a window that is a guess', async () => {
     await using at = await reportStand(completion('fine'), { profile: { trigger: 0.1, target: 0.05 } })
     expect(await beyond(at, run, {})).toMatchObject({
-      ...{ beyond_window: null, action: 'compacted', window_source: 'default' },
+      beyond_window: null,
+      action: 'compacted',
+      window_source: 'default',
     })
   })
 

@@ -35,8 +35,13 @@ describe('an event of a stride', () => {
     for (const [number, event] of strides.entries()) {
       const row = rows[number]
       expect(event).toMatchObject({
-        ...{ reason: 'trigger', conversation: row?.conversation, profile: 'default', model: 'gpt-4o' },
-        ...{ passes: row?.passes, tokens_after: row?.tokens_sent, summary_key: null },
+        reason: 'trigger',
+        conversation: row?.conversation,
+        profile: 'default',
+        model: 'gpt-4o',
+        passes: row?.passes,
+        tokens_after: row?.tokens_sent,
+        summary_key: null,
       })
       expect(event.tokens_before).toBeGreaterThan(event.tokens_after ?? Infinity)
       expect(event.milliseconds).toBeLessThan(30_000)
@@ -129,7 +134,9 @@ describe('an event of a window', () => {
     expect(at.upstream.requests.length).toBeGreaterThan(2)
     expect(ofType(await at.events(), 'window')).toMatchObject([
       {
-        ...{ reason: 'refusal', model: 'test-model', conversation: null },
+        reason: 'refusal',
+        model: 'test-model',
+        conversation: null,
         details: { window_tokens: 8_192, kind: 'total', upstream: 'default' },
       },
     ])

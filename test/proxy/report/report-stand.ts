@@ -38,7 +38,9 @@ export async function reportStand(
   const { flags, origin } = await adminPlace()
   const store = options.store ?? openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
   const foldgate = await startFoldgate({
-    ...{ upstream: upstream.url, ...options, store: keptOpen(store) },
+    upstream: upstream.url,
+    ...options,
+    store: keptOpen(store),
     flags: { ...flags, ...options.flags },
   })
   const admin: ReportStand['admin'] = (path, init) => askAdmin(origin, path, init)
