@@ -70,7 +70,9 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const failureLog = createFailureLog(log, undefined, (facts, times) => oversight.bookkeeping.failed(facts, times))
+  const failureLog = createFailureLog(log, undefined, (facts, times) =>
+    oversight.bookkeeping.failed(facts, times),
+  )
   const failures = createFailures((part, error) => {
     failureLog(part, error)
     oversight.metrics.failed(part)
