@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { gauge, gaugeGeometry, levelOf } from '../../../src/admin/page/gauge.ts'
+import { gaugeGeometry, levelOf } from '../../../src/admin/page/gauge-geometry.ts'
+import { gauge } from '../../../src/admin/page/gauge.ts'
 import { visibleText } from './visible-text.ts'
 
 test.each([
