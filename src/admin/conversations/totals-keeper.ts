@@ -2,7 +2,7 @@ import { parseJsonText } from '../../conversation/json-value.ts'
 import type { UsageRow } from '../journal/rows.ts'
 import type { Headline } from './conversation-cards.ts'
 import {
-  addedTotals,
+  addTotals,
   headlineOf,
   noTotals,
   totalsOfRow,
@@ -68,6 +68,8 @@ export function createTotalsKeeper(options: {
 
 const PERIOD_MS = 60_000
 
-function joined(one: Totals | null, other: Totals): Totals {
-  return addedTotals(one ?? noTotals(other.process, other.since), other)
+function joined(one: Totals | null, more: Totals): Totals {
+  const sum = one ?? noTotals(more.process, more.since)
+  addTotals(sum, more)
+  return sum
 }

@@ -82,24 +82,10 @@ export function totalsOfSummary(
   }
 }
 
-export function addedTotals(one: Totals, other: Totals): Totals {
-  return {
-    process: one.process,
-    since: one.since < other.since ? one.since : other.since,
-    requests: one.requests + other.requests,
-    beyond_window: one.beyond_window + other.beyond_window,
-    beyond_unknown: one.beyond_unknown + other.beyond_unknown,
-    strides: one.strides + other.strides,
-    recoveries: one.recoveries + other.recoveries,
-    saved_tokens: one.saved_tokens + other.saved_tokens,
-    summary_tokens: one.summary_tokens + other.summary_tokens,
-    saved_money: one.saved_money + other.saved_money,
-    summary_money: one.summary_money + other.summary_money,
-    priced_requests: one.priced_requests + other.priced_requests,
-    unknown_requests: one.unknown_requests + other.unknown_requests,
-    priced_summaries: one.priced_summaries + other.priced_summaries,
-    unknown_summaries: one.unknown_summaries + other.unknown_summaries,
-  }
+/** Adds `more` to `sum`. */
+export function addTotals(sum: Totals, more: Totals): void {
+  if (more.since < sum.since) sum.since = more.since
+  for (const name of sums) sum[name] += more[name]
 }
 
 /** The headline of what all processes have written down; null totals: nothing yet. */
@@ -122,6 +108,22 @@ export function headlineOf(totals: Totals | null): Headline {
 }
 
 // --- internal ---
+
+const sums = [
+  'requests',
+  'beyond_window',
+  'beyond_unknown',
+  'strides',
+  'recoveries',
+  'saved_tokens',
+  'summary_tokens',
+  'saved_money',
+  'summary_money',
+  'priced_requests',
+  'unknown_requests',
+  'priced_summaries',
+  'unknown_summaries',
+] as const satisfies readonly Exclude<keyof Totals, 'process' | 'since'>[]
 
 function isUnknown(priced: number, unknown: number): boolean {
   return priced === 0 && unknown > 0
