@@ -2,14 +2,15 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { pageStand, type PageStand, type Shown } from './page-stand.ts'
 
-export type OpenPage = {
+export type WatchedPage = {
   readonly page: Page
-  readonly stand: PageStand
   /** What the console said as an error, and what was thrown. */
   readonly errors: string[]
   /** Where everything that was asked for went to. */
   readonly origins: Set<string>
 }
+
+export type OpenPage = WatchedPage & { readonly stand: PageStand }
 
 /** A page of a stand of its own, when it says that it is live. */
 export async function openPage(
@@ -17,20 +18,27 @@ export async function openPage(
   options: { path?: string; shown?: Partial<Shown>; context?: BrowserContextOptions } = {},
 ): Promise<OpenPage> {
   const stand = await pageStand(options.shown)
-  const context = await browser.newContext({ viewport: { width: 1_200, height: 800 }, ...options.context })
-  onTestFinished(async () => {
-    await context.close()
-    await stand[Symbol.asyncDispose]()
-  })
+  onTestFinished(() => stand[Symbol.asyncDispose]())
+  return { ...(await watchPage(browser, stand.origin + (options.path ?? '/'), options.context)), stand }
+}
+
+/** A page at an address, when it says that it is live, and what it asks for and complains of. */
+export async function watchPage(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1_200, height: 800 }, ...options })
+  onTestFinished(() => context.close())
   const page = await context.newPage()
   const errors: string[] = []
   const origins = new Set<string>()
   page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())))
   page.on('pageerror', (error) => void errors.push(String(error)))
   page.on('request', (request) => void origins.add(new URL(request.url()).origin))
-  await page.goto(stand.origin + (options.path ?? '/'))
+  await page.goto(address)
   await page.locator('#connection.live').waitFor()
-  return { page, stand, errors, origins }
+  return { page, errors, origins }
 }
 
 /** Goes on with the Tab key until this is focused. Rejects where it never is. */
