@@ -7,7 +7,7 @@ import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
-import { openListeners, type App } from './listeners.ts'
+import { addressOf, openListeners, type App, type Place } from './listeners.ts'
 import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
@@ -70,7 +70,9 @@ export function createApp(options: AppOptions): App {
   const upstreams = openUpstreams(settings, options.proxies)
 
   const warnings = createWarnings(log)
-  const failureLog = createFailureLog(log, undefined, (facts, times) => oversight.bookkeeping.failed(facts, times))
+  const failureLog = createFailureLog(log, undefined, (facts, times) =>
+    oversight.bookkeeping.failed(facts, times),
+  )
   const failures = createFailures((part, error) => {
     failureLog(part, error)
     oversight.metrics.failed(part)
@@ -251,12 +253,13 @@ export async function findWindow(
 // --- internal ---
 
 /** What clients are given as their base URL: where the server listens, under a name that reaches this machine. */
-function clientUrlOf(server: Server, { host, port }: Pick<Settings, 'host' | 'port'>): string {
+function clientUrlOf(server: Server, { host, port }: Place): string {
   const address = server.address()
-  const actualPort = typeof address === 'object' && address !== null ? address.port : port
   const isWildcard = host === '0.0.0.0' || host === '::'
-  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${actualPort}/v1`
+  return `${addressOf({
+    host: isWildcard ? 'localhost' : host,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+  })}/v1`
 }
 
 const MEGABYTE = 1024 * 1024

@@ -4,18 +4,17 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { explainFile } from './admin/explain/explain-command.ts'
 import { createApp, findWindow } from './app.ts'
-import type { Place } from './listeners.ts'
+import { addressOf } from './listeners.ts'
 import { checkConfiguration } from './config/check.ts'
 import { loadConfiguration, profileFilesOptions } from './config/configuration.ts'
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
-import { whoPaysForSummaries } from './config/who-pays.ts'
 import { withoutEffect } from './config/without-effect.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
-import { profileSchema, type Profile } from './profiles/schema.ts'
+import { profileSchema } from './profiles/schema.ts'
 import { ListenError } from './proxy/wire/listen.ts'
 import { openMemoryStore } from './stores/memory-store.ts'
 import { openStore, type OpenedStore } from './stores/open-store.ts'
@@ -24,6 +23,7 @@ import { StoreError } from './stores/store-error.ts'
 import { openTracing, type Tracing } from './tracing/open-tracing.ts'
 import { TracingError } from './tracing/tracing-error.ts'
 import { tracingWanted } from './tracing/wanted.ts'
+import { startLine } from './start-line.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
@@ -134,7 +134,9 @@ async function serve(flagValues: FlagValues): Promise<number> {
   try {
     const { host, port, admin, adminTrouble } = await app.listen()
     if (settings.log_level !== 'silent')
-      startLog.info(await startLine(settings, { host, port, admin, store: store.name, profiles }))
+      startLog.info(
+        startLine(settings, { version: await version(), host, port, admin, store: store.name, profiles }),
+      )
     if (adminTrouble !== null) {
       log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
     }
@@ -190,26 +192,6 @@ function storeOptions({ store }: Settings) {
     env: process.env,
     platform: process.platform,
   }
-}
-
-type Started = Place & {
-  readonly admin: Place | null
-  readonly store: string
-  readonly profiles: ReadonlyMap<string, Profile>
-}
-
-async function startLine(settings: Settings, { admin, store, profiles, ...place }: Started): Promise<string> {
-  const upstream = settings.upstreams.get('default')?.url ?? ''
-  return (
-    `Foldgate ${await version()} listens on ${addressOf(place)}/v1 and forwards to ${upstream}; ` +
-    `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
-    (store === 'memory:' ? 'memory' : store) +
-    (admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`)
-  )
-}
-
-function addressOf({ host, port }: Place): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Resolves at the first signal to end; a second one ends the process at once. */

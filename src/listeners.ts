@@ -5,6 +5,11 @@ import { listen, ListenError } from './proxy/wire/listen.ts'
 
 export type Place = { readonly host: string; readonly port: number }
 
+/** The address of a place, as a URL without a path. */
+export function addressOf({ host, port }: Place): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
 /** Where an app listens. */
 export type Listening = Place & {
   /** The admin listener; null where there is none. */

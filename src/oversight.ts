@@ -114,8 +114,10 @@ export function openOversight(options: OversightOptions): Oversight {
         deleteConversation: createDeleteConversation({
           store,
           desk,
-          forget: (id) => {
+          forget: async (id) => {
             journal.forget(id)
+            // What is on its way to the store is there before it is deleted.
+            await journal.flush()
             held.forget(id)
             return board.forget(id)
           },

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { FoldgateError } from '../errors.ts'
@@ -54,6 +54,19 @@ const foreignHost =
 
 const foreignPage = 'The admin listener refuses pages of other sites.'
 
+/**
+ * Whether a browser shows this in a tab because a link elsewhere was followed: that site gets to see nothing of it
+ * (https://www.w3.org/TR/fetch-metadata/).
+ */
+function isOpenedFromElsewhere({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    headers.origin === undefined &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  )
+}
+
 function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
@@ -74,7 +87,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     const { incoming } = context.env
     requireSense(incoming)
     if (options.isLoopback) refuseForeignHost(incoming, options.hosts, foreignHost)
-    refuseForeignPages(incoming, [], foreignPage)
+    if (!isOpenedFromElsewhere(incoming)) refuseForeignPages(incoming, [], foreignPage)
     // The router resolves dot segments; what it is asked for is to be what was written.
     const { path } = parseTarget(incoming.url ?? '')
     const isOpen = options.metrics.isOpen && path === '/metrics' && incoming.method === 'GET'

@@ -8,8 +8,8 @@ import type { Desk } from '../summaries/desk.ts'
 export type DeleteConversationParts = {
   readonly store: Pick<Store, 'name' | 'deleteGroup'>
   readonly desk: Pick<Desk, 'forget'>
-  /** Forgets what the books of this process have of it; whether there was anything. Must not throw. */
-  readonly forget: (conversation: string) => boolean
+  /** Forgets what the books of this process have of it; resolves with whether there was anything. Must not reject. */
+  readonly forget: (conversation: string) => Promise<boolean>
   /** The store failed. Must not throw. */
   readonly onStoreFailure: (error: unknown) => void
   /** Something was deleted: so many records. Must not throw. */
@@ -32,7 +32,7 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
   async function deleted(id: string): Promise<{ records: number; wasHeld: boolean }> {
     // First, so that nothing is written behind the deletion.
     const wasWritten = await desk.forget(id)
-    const wasHeld = parts.forget(id) || wasWritten
+    const wasHeld = (await parts.forget(id)) || wasWritten
     return { wasHeld, records: await store.deleteGroup(id) }
   }
 

@@ -77,8 +77,13 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
     ),
   )
   const unwritten = {
-    ...{ remembered, measure, outlook: noOutlook, failedOpen: null, relayedReason: null },
-    ...{ summaries: [], observed: null },
+    remembered,
+    measure,
+    outlook: noOutlook,
+    failedOpen: null,
+    relayedReason: null,
+    summaries: [],
+    observed: null,
   }
   if (measure === null) return { ...unwritten, prepared: untouched, failedOpen: 'measure' }
   const original = asItCame(relayedReason === null ? chat : received, measure.incomingTokens)

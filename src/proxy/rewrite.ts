@@ -230,7 +230,13 @@ function prepared(
   const items = view.messages.map(({ item }) => item)
   const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
   return {
-    ...{ chat, pieces, compacted, isRewritten: true, strict, clampedOutputTokens: null, sentTokens },
+    chat,
+    pieces,
+    compacted,
+    isRewritten: true,
+    strict,
+    clampedOutputTokens: null,
+    sentTokens,
     made: null,
   }
 }

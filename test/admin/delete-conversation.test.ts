@@ -192,7 +192,7 @@ describe('what cannot be deleted', () => {
     const forget = createDeleteConversation({
       store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
       desk: { forget: async () => true },
-      forget: () => false,
+      forget: async () => false,
       onStoreFailure: (error) => failures.push(error),
       onDeleted: () => failures.push('deleted'),
       deadlineMs: 20,

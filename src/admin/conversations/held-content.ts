@@ -43,10 +43,12 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
       const outline = outlines.get(conversation)
       if (outline === undefined) return null
       const texts = textsOf(conversation)
-      return outline.read().map((message, place) => ({
+      const messages = outline.read()
+      const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
+      return messages.map((message, place) => ({
         ...message,
-        received: shortened(texts[place]?.received ?? null),
-        sent: shortened(texts[place]?.sent ?? null),
+        received: shortened(texts[place]?.received ?? null, charsMax),
+        sent: shortened(texts[place]?.sent ?? null, charsMax),
       }))
     },
     forget: (conversation) => {
@@ -66,10 +68,15 @@ const OUTLINE_BYTES_MAX = 32 * 1024 * 1024
 /** Bodies that are held for their texts, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
-/** A page is for reading; the rest of a long message is told by its length. */
+/** A page is for reading, and made anew whenever something changes: the rest of a message is told by its length. */
 const TEXT_CHARS_MAX = 20_000
+const TEXT_CHARS_MIN = 300
 
-function shortened(text: string | null): string | null {
-  if (text === null || text.length <= TEXT_CHARS_MAX) return text
-  return `${text.slice(0, TEXT_CHARS_MAX)}… (${text.length - TEXT_CHARS_MAX} more characters)`
+/** What all messages of a page may have together, about. */
+const PAGE_CHARS_MAX = 1_000_000
+
+function shortened(text: string | null, charsMax: number): string | null {
+  if (text === null || text.length <= charsMax) return text
+  const shown = text.slice(0, charsMax)
+  return `${shown}… (${text.length - shown.length} more characters)`
 }

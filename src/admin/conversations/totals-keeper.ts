@@ -2,7 +2,7 @@ import { parseJsonText } from '../../conversation/json-value.ts'
 import type { UsageRow } from '../journal/rows.ts'
 import type { Headline } from './conversation-cards.ts'
 import {
-  addedTotals,
+  addTotals,
   headlineOf,
   noTotals,
   totalsOfRow,
@@ -14,7 +14,10 @@ import {
 /** What all requests on record come to: those of this process as they end, those of others as they are read. */
 export type TotalsKeeper = {
   readonly addRow: (row: UsageRow) => void
-  readonly addSummary: (summary: { readonly tokens: number; readonly cost: number | null }, time: string) => void
+  readonly addSummary: (
+    summary: { readonly tokens: number; readonly cost: number | null },
+    time: string,
+  ) => void
   /** A row of the journal, which another process may have written. */
   readonly addWritten: (text: string) => void
   readonly headline: () => Headline
@@ -65,6 +68,8 @@ export function createTotalsKeeper(options: {
 
 const PERIOD_MS = 60_000
 
-function joined(one: Totals | null, other: Totals): Totals {
-  return addedTotals(one ?? noTotals(other.process, other.since), other)
+function joined(one: Totals | null, more: Totals): Totals {
+  const sum = one ?? noTotals(more.process, more.since)
+  addTotals(sum, more)
+  return sum
 }

@@ -27,9 +27,21 @@ export type Totals = z.output<typeof totalsSchema>
 
 export function noTotals(process: string, since: string): Totals {
   return {
-    ...{ process, since, requests: 0, beyond_window: 0, beyond_unknown: 0, strides: 0, recoveries: 0 },
-    ...{ saved_tokens: 0, summary_tokens: 0, saved_money: 0, summary_money: 0 },
-    ...{ priced_requests: 0, unknown_requests: 0, priced_summaries: 0, unknown_summaries: 0 },
+    process,
+    since,
+    requests: 0,
+    beyond_window: 0,
+    beyond_unknown: 0,
+    strides: 0,
+    recoveries: 0,
+    saved_tokens: 0,
+    summary_tokens: 0,
+    saved_money: 0,
+    summary_money: 0,
+    priced_requests: 0,
+    unknown_requests: 0,
+    priced_summaries: 0,
+    unknown_summaries: 0,
   }
 }
 
@@ -70,30 +82,15 @@ export function totalsOfSummary(
   }
 }
 
-export function addedTotals(one: Totals, other: Totals): Totals {
-  return {
-    process: one.process,
-    since: one.since < other.since ? one.since : other.since,
-    requests: one.requests + other.requests,
-    beyond_window: one.beyond_window + other.beyond_window,
-    beyond_unknown: one.beyond_unknown + other.beyond_unknown,
-    strides: one.strides + other.strides,
-    recoveries: one.recoveries + other.recoveries,
-    saved_tokens: one.saved_tokens + other.saved_tokens,
-    summary_tokens: one.summary_tokens + other.summary_tokens,
-    saved_money: one.saved_money + other.saved_money,
-    summary_money: one.summary_money + other.summary_money,
-    priced_requests: one.priced_requests + other.priced_requests,
-    unknown_requests: one.unknown_requests + other.unknown_requests,
-    priced_summaries: one.priced_summaries + other.priced_summaries,
-    unknown_summaries: one.unknown_summaries + other.unknown_summaries,
-  }
+/** Adds `more` to `sum`. */
+export function addTotals(sum: Totals, more: Totals): void {
+  if (more.since < sum.since) sum.since = more.since
+  for (const name of sums) sum[name] += more[name]
 }
 
 /** The headline of what all processes have written down; null totals: nothing yet. */
 export function headlineOf(totals: Totals | null): Headline {
   const all = totals ?? noTotals('', '')
-  const isUnknown = (priced: number, unknown: number): boolean => priced === 0 && unknown > 0
   return {
     since: totals === null ? null : totals.since,
     requests: all.requests,
@@ -108,4 +105,26 @@ export function headlineOf(totals: Totals | null): Headline {
     unknownRequests: all.unknown_requests,
     unknownSummaries: all.unknown_summaries,
   }
+}
+
+// --- internal ---
+
+const sums = [
+  'requests',
+  'beyond_window',
+  'beyond_unknown',
+  'strides',
+  'recoveries',
+  'saved_tokens',
+  'summary_tokens',
+  'saved_money',
+  'summary_money',
+  'priced_requests',
+  'unknown_requests',
+  'priced_summaries',
+  'unknown_summaries',
+] as const satisfies readonly Exclude<keyof Totals, 'process' | 'since'>[]
+
+function isUnknown(priced: number, unknown: number): boolean {
+  return priced === 0 && unknown > 0
 }

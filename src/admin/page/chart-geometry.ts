@@ -42,7 +42,7 @@ export const chartBottom = 256
 export function chartGeometry(rows: readonly UsageRow[]): ChartGeometry {
   const dataMax = Math.max(
     1,
-    ...rows.flatMap((row) => [row.tokens_received ?? 0, row.tokens_sent ?? 0, row.cached_tokens ?? 0]),
+    ...rows.flatMap((row) => [receivedIn(row) ?? 0, sentIn(row) ?? 0, row.cached_tokens ?? 0]),
   )
   const shown = (levels: readonly (number | null)[]) =>
     levels.every((level) => level === null || level <= dataMax * levelFactorMax)
@@ -60,8 +60,8 @@ export function chartGeometry(rows: readonly UsageRow[]): ChartGeometry {
 
   return {
     band,
-    received: line((row) => row.tokens_received),
-    sent: line((row) => row.tokens_sent),
+    received: line(receivedIn),
+    sent: line(sentIn),
     cached: rows.flatMap(({ cached_tokens: tokens }, at) =>
       tokens === null || tokens === 0 ? [] : [{ x: x(at), y: y(tokens), height: chartBottom - y(tokens) }],
     ),
@@ -77,6 +77,15 @@ export function chartGeometry(rows: readonly UsageRow[]): ChartGeometry {
 
 /** How many times the largest count a window may be to be drawn. */
 const levelFactorMax = 3
+
+/** What was not counted was sent as it came, and mostly the provider says how large it was. */
+function receivedIn(row: UsageRow): number | null {
+  return row.tokens_are_bounds ? (row.prompt_tokens ?? row.tokens_received) : row.tokens_received
+}
+
+function sentIn(row: UsageRow): number | null {
+  return row.tokens_are_bounds ? (row.prompt_tokens ?? row.tokens_sent) : row.tokens_sent
+}
 
 function pointOf(tokens: number | null, x: number, y: (tokens: number) => number): Point | null {
   return tokens === null ? null : { x, y: y(tokens) }

@@ -10,6 +10,7 @@ import {
   type Line,
   type Point,
 } from './chart-geometry.ts'
+import { chartLegend } from './chart-legend.ts'
 import { strideReason } from './event-words.ts'
 import { boundedFigure, clock, counted, figure, shortFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
@@ -30,7 +31,7 @@ export function chart(options: ChartOptions): HtmlEscapedString {
   const { rows } = options
   const geometry = chartGeometry(rows)
   return html`<figure class="chart">
-    ${legend(rows, geometry)}
+    ${chartLegend(rows, geometry)}
     <div class="plot">
       <svg class="axis" width="52" height="${chartHeight}" aria-hidden="true">
         <text x="44" y="10">tokens</text>
@@ -66,40 +67,6 @@ export function chart(options: ChartOptions): HtmlEscapedString {
 }
 
 // --- internal ---
-
-function legend(
-  rows: readonly UsageRow[],
-  { window, budget, strides, cached }: ChartGeometry,
-): HtmlEscapedString {
-  const latest = rows.at(-1)
-  return html`<figcaption>
-    <ul class="legend">
-      <li>${swatch('received')}tokens in</li>
-      <li>${swatch('sent')}tokens sent</li>
-      ${cached.length > 0 && html`<li>${swatch('cached')}read from the provider's cache</li>`}
-      ${strides.length > 0 && html`<li>${swatch('stride')}stride</li>`}
-      ${levelKey('budget', latest?.budget_tokens ?? null, budget)}
-      ${levelKey('window', latest?.window_tokens ?? null, window)}
-    </ul>
-  </figcaption>`
-}
-
-function levelKey(name: string, latest: number | null, line: LevelLine | null): HtmlEscapedString | null {
-  if (line !== null) return html`<li>${swatch(name)}${name} ${figure(line.tokens)}</li>`
-  return latest === null ? null : html`<li class="away">${name} ${figure(latest)}, above the chart</li>`
-}
-
-function swatch(name: string): HtmlEscapedString {
-  return html`<svg class="swatch" width="18" height="10" aria-hidden="true">
-    ${
-      name === 'cached'
-        ? html`<rect class="cached" x="5" y="0" width="8" height="10" />`
-        : name === 'stride'
-          ? html`<path class="fold" d="M4 1 h10 l-5 6 z" />`
-          : html`<line class="${name}" x1="0" x2="18" y1="5" y2="5" />`
-    }
-  </svg>`
-}
 
 /** The chart in a sentence. */
 function alternative({ rows, firstNumber }: ChartOptions): string {

@@ -1,8 +1,16 @@
 import type { ConversationDetail, ShownMessage } from '../conversations/conversation-cards.ts'
 import { counted, figure } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { html, type HtmlEscapedString } from './markup.ts'
+import {
+  messageLine,
+  messageName,
+  messageText,
+  shareOf,
+  tokenBar,
+  type MessageScale,
+} from './message-line.ts'
 import { messageRuns, type MessageRun } from './message-runs.ts'
-import { pinnedWords, readable, treatmentMeanings } from './message-words.ts'
+import { treatmentMeanings } from './message-words.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList({
@@ -26,8 +34,6 @@ export function messageList({
 
 /** In pixels. */
 const sedimentHeightMax = 200
-
-type Scale = { readonly tokensMax: number; readonly showsContent: boolean }
 
 function sideBySide(messages: readonly ShownMessage[], showsContent: boolean): HtmlEscapedString {
   const tokensMax = Math.max(
@@ -67,12 +73,12 @@ function total(messages: readonly ShownMessage[], side: 'receivedTokens' | 'sent
   )
 }
 
-function shownRun(run: MessageRun, scale: Scale): HtmlEscapedString {
+function shownRun(run: MessageRun, scale: MessageScale): HtmlEscapedString {
   switch (run.kind) {
     case 'single':
-      return html`<li id="message-${nameOf(run.message)}">${single(run.message, scale)}</li>`
+      return html`<li id="message-${messageName(run.message)}">${messageLine(run.message, scale)}</li>`
     case 'kept':
-      return html`<li id="kept-${nameOf(run.messages[0])}">
+      return html`<li id="kept-${messageName(run.messages[0])}">
         <details class="stretch">
           <summary>
             <span class="place">${span(run.messages)}</span>
@@ -80,7 +86,7 @@ function shownRun(run: MessageRun, scale: Scale): HtmlEscapedString {
             <span class="size">${total(run.messages, 'receivedTokens')}</span>
           </summary>
           <ol>
-            ${run.messages.map((message) => html`<li id="message-${nameOf(message)}">${single(message, scale)}</li>`)}
+            ${run.messages.map((message) => html`<li id="message-${messageName(message)}">${messageLine(message, scale)}</li>`)}
           </ol>
         </details>
       </li>`
@@ -89,9 +95,13 @@ function shownRun(run: MessageRun, scale: Scale): HtmlEscapedString {
   }
 }
 
-function folded(standIn: ShownMessage, messages: readonly ShownMessage[], scale: Scale): HtmlEscapedString {
+function folded(
+  standIn: ShownMessage,
+  messages: readonly ShownMessage[],
+  scale: MessageScale,
+): HtmlEscapedString {
   const { treatment, sentTokens, sent } = standIn
-  return html`<li id="fold-${nameOf(standIn)}" class="fold-pair">
+  return html`<li id="fold-${messageName(standIn)}" class="fold-pair">
     <div class="folded">
       ${
         messages.length === 0
@@ -103,7 +113,7 @@ function folded(standIn: ShownMessage, messages: readonly ShownMessage[], scale:
                   <span class="size">${total(messages, 'receivedTokens')}</span>
                 </summary>
                 <ol>
-                  ${messages.map((message) => html`<li id="message-${nameOf(message)}">${single(message, scale)}</li>`)}
+                  ${messages.map((message) => html`<li id="message-${messageName(message)}">${messageLine(message, scale)}</li>`)}
                 </ol>
               </details>
               ${sediment(messages, scale)}`
@@ -114,107 +124,31 @@ function folded(standIn: ShownMessage, messages: readonly ShownMessage[], scale:
         <span class="badge made">${treatment}</span> <span class="place">for ${placesOf(standIn)}</span>
         <span class="size">${sentTokens === null ? null : counted(sentTokens, 'token')}</span>
       </p>
-      ${bar('sent', sentTokens, scale)} ${scale.showsContent && text(sent, 'its text')}
+      ${tokenBar('sent', sentTokens, scale)} ${scale.showsContent && messageText(sent, 'its text')}
     </div>
   </li>`
 }
 
 /** Everything that was folded as thin layers, each as long as its message is large. */
-function sediment(messages: readonly ShownMessage[], { tokensMax }: Scale): HtmlEscapedString {
+function sediment(messages: readonly ShownMessage[], { tokensMax }: MessageScale): HtmlEscapedString {
   const pitch = Math.min(4, sedimentHeightMax / messages.length)
   const layers = messages.map(({ receivedTokens }, at) => {
     const share = shareOf(receivedTokens, tokensMax)
     return html`<rect
       x="${100 - share}%"
-      y="${round(at * pitch)}"
+      y="${tenths(at * pitch)}"
       width="${share}%"
-      height="${round(pitch * 0.75)}"
+      height="${tenths(pitch * 0.75)}"
     />`
   })
   return html`<svg
     class="sediment"
     width="100%"
-    height="${round(messages.length * pitch)}"
+    height="${tenths(messages.length * pitch)}"
     aria-hidden="true"
   >
     ${layers}
   </svg>`
-}
-
-function single(message: ShownMessage, scale: Scale): HtmlEscapedString {
-  const line = html`<span class="place">${message.index === null ? '' : figure(message.index)}</span>
-    <span class="who"
-      >${foreign(message.role)}${message.tool !== null && html` <span class="tool">${foreign(message.tool)}</span>`}${message.pinned !== null && message.pinned !== message.role && html` <span class="pin">${pinnedWords[message.pinned]}</span>`}</span
-    >
-    <span class="size came"
-      >${figure(message.receivedTokens)}<span class="hidden"> tokens came in,</span></span
-    >
-    ${bar('came', message.receivedTokens, scale)} ${bar('sent', message.sentTokens, scale)}
-    <span class="size sent">${figure(message.sentTokens)}<span class="hidden"> were sent:</span></span>
-    <span class="treatment">${badge(message)}</span>`
-  return scale.showsContent
-    ? html`<details class="message">
-        <summary class="line">${line}</summary>
-        ${texts(message)}
-      </details>`
-    : html`<div class="message line">${line}</div>`
-}
-
-function badge({ treatment }: ShownMessage): HtmlEscapedString {
-  const kind = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
-  return html`<span class="badge ${kind}">${treatment}</span>`
-}
-
-/** A message's share of the largest one, growing away from the middle. */
-function bar(side: 'came' | 'sent', tokens: number | null, { tokensMax }: Scale): HtmlEscapedString {
-  const share = shareOf(tokens, tokensMax)
-  return html`<svg class="bar ${side}" width="100%" height="8" aria-hidden="true">
-    <rect x="${side === 'came' ? `${100 - share}%` : '0'}" width="${share}%" height="8" />
-  </svg>`
-}
-
-function shareOf(tokens: number | null, tokensMax: number): number {
-  return round(((tokens ?? 0) / tokensMax) * 100)
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
-}
-
-function texts({ received, sent, treatment }: ShownMessage): HtmlEscapedString {
-  if (treatment === 'folded') return html`<div class="texts one">${text(received, 'what came in')}</div>`
-  if (received !== null && received === sent) {
-    return html`<div class="texts one">
-      <div>
-        <p class="caption">came in and was sent</p>
-        ${text(received, 'the message')}
-      </div>
-    </div>`
-  }
-  const isSent = treatment !== 'dropped'
-  return html`<div class="texts">
-    <div>
-      <p class="caption">came in</p>
-      ${text(received, 'what came in')}
-    </div>
-    <div>
-      <p class="caption">was sent</p>
-      ${isSent || sent !== null ? text(sent, 'what was sent') : html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`}
-    </div>
-  </div>`
-}
-
-function text(shown: string | null, name: string): HtmlEscapedString {
-  return shown === null
-    ? html`<p class="soft">No longer held.</p>`
-    : html`<pre tabindex="0" role="region" aria-label="${name}">${readable(shown)}</pre>`
-}
-
-/** Tells a message from the others, in an element's id. */
-function nameOf(message: ShownMessage | undefined): string {
-  if (message === undefined) return ''
-  const { index, treatment, standsFor } = message
-  return index === null ? `${treatment}-${standsFor?.start ?? 0}-${standsFor?.end ?? 0}` : String(index)
 }
 
 /** `3–98`, counted from 0 as errors of providers do. */
@@ -247,4 +181,8 @@ function meanings(messages: readonly ShownMessage[]): HtmlEscapedString {
       stays as it is.
     </p>
   </details>`
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10
 }

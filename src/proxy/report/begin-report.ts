@@ -27,7 +27,11 @@ export function reportUnanswered(
     reason: isGone ? null : code,
     status: isGone ? null : httpStatusOf[code],
   }
-  beginReport(report, arrival, reports)({
+  beginReport(
+    report,
+    arrival,
+    reports,
+  )({
     outcome: isGone ? 'client-gone' : 'finished',
     usage: null,
     answeredBy: null,

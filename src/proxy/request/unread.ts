@@ -34,9 +34,7 @@ export async function sendUnread(
   })
   const report: RequestReport = {
     ...bareReport(exchange, arrival),
-    ...(reason === 'failed'
-      ? { action: 'failed-open', reason: 'reading' }
-      : { action: 'relayed', reason }),
+    ...(reason === 'failed' ? { action: 'failed-open', reason: 'reading' } : { action: 'relayed', reason }),
     status: answer.status,
     attempts: 1,
     addedMs: sentAtMs - arrival.monotonicMs,

@@ -1,0 +1,324 @@
+import type {
+  ConversationCard,
+  ConversationDetail,
+  Headline,
+} from '../../../src/admin/conversations/conversation-cards.ts'
+import type { UsageRow } from '../../../src/admin/journal/rows.ts'
+import { agentMessages } from './made-up-messages.ts'
+import type { KnownEvent } from '../../../src/admin/page/event-table.ts'
+
+/** When all of this is looked at. */
+export const now = new Date('2026-11-20T14:30:00.000Z')
+
+/** So many seconds before that. */
+export function before(seconds: number): string {
+  return new Date(now.getTime() - seconds * 1_000).toISOString()
+}
+
+/** Nothing yet; give it what a test is about. */
+export function headlineWith(changes: Partial<Headline> = {}): Headline {
+  return {
+    since: null,
+    requests: 0,
+    beyondWindow: 0,
+    beyondUnknown: 0,
+    strides: 0,
+    recoveries: 0,
+    savedTokens: 0,
+    summaryTokens: 0,
+    savedMoney: null,
+    summaryMoney: null,
+    unknownRequests: 0,
+    unknownSummaries: 0,
+    ...changes,
+  }
+}
+
+export function cardWith(changes: Partial<ConversationCard> = {}): ConversationCard {
+  return {
+    id: 'kX2v9QmT4rLz81ab',
+    parent: null,
+    label: null,
+    client_key: null,
+    profile: 'default',
+    model: 'qwen3-32b',
+    first_seen: before(7_200),
+    last_seen: before(20),
+    answering: false,
+    requests: 12,
+    strides: 0,
+    beyond_window: 0,
+    pressure: 0.42,
+    sent_pressure: 0.42,
+    tokens_received: 11_904,
+    tokens_sent: 11_904,
+    tokens_are_bounds: false,
+    window_tokens: 32_768,
+    action: 'relayed',
+    ...changes,
+  }
+}
+
+export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
+  return {
+    time: before(60),
+    process: 'a',
+    conversation: 'kX2v9QmT4rLz81ab',
+    parent: null,
+    label: null,
+    client_key: null,
+    profile: 'default',
+    model: 'qwen3-32b',
+    answered_by: null,
+    upstream: 'default',
+    action: 'relayed',
+    reason: null,
+    status: 200,
+    outcome: 'finished',
+    streamed: true,
+    attempts: 1,
+    window_tokens: 32_768,
+    window_source: 'server',
+    budget_tokens: 28_672,
+    messages_received: 10,
+    messages_sent: 10,
+    tokens_received: 1_000,
+    tokens_sent: 1_000,
+    tokens_are_bounds: false,
+    pressure: 0.03,
+    sent_pressure: 0.03,
+    passes: [],
+    summary: 'none',
+    stride: null,
+    beyond_window: false,
+    observed_tokens_sent: null,
+    observed_passes: [],
+    prompt_tokens: null,
+    cached_tokens: null,
+    completion_tokens: null,
+    prompt_cost: null,
+    whole_prompt_cost: null,
+    added_ms: 3,
+    first_byte_ms: 210,
+    total_ms: 1_800,
+    ...changes,
+  }
+}
+
+export function eventWith(changes: Partial<KnownEvent> = {}): KnownEvent {
+  return {
+    id: 'e1',
+    time: before(60),
+    process: 'a',
+    type: 'stride',
+    conversation: 'kX2v9QmT4rLz81ab',
+    profile: 'default',
+    model: 'qwen3-32b',
+    reason: 'trigger',
+    passes: ['render', 'clear', 'fold'],
+    ranges: [],
+    tokens_before: 24_310,
+    tokens_after: 13_120,
+    summary_key: null,
+    milliseconds: 6,
+    details: {},
+    ...changes,
+  }
+}
+
+/** A conversation that has outgrown its window, with everything that a page can show of one. */
+export function detailWith(changes: Partial<ConversationDetail> = {}): ConversationDetail {
+  const rows = agentRows(64)
+  const last = rows.at(-1)
+  return {
+    ...cardWith({
+      label: 'migrate the billing service',
+      client_key: 'ci',
+      requests: 71,
+      strides: rows.filter((row) => row.stride !== null).length,
+      beyond_window: rows.filter((row) => row.beyond_window === true).length,
+      pressure: last?.pressure ?? null,
+      sent_pressure: last?.sent_pressure ?? null,
+      tokens_received: last?.tokens_received ?? null,
+      tokens_sent: last?.tokens_sent ?? null,
+      action: 'compacted',
+      answering: true,
+    }),
+    rows,
+    events: agentEvents(),
+    messages: agentMessages(),
+    shows_content: true,
+    ...changes,
+  }
+}
+
+/** An agent's conversation in a window of 32k: it grows, and every now and then a stride takes it back. */
+export function agentRows(count: number): readonly UsageRow[] {
+  const budget = 28_672
+  let received = 2_400
+  let sent = 2_400
+  return Array.from({ length: count }, (_, at) => {
+    // Neither even nor random: the same in every run.
+    const growth = 500 + ((at * 7_919) % 13) * 120
+    const sentBefore = sent
+    received += growth
+    sent += growth
+    const isStride = sent > 0.75 * budget
+    if (isStride) sent = Math.round(budget * 0.46) + growth
+    return rowWith({
+      time: before((count - at) * 55),
+      tokens_received: received,
+      tokens_sent: sent,
+      action: received === sent ? 'relayed' : 'compacted',
+      pressure: received / budget,
+      sent_pressure: sent / budget,
+      passes: received === sent ? [] : ['render', 'clear', 'fold'],
+      stride: isStride ? 'trigger' : null,
+      beyond_window: received > 32_768,
+      prompt_tokens: Math.round(sent * 1.04),
+      cached_tokens: isStride ? 1_900 : sentBefore,
+      completion_tokens: 210,
+    })
+  })
+}
+
+export function agentEvents(): readonly KnownEvent[] {
+  return [
+    eventWith({ id: 'e9', time: before(44), summary_key: 'k', milliseconds: 7 }),
+    eventWith({
+      id: 'e8',
+      time: before(93),
+      type: 'summary',
+      reason: null,
+      passes: [],
+      tokens_before: 10_240,
+      tokens_after: 884,
+      milliseconds: 4_812,
+      details: { model: 'gpt-5-mini', pieces: 1 },
+    }),
+    eventWith({
+      id: 'e7',
+      time: before(700),
+      type: 'recovery',
+      conversation: 'Zq81LmN0-pQrStUv',
+      reason: 'overflow',
+      passes: [],
+      tokens_before: 35_220,
+      tokens_after: 15_800,
+      milliseconds: 1_204,
+      details: { attempts: 2 },
+    }),
+    eventWith({
+      id: 'e6',
+      time: before(701),
+      type: 'window',
+      conversation: 'Zq81LmN0-pQrStUv',
+      reason: 'learnt',
+      passes: [],
+      tokens_before: null,
+      tokens_after: null,
+      milliseconds: null,
+      details: { window_tokens: 32_768, kind: 'total' },
+    }),
+    eventWith({
+      id: 'e5',
+      time: before(3_410),
+      type: 'failure',
+      conversation: null,
+      reason: 'store',
+      passes: [],
+      tokens_before: null,
+      tokens_after: null,
+      milliseconds: null,
+      details: { message: 'no answer within 2,000 ms; the request went on without it' },
+    }),
+  ]
+}
+
+export function someConversations(): readonly ConversationCard[] {
+  const agent = detailWith()
+  return [
+    { ...agent, last_seen: before(4) },
+    cardWith({
+      id: 'Zq81LmN0-pQrStUv',
+      label: 'nightly triage',
+      model: 'gpt-5-mini',
+      profile: 'twenty-turns-of-fifty-thousand',
+      client_key: 'team-support',
+      last_seen: before(310),
+      requests: 148,
+      strides: 5,
+      pressure: 0.93,
+      sent_pressure: 0.51,
+      tokens_received: 112_380,
+      tokens_sent: 61_540,
+      action: 'recovered',
+    }),
+    cardWith({
+      id: 'bTn3_wWkY72hDfGs',
+      model: 'anthropic/claude-sonnet-4.5',
+      last_seen: before(1_260),
+      requests: 31,
+      strides: 1,
+      pressure: 0.74,
+      sent_pressure: 0.74,
+      tokens_received: 138_200,
+      tokens_sent: 138_200,
+    }),
+    cardWith({
+      id: '0pLmVc5xRtYuIoAs',
+      label: 'docs: answer questions about the API',
+      model: 'llama-3.1-8b-instruct',
+      profile: 'small-local',
+      last_seen: before(4_000),
+      requests: 3,
+      pressure: 0.18,
+      sent_pressure: 0.18,
+      tokens_received: 1_204,
+      tokens_sent: 1_204,
+      tokens_are_bounds: true,
+      window_tokens: 8_192,
+    }),
+    cardWith({
+      id: 'Hq_2nB8vCx1zLkJh',
+      label: 'refactoring bot',
+      last_seen: before(9_200),
+      requests: 402,
+      strides: 23,
+      beyond_window: 371,
+      pressure: 7.31,
+      sent_pressure: 0.68,
+      tokens_received: 209_604,
+      tokens_sent: 19_480,
+      action: 'failed-open',
+    }),
+    cardWith({
+      id: 'uNmEaSuReD_00001',
+      profile: null,
+      model: '',
+      last_seen: before(90_000),
+      requests: 1,
+      pressure: null,
+      sent_pressure: null,
+      tokens_received: null,
+      tokens_sent: null,
+      window_tokens: null,
+      action: 'bypassed',
+    }),
+  ]
+}
+
+export function someHeadline(): Headline {
+  return headlineWith({
+    since: '2026-11-12T08:02:00.000Z',
+    requests: 1_862,
+    beyondWindow: 431,
+    strides: 58,
+    recoveries: 3,
+    savedTokens: 9_482_110,
+    summaryTokens: 214_380,
+    savedMoney: 21.4,
+    summaryMoney: 0.39,
+    unknownRequests: 12,
+  })
+}

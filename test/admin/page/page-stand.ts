@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { createAdaptorServer } from '@hono/node-server'
+import { Hono } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { pageAssets } from '../../../src/admin/page/assets.ts'
+import { contentSecurityPolicy } from '../../../src/admin/page/content-security-policy.ts'
+import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
+import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
+import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
+import { agentEvents, detailWith, now, someConversations, someHeadline } from './made-up.ts'
+
+export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
+  /** What the page of a conversation shows; null: it is not there. */
+  readonly detail: ConversationDetail | null
+}
+
+export type PageStand = {
+  readonly origin: string
+  /** Method and path of everything that was asked, in order. */
+  readonly asked: string[]
+  /** What the buttons are answered. */
+  answer: { status: number; message?: string }
+  /** Shows something else from now on, and says so on `/changes`. */
+  readonly show: (changes: Partial<Shown>, conversation?: string | null) => void
+  /** Breaks every connection and refuses new ones until `return`. */
+  readonly vanish: () => Promise<void>
+  readonly return: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** The pages on a server of the test's own, showing made-up data. */
+export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand> {
+  let shown: Shown = {
+    headline: someHeadline(),
+    conversations: someConversations(),
+    events: agentEvents(),
+    hasPrices: true,
+    clientUrl: 'http://127.0.0.1:3653/v1',
+    detail: detailWith(),
+    ...changes,
+  }
+  const setting = { now, version: '0.1.0', store: 'sqlite:/var/lib/foldgate/foldgate.sqlite' }
+  const listeners = new Set<(conversation: string | null) => void>()
+  const asked: string[] = []
+  const app = new Hono()
+
+  app.use(async (context, next) => {
+    asked.push(`${context.req.method} ${context.req.path}`)
+    await next()
+    context.header('content-security-policy', contentSecurityPolicy)
+    context.header('cache-control', 'no-store')
+    context.header('x-content-type-options', 'nosniff')
+  })
+  app.get('/', (context) => context.html(homePage({ ...shown, ...setting })))
+  app.get('/conversations/:id', (context) =>
+    shown.detail === null
+      ? context.notFound()
+      : context.html(conversationPage({ conversation: shown.detail, ...setting })),
+  )
+  app.get('/changes', (context) =>
+    streamSSE(context, async (stream) => {
+      const tell = (conversation: string | null) =>
+        void stream.writeSSE({ data: JSON.stringify({ conversation }) })
+      listeners.add(tell)
+      await new Promise<void>((resolve) => stream.onAbort(resolve))
+      listeners.delete(tell)
+    }),
+  )
+  app.on(['POST', 'DELETE'], '/conversations/*', () => {
+    const { status, message } = stand.answer
+    return new Response(message === undefined ? null : JSON.stringify({ error: { message } }), { status })
+  })
+  app.get('/assets/*', (context) => {
+    const asset = pageAssets().get(context.req.path)
+    return asset === undefined
+      ? context.notFound()
+      : context.body(asset.body, 200, { 'content-type': asset.type })
+  })
+
+  const open = async (port: number) => {
+    const server = createAdaptorServer({ fetch: app.fetch })
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return server
+  }
+  let server = await open(0)
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+
+  async function vanish(): Promise<void> {
+    const closed = once(server, 'close')
+    server.close()
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    await closed
+  }
+
+  const stand: PageStand = {
+    origin: `http://127.0.0.1:${port}`,
+    asked,
+    answer: { status: 202 },
+    show: (more, conversation = null) => {
+      shown = { ...shown, ...more }
+      for (const tell of listeners) tell(conversation)
+    },
+    vanish,
+    return: async () => {
+      server = await open(port)
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (server.listening) await vanish()
+    },
+  }
+  return stand
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { assetPaths, pageAssets } from '../../../src/admin/page/assets.ts'
+import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
+import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
+import { html } from '../../../src/admin/page/markup.ts'
+import { readable } from '../../../src/admin/page/message-words.ts'
+import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
+import { agentMessages, messageWith } from './made-up-messages.ts'
+import {
+  agentEvents,
+  before,
+  cardWith,
+  detailWith,
+  eventWith,
+  now,
+  rowWith,
+  someConversations,
+  someHeadline,
+} from './made-up.ts'
+import { visibleText } from './visible-text.ts'
+
+const setting = { now, version: '0.1.0', store: 'memory:' }
+
+function home(changes: Partial<HomePageOptions> = {}): string {
+  return homePage({
+    ...setting,
+    headline: someHeadline(),
+    conversations: someConversations(),
+    events: agentEvents(),
+    hasPrices: true,
+    clientUrl: 'http://127.0.0.1:3653/v1',
+    ...changes,
+  }).toString()
+}
+
+function conversation(changes: Partial<ConversationDetail> = {}): string {
+  return conversationPage({ ...setting, conversation: detailWith(changes) }).toString()
+}
+
+// A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
+// shown to an operator whose browser may delete conversations.
+describe('hostile names and texts', () => {
+  const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;`
+  const pages = {
+    home: home({
+      conversations: [
+        cardWith({
+          label: hostile,
+          model: hostile,
+          profile: hostile,
+          client_key: hostile,
+          action: hostile,
+          last_seen: hostile,
+        }),
+        cardWith({ id: hostile }),
+      ],
+      events: [
+        eventWith({
+          id: hostile,
+          time: hostile,
+          conversation: hostile,
+          reason: hostile,
+          passes: [hostile],
+          details: { [hostile]: hostile },
+        }),
+      ],
+      clientUrl: hostile,
+      store: hostile,
+      version: hostile,
+    }),
+    conversation: conversation({
+      id: hostile,
+      parent: hostile,
+      label: hostile,
+      model: hostile,
+      profile: hostile,
+      client_key: hostile,
+      rows: [
+        rowWith({ action: hostile, reason: hostile, stride: hostile, window_source: hostile, time: hostile }),
+      ],
+      events: [eventWith({ type: 'error', reason: hostile })],
+      messages: [
+        messageWith({ role: hostile, tool: hostile, received: hostile, sent: `${hostile} sent` }),
+        messageWith({ index: null, treatment: 'summary', standsFor: { start: 1, end: 2 }, sent: hostile }),
+      ],
+    }),
+  }
+
+  test.each(Object.entries(pages))('end no element and no attribute (%s)', (_, page) => {
+    expect(page).toContain('&lt;script&gt;alert(1)')
+    expect(page).not.toMatch(/<script>|<img src=x/)
+    // What stands in tags is ours alone: no value got out of its quotation marks.
+    const tags = page.match(/<[a-z][^>]*>/g) ?? []
+    expect(tags.filter((tag) => /\son\w+=/.test(tag.replaceAll(/"[^"]*"/g, '""')))).toEqual([])
+  })
+
+  test('in an id, lead nowhere but to a path of ours', () => {
+    expect(home({ conversations: [cardWith({ id: '../x?y#z' })] })).toContain(
+      'href="/conversations/..%2Fx%3Fy%23z"',
+    )
+    expect(home({ conversations: [cardWith({ id: 'javascript:alert(1)' })] })).not.toContain(
+      'href="javascript:',
+    )
+  })
+
+  test('that turn the writing direction turn nothing else', () => {
+    expect(home({ conversations: [cardWith({ label: '\u202egnp.exe' })] })).toContain(
+      '<bdi>\u202egnp.exe</bdi>',
+    )
+  })
+})
+
+test('nothing is inline and nothing comes from elsewhere, as the policy demands', () => {
+  for (const page of [home(), conversation()]) {
+    expect(page).not.toMatch(/\sstyle=|<style|<script(?![^>]*\ssrc=)|\son[a-z]+="/)
+    expect(page).not.toMatch(/(?:src|href)="(?!\/|#)/)
+  }
+})
+
+test('what the pages load is there, and what is there is loaded', () => {
+  const loaded = [...home().matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
+  expect(new Set(loaded)).toEqual(new Set(pageAssets().keys()))
+  expect(pageAssets().get(assetPaths.script)?.type).toBe('text/javascript; charset=utf-8')
+  for (const { body } of pageAssets().values()) {
+    expect(body.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|@import|url\(/)
+  }
+})
+
+test('every live element has an id of its own', () => {
+  for (const page of [home(), conversation()]) {
+    const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [tag] of page.matchAll(/<[^>]*\sdata-live[^>]*>/g)) expect(tag).toMatch(/\sid="/)
+  }
+})
+
+describe('the list of conversations', () => {
+  test('has the latest first, however it comes', () => {
+    const page = home({
+      conversations: [
+        cardWith({ label: 'older', last_seen: before(50) }),
+        cardWith({ label: 'newer', id: 'b', last_seen: before(5) }),
+      ],
+    })
+    expect(page.indexOf('newer')).toBeLessThan(page.indexOf('older'))
+  })
+
+  test('says who is being answered, and nothing of the others', () => {
+    expect(visibleText(home({ conversations: [cardWith({ answering: true })] }))).toContain('answering')
+    expect(visibleText(home({ conversations: [cardWith()] }))).not.toContain('answering')
+  })
+
+  test('shows upper bounds as such', () => {
+    expect(visibleText(home({ conversations: [cardWith({ tokens_are_bounds: true })] }))).toContain(
+      '≤ 11,904 → ≤ 11,904',
+    )
+  })
+
+  test('calls a conversation by its label in the events, too', () => {
+    const page = home({
+      conversations: [cardWith({ id: 'c1', label: 'night shift' })],
+      events: [eventWith({ conversation: 'c1' })],
+    })
+    expect(page.match(/<bdi>night shift<\/bdi>/g)).toHaveLength(2)
+  })
+})
+
+describe('the messages of a conversation', () => {
+  test('that are no longer held are said to be so', () => {
+    expect(visibleText(conversation({ messages: null }))).toContain('They are no longer held.')
+  })
+
+  test('have no texts where they may not be shown, and it is said why', () => {
+    const messages = agentMessages()
+    const page = conversation({ shows_content: false, messages })
+    expect(visibleText(page)).toContain('Texts are not shown: admin.show_content is off in foldgate.yaml.')
+    expect(page).not.toContain('You are a careful engineer')
+    expect(page).not.toContain('## Goal')
+  })
+
+  test('have texts where they may, and a line in place of one that is gone', () => {
+    const page = conversation({
+      messages: [messageWith({ received: '{"content":"came"}', sent: null, treatment: 'cleared' })],
+    })
+    expect(visibleText(page)).toContain('came in {"content":"came"}')
+    expect(visibleText(page)).toContain('No longer held.')
+  })
+
+  test('are summed up', () => {
+    const { messages } = detailWith()
+    expect(messages).not.toBeNull()
+    expect(visibleText(conversation())).toMatch(
+      /61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent: 12 kept, 1 summary, 46 folded,/,
+    )
+  })
+})
+
+test('a message is easier to read with its line breaks, and shows what a terminal would act on', () => {
+  expect(readable(String.raw`{"content":"a\r\nb\t\"c\" \\n \u001b[31m`)).toBe(
+    '{"content":"a\nb\t"c" \\n \\u001b[31m',
+  )
+})
+
+test('a promise is no part of a page', () => {
+  // @ts-expect-error: what the types forbid is refused as well.
+  expect(() => html`${Promise.resolve('later')}`).toThrow('a part of it is a promise')
+})

@@ -1,0 +1,62 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openBrowser } from '../../support/browser.ts'
+
+export type ScreenshotOptions = {
+  /** Where the admin listener is: `http://127.0.0.1:3654`. */
+  readonly origin: string
+  readonly folder: string
+  /** Width of the pages in CSS pixels. Default 1,200. */
+  readonly width?: number
+  /** What the names of the files begin with. Default `admin`. */
+  readonly name?: string
+}
+
+/**
+ * Pictures of the pages of a running admin listener, in light and dark: `admin-light.png` and `admin-dark.png` of the
+ * first page, `admin-conversation-light.png` and `-dark.png` of the conversation that is first in its list. Gives back
+ * their paths.
+ */
+export async function takeScreenshots(options: ScreenshotOptions): Promise<readonly string[]> {
+  const { origin, folder, width = 1_200, name = 'admin' } = options
+  await mkdir(folder, { recursive: true })
+  await using browser = await openBrowser()
+  const taken: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: 800 },
+      deviceScaleFactor: 2,
+      reducedMotion: 'reduce',
+    })
+    const page = await context.newPage()
+    const take = async (which: string) => {
+      await page.locator('#connection.live').waitFor()
+      const path = join(folder, `${which}-${colorScheme}.png`)
+      await page.screenshot({ path, fullPage: true })
+      taken.push(path)
+    }
+    await page.goto(origin)
+    await take(name)
+    const first = page.locator('.cell-name a').first()
+    if ((await first.count()) > 0) {
+      await first.click()
+      await page.locator('#messages').waitFor()
+      await take(`${name}-conversation`)
+    }
+    await context.close()
+  }
+  return taken
+}
+
+if (import.meta.main) {
+  const [origin, folder = 'docs'] = process.argv.slice(2)
+  if (origin === undefined) {
+    process.stderr.write(
+      'Usage: npm run screenshots -- URL [FOLDER], URL being that of the admin listener.\n',
+    )
+    process.exitCode = 2
+  } else {
+    for (const path of await takeScreenshots({ origin, folder })) process.stdout.write(`${path}\n`)
+  }
+}
