@@ -105,7 +105,7 @@ export function createApp(options: AppOptions): App {
   const relay = createRelay({
     upstreams,
     reports,
-    nowMs,
+    nowMs: () => failures.attempt('observation', 0, nowMs),
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })
