@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
@@ -62,6 +63,8 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
           }
           seen = next.upTo
           isMore = next.isMore
+          // What was written gets on its way, or it would seem unread.
+          await setImmediate()
         }
       } finally {
         isReading = false
