@@ -68,7 +68,8 @@ export function createBookkeeping(parts: BookkeepingParts): Bookkeeping {
         const { size, model } = report
         return function ended(end) {
           // An alias has no price; the model that answered may have one.
-          const price = prices.priceOf(model) ?? (end.answeredBy === null ? null : prices.priceOf(end.answeredBy))
+          const price =
+            prices.priceOf(model) ?? (end.answeredBy === null ? null : prices.priceOf(end.answeredBy))
           const row = endedRow(begun, end, promptCosts(size, end.usage, price))
           board.add(row, true)
           totals.addRow(row)
@@ -83,7 +84,13 @@ export function createBookkeeping(parts: BookkeepingParts): Bookkeeping {
       const cost = summaryCost(written, prices.priceOf(model))
       const { time } = stamp()
       totals.addSummary({ tokens: written.promptTokens + written.completionTokens, cost }, time)
-      const end = { conversation: group, name: summaryName(key), written, cost, milliseconds: Math.round(milliseconds) }
+      const end = {
+        conversation: group,
+        name: summaryName(key),
+        written,
+        cost,
+        milliseconds: Math.round(milliseconds),
+      }
       journal.writeEvent(summaryEvent(end, stamp()))
       changes.tell(group)
     },

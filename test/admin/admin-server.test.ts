@@ -23,7 +23,13 @@ const surface = [
 ] as const
 
 /** And what is nowhere: nobody is to learn which is which. */
-const anywhere = [...surface, ['GET', '/nothing'], ['OPTIONS', '/'], ['HEAD', '/metrics'], ['PUT', '/']] as const
+const anywhere = [
+  ...surface,
+  ['GET', '/nothing'],
+  ['OPTIONS', '/'],
+  ['HEAD', '/metrics'],
+  ['PUT', '/'],
+] as const
 
 function codeOf(answer: RawAnswer): string | undefined {
   return /"code":"(\w+)"/.exec(answer.body.toString('utf8'))?.[1]
@@ -80,7 +86,11 @@ describe('only what is listed answers', () => {
         const families = parsePrometheusText((await at.ask('/metrics')).text)
         const requests = 'foldgate_requests_total'
         return [
-          valueOf(families, requests, { action: 'relayed', profile: 'default', endpoint: 'chat_completions' }),
+          valueOf(families, requests, {
+            action: 'relayed',
+            profile: 'default',
+            endpoint: 'chat_completions',
+          }),
           valueOf(families, requests, { action: 'relayed', profile: '', endpoint: 'other' }),
           valueOf(families, 'foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' }),
         ]
@@ -164,7 +174,10 @@ describe('only what is listed answers', () => {
   // Each upload that was broken off stood in the log as an error of Foldgate's own.
   test('a client that leaves in the middle of its body is nobody’s fault', async () => {
     await using at = await adminStand()
-    const socket = await openRaw(at.port, 'POST /explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{')
+    const socket = await openRaw(
+      at.port,
+      'POST /explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
+    )
     await expect.poll(() => at.ask('/metrics').then(({ status }) => status)).toBe(200)
     socket.destroy()
     // What comes after it is answered when it is dealt with.
@@ -185,15 +198,21 @@ describe('pages in the browser of the operator', () => {
     [['Host: localhost:3654', 'Origin: http://localhost:3000'], 'origin_not_allowed'],
     [['Host: localhost', 'Sec-Fetch-Site: cross-site'], 'origin_not_allowed'],
     [[], 'malformed_request'],
-  ])('with %j are refused on every path, the token or an open /metrics notwithstanding', async (lines, code) => {
-    await using at = await adminStand({ token: 'right', admin: { metrics: 'open' } })
-    for (const [method, path] of anywhere) {
-      const answer = await rawExchange(at.port, spelt(method, path, ...lines, 'Authorization: Bearer right'))
-      if (method === 'HEAD') expect(answer.statusLine).toMatch(/ (400|403) /)
-      else expect([method, path, codeOf(answer)]).toEqual([method, path, code])
-    }
-    expect(at.deleted).toEqual([])
-  })
+  ])(
+    'with %j are refused on every path, the token or an open /metrics notwithstanding',
+    async (lines, code) => {
+      await using at = await adminStand({ token: 'right', admin: { metrics: 'open' } })
+      for (const [method, path] of anywhere) {
+        const answer = await rawExchange(
+          at.port,
+          spelt(method, path, ...lines, 'Authorization: Bearer right'),
+        )
+        if (method === 'HEAD') expect(answer.statusLine).toMatch(/ (400|403) /)
+        else expect([method, path, codeOf(answer)]).toEqual([method, path, code])
+      }
+      expect(at.deleted).toEqual([])
+    },
+  )
 
   test.each([
     [['Host: localhost:3654']],
@@ -256,7 +275,12 @@ describe('the token', () => {
     await using at = await adminStand({ admin: { host: '0.0.0.0', metrics: 'open' }, token: 'right' })
     expect((await at.ask('/metrics')).status).toBe(200)
     expect((await at.ask('/metrics?x=1')).status).toBe(200)
-    for (const [method, path] of [...anywhere, ['GET', '/u/x/metrics'], ['GET', '/metrics/'], ['POST', '/metrics']] as const) {
+    for (const [method, path] of [
+      ...anywhere,
+      ['GET', '/u/x/metrics'],
+      ['GET', '/metrics/'],
+      ['POST', '/metrics'],
+    ] as const) {
       if (path === '/metrics' && method === 'GET') continue
       expect([method, path, (await at.ask(path, { method })).status]).toEqual([method, path, 401])
     }

@@ -77,7 +77,9 @@ test('nor does nothing, where somebody made an empty token of it', () => {
 })
 
 test('a browser is told to ask for a password, a program for the token', () => {
-  expect(challengeFor(requestWith({ accept: 'text/html,*/*' }))).toBe('Basic realm="Foldgate", charset="UTF-8"')
+  expect(challengeFor(requestWith({ accept: 'text/html,*/*' }))).toBe(
+    'Basic realm="Foldgate", charset="UTF-8"',
+  )
   expect(challengeFor(requestWith({ accept: 'application/json' }))).toBe('Bearer')
   expect(challengeFor(requestWith({}))).toBe('Bearer')
 })

@@ -37,7 +37,13 @@ function openBooks() {
 
 const written: Written = {
   ...{ kind: 'written', text: 'PLANTED-TEXT', tokens: 70, calls: 1 },
-  ...{ promptTokens: 10_000, cachedTokens: 0, completionTokens: 1_000, sentTokens: 9_000, learntWindowTokens: null },
+  ...{
+    promptTokens: 10_000,
+    cachedTokens: 0,
+    completionTokens: 1_000,
+    sentTokens: 9_000,
+    learntWindowTokens: null,
+  },
 }
 
 describe('a request', () => {
@@ -76,7 +82,13 @@ describe('what else happens', () => {
     const job = { group: 'c0ffee', key: 'summary:scope:name-of-it', model: 'gpt-5-2026-08-07' }
     books.summaryWritten(job, written, 12.3)
     expect(events).toMatchObject([
-      { type: 'summary', conversation: 'c0ffee', summary_key: 'name-of-it', milliseconds: 12, details: { cost: 0.2 } },
+      {
+        type: 'summary',
+        conversation: 'c0ffee',
+        summary_key: 'name-of-it',
+        milliseconds: 12,
+        details: { cost: 0.2 },
+      },
     ])
     expect(totals.headline()).toMatchObject({ summaryTokens: 11_000, summaryMoney: 0.2 })
     expect(changed).toEqual(['c0ffee'])

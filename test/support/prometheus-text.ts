@@ -25,7 +25,8 @@ export function parsePrometheusText(text: string): ReadonlyMap<string, MetricFam
   for (const line of text.slice(0, -1).split('\n')) {
     if (line === '') continue
     const [, helpName, help] = /^# HELP ([a-zA-Z_:][\w:]*) (.*)$/.exec(line) ?? []
-    const [, typeName, type] = /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary)$/.exec(line) ?? []
+    const [, typeName, type] =
+      /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary)$/.exec(line) ?? []
     if (helpName !== undefined) {
       if (helps.has(helpName)) throw new Error(`Two helps: ${line}`)
       helps.set(helpName, unescaped(help ?? '', /\\(.)/g, { n: '\n', '\\': '\\' }))

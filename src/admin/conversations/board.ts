@@ -27,7 +27,15 @@ export function createBoard(): Board {
   function entryOf(conversation: string, row: UsageRow): Entry {
     const known = entries.get(conversation)
     if (known !== undefined) return known
-    const entry = { rows: [], latest: row, answering: 0, firstSeen: row.time, requests: 0, strides: 0, beyond: 0 }
+    const entry = {
+      rows: [],
+      latest: row,
+      answering: 0,
+      firstSeen: row.time,
+      requests: 0,
+      strides: 0,
+      beyond: 0,
+    }
     entries.set(conversation, entry)
     return entry
   }
@@ -59,7 +67,13 @@ export function createBoard(): Board {
     },
     cards: () =>
       Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort((one, other) =>
-        one.last_seen < other.last_seen ? 1 : one.last_seen > other.last_seen ? -1 : one.id < other.id ? -1 : 1,
+        one.last_seen < other.last_seen
+          ? 1
+          : one.last_seen > other.last_seen
+            ? -1
+            : one.id < other.id
+              ? -1
+              : 1,
       ),
     card: (id) => {
       const entry = entries.get(id)

@@ -14,7 +14,10 @@ import {
 /** What all requests on record come to: those of this process as they end, those of others as they are read. */
 export type TotalsKeeper = {
   readonly addRow: (row: UsageRow) => void
-  readonly addSummary: (summary: { readonly tokens: number; readonly cost: number | null }, time: string) => void
+  readonly addSummary: (
+    summary: { readonly tokens: number; readonly cost: number | null },
+    time: string,
+  ) => void
   /** A row of the journal, which another process may have written. */
   readonly addWritten: (text: string) => void
   readonly headline: () => Headline

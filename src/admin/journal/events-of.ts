@@ -9,7 +9,8 @@ export type Stamp = { readonly time: string; readonly process: string }
 /** What happened to a request that is worth an event: compactions, recoveries, refusals, another form that was welcome. */
 export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly JournalEvent[] {
   const isOrdinary = report.action === 'relayed' || report.action === 'compacted'
-  if (isOrdinary && report.strides.length === 0 && (report.status ?? 0) < 400 && report.refusal === null) return []
+  if (isOrdinary && report.strides.length === 0 && (report.status ?? 0) < 400 && report.refusal === null)
+    return []
   const about = {
     ...bareEvent(stamp()),
     conversation: report.conversation,

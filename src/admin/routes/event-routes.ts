@@ -104,9 +104,13 @@ function typeIn(text: string | undefined): JournalEvent['type'] | null {
   if (text === undefined) return null
   const type = eventTypes.find((known) => known === text)
   if (type !== undefined) return type
-  throw new FoldgateError('invalid_parameter', `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`, {
-    param: 'type',
-  })
+  throw new FoldgateError(
+    'invalid_parameter',
+    `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`,
+    {
+      param: 'type',
+    },
+  )
 }
 
 function limitIn(text: string | undefined): number {

@@ -19,11 +19,7 @@ export type PageRoutesOptions = {
 }
 
 /** The page at `/`, and what pages load. */
-export function pageRoutes({
-  conversations,
-  journal,
-  page,
-}: PageRoutesOptions): Hono<AdminEnvironment> {
+export function pageRoutes({ conversations, journal, page }: PageRoutesOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
   app.get('/', async (context) => {

@@ -25,7 +25,12 @@ const compacted: Partial<UsageRow> = {
 
 describe('the headline', () => {
   test('of nothing is nothing', () => {
-    expect(keeperOf('here').headline()).toMatchObject({ since: null, requests: 0, savedMoney: 0, summaryMoney: 0 })
+    expect(keeperOf('here').headline()).toMatchObject({
+      since: null,
+      requests: 0,
+      savedMoney: 0,
+      summaryMoney: 0,
+    })
   })
 
   test('adds up requests and summaries, losses too', () => {
@@ -54,7 +59,9 @@ describe('the headline', () => {
 
   test('takes no bound for a count, and says what it does not know', () => {
     const keeper = keeperOf('here')
-    keeper.addRow(usageRow({ tokens_received: 900, tokens_sent: 400, tokens_are_bounds: true, beyond_window: null }))
+    keeper.addRow(
+      usageRow({ tokens_received: 900, tokens_sent: 400, tokens_are_bounds: true, beyond_window: null }),
+    )
     keeper.addRow(usageRow({ ...compacted, prompt_cost: null, whole_prompt_cost: null }))
     keeper.addSummary({ tokens: 10, cost: null }, atSecond(1))
     expect(keeper.headline()).toMatchObject({
@@ -73,7 +80,9 @@ describe('the headline', () => {
   })
 
   test('may say that more was sent than came', () => {
-    expect(totalsOfRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 130 })).saved_tokens).toBe(-30)
+    expect(totalsOfRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 130 })).saved_tokens).toBe(
+      -30,
+    )
   })
 })
 

@@ -18,7 +18,8 @@ const stamp: Stamp = { time: atSecond(3), process: 'here' }
 /** What a report comes to; whatever it is, it can be read back as it was. */
 function eventsFor(other: Partial<RequestReport>): readonly JournalEvent[] {
   const events = eventsOf(reportOf(other), () => stamp)
-  for (const event of events) expect(journalEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event)
+  for (const event of events)
+    expect(journalEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event)
   return events
 }
 
@@ -29,7 +30,10 @@ describe('a request', () => {
     ['sent as it came', { action: 'relayed' }],
     ['that goes on from a compaction of before', { action: 'compacted' }],
     ['that its client wants untouched', { action: 'bypassed' }],
-    ['sent as it came since something failed, which is told by itself', { action: 'failed-open', reason: 'measure' }],
+    [
+      'sent as it came since something failed, which is told by itself',
+      { action: 'failed-open', reason: 'measure' },
+    ],
     ['whose client left', { action: 'left', status: null }],
   ])('%s is no event', (_, other) => {
     expect(eventsFor({ ...none, ...other })).toEqual([])
@@ -80,12 +84,24 @@ describe('a request', () => {
 
   test.each<[string, Partial<RequestReport>, object]>([
     ['too long to the end', { status: 400, refusal: 'overflow' }, { type: 'recovery', reason: 'failed' }],
-    ['too long behind a status of 200', { status: 200, refusal: 'overflow' }, { type: 'recovery', reason: 'failed' }],
+    [
+      'too long behind a status of 200',
+      { status: 200, refusal: 'overflow' },
+      { type: 'recovery', reason: 'failed' },
+    ],
     ['refused for its credential', { status: 401, refusal: null }, { type: 'refusal', reason: 'denied' }],
     ['refused for too many requests', { status: 429, refusal: null }, { type: 'refusal', reason: 'rate' }],
     ['refused for something else', { status: 503, refusal: null }, { type: 'refusal', reason: 'other' }],
-    ['refused by Foldgate', { action: 'refused', reason: 'body_too_large', status: 413, size: null }, { type: 'error', reason: 'body_too_large', details: { status: 413 } }],
-    ['welcome in another form', { action: 'restored', reason: 'original' }, { type: 'restored', reason: 'original' }],
+    [
+      'refused by Foldgate',
+      { action: 'refused', reason: 'body_too_large', status: 413, size: null },
+      { type: 'error', reason: 'body_too_large', details: { status: 413 } },
+    ],
+    [
+      'welcome in another form',
+      { action: 'restored', reason: 'original' },
+      { type: 'restored', reason: 'original' },
+    ],
   ])('%s is told once', (_, other, event) => {
     const events = eventsFor({ ...none, ...other })
     expect(events).toHaveLength(1)
@@ -115,7 +131,14 @@ describe('what Foldgate learns and meets', () => {
     expect(JSON.stringify(event)).not.toContain('PLANTED')
   })
 
-  const spent = { calls: 2, promptTokens: 900, cachedTokens: 100, completionTokens: 80, sentTokens: 880, learntWindowTokens: null }
+  const spent = {
+    calls: 2,
+    promptTokens: 900,
+    cachedTokens: 100,
+    completionTokens: 80,
+    sentTokens: 880,
+    learntWindowTokens: null,
+  }
 
   test('a summary that was written, with what it took, and nothing of what it says', () => {
     const written: Written = { kind: 'written', text: 'PLANTED-TEXT', tokens: 75, ...spent }

@@ -278,7 +278,7 @@ describe('events are read page by page', () => {
           (filter.type === null || number % 3 === 0),
       )
       const found: string[] = []
-      for (let before: string | null = null; ; ) {
+      for (let before: string | null = null; ;) {
         const page = await journal.events({ ...filter, limit: 70, before })
         found.push(...modelsOf(page).map(String))
         before = page.at(-1)?.id ?? null
@@ -329,7 +329,14 @@ describe('rows of another version', () => {
     const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'stride' })
     await store.appendRows('events', [{ text }])
     const [event] = await journal.events(all)
-    expect(event).toMatchObject({ type: 'stride', model: null, passes: [], ranges: [], tokens_before: null, details: {} })
+    expect(event).toMatchObject({
+      type: 'stride',
+      model: null,
+      passes: [],
+      ranges: [],
+      tokens_before: null,
+      details: {},
+    })
   })
 
   // A replica of the next version wrote events of a kind of its own. Whoever listened to one of this version heard

@@ -5,7 +5,9 @@ import { memoryStore, patientGuard } from '../memory.ts'
 import { usageRow } from '../rows.ts'
 
 /** A tail on a store, and what it has told. */
-function tailOn(store: Pick<Store, 'readRows'> & { readonly appendRows: Store['appendRows'] } = memoryStore()) {
+function tailOn(
+  store: Pick<Store, 'readRows'> & { readonly appendRows: Store['appendRows'] } = memoryStore(),
+) {
   const models: string[] = []
   const totals: string[] = []
   const tail = createTail({
@@ -59,7 +61,9 @@ test('passes over rows of a form that it does not know, and reads those of an ol
   await store.appendRows('usage', [
     { text: 'no JSON' },
     { text: JSON.stringify({ ...usageRow({ process: 'next' }), outcome: 'of-tomorrow' }) },
-    { text: JSON.stringify({ ...bare, tokens_are_bounds: false, summary: 'none', added_ms: 1, total_ms: 2 }) },
+    {
+      text: JSON.stringify({ ...bare, tokens_are_bounds: false, summary: 'none', added_ms: 1, total_ms: 2 }),
+    },
   ])
   expect(await tail.catchUp()).toBe(true)
   expect(models).toEqual(['test-model'])

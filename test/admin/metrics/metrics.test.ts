@@ -102,7 +102,14 @@ test('whatever models, labels and conversations clients name, there are not more
   const before = (await series()).length
   for (let number = 0; number < 500; number += 1) {
     const name = `PLANTED-${number}`
-    const names = { conversation: name, parent: name, label: name, model: name, upstream: name, clientKey: name }
+    const names = {
+      conversation: name,
+      parent: name,
+      label: name,
+      model: name,
+      upstream: name,
+      clientKey: name,
+    }
     request({ ...names, reason: name, traceparent: name }, { answeredBy: name })
   }
   const after = await series()
@@ -177,7 +184,11 @@ test('summaries count by how they ended, with all that they took', async () => {
   for (const outcome of ['written', 'cancelled', 'failed']) {
     expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(1)
   }
-  for (const [kind, tokens] of [['prompt', 2_700], ['cached', 300], ['completion', 240]] as const) {
+  for (const [kind, tokens] of [
+    ['prompt', 2_700],
+    ['cached', 300],
+    ['completion', 240],
+  ] as const) {
     expect(valueOf(families, 'foldgate_summary_tokens_total', { kind })).toBe(tokens)
   }
 })

@@ -74,7 +74,13 @@ describe('what a prompt cost, and would have cost whole', () => {
   })
 
   test('what was sent whole would have cost what it cost', () => {
-    const size = sizeOf({ receivedTokens: 900, sentTokens: 900, isBound: true, isSentBound: true, repeatedTokens: 0 })
+    const size = sizeOf({
+      receivedTokens: 900,
+      sentTokens: 900,
+      isBound: true,
+      isSentBound: true,
+      repeatedTokens: 0,
+    })
     const costs = promptCosts(size, usageOf(500, 400), price)
     expect(costs.sent).toBe(costs.whole)
     expect(costs.sent).toBeCloseTo(0.0014, 10)

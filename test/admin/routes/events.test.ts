@@ -48,7 +48,7 @@ describe('as JSON', () => {
   test('the newest first, page after page to the end', async () => {
     await using at = await standOnEvents(25)
     const found: string[] = []
-    for (let path: string | null = '/events?limit=10'; path !== null; ) {
+    for (let path: string | null = '/events?limit=10'; path !== null;) {
       const { events, before } = pageIn(await at.ask(path))
       found.push(...events.map(({ model }) => model ?? ''))
       path = before === null ? null : `/events?limit=10&before=${encodeURIComponent(before)}`
@@ -106,7 +106,9 @@ describe('as JSON', () => {
     const conversation = await at.say('hello')
     await expect
       .poll(async () =>
-        pageIn(await at.ask('/events')).events.map(({ type, reason }) => `${type} ${reason}`).toSorted(),
+        pageIn(await at.ask('/events'))
+          .events.map(({ type, reason }) => `${type} ${reason}`)
+          .toSorted(),
       )
       .toEqual(['recovery failed', 'window refusal'])
     const { events } = pageIn(await at.ask(`/events?conversation=${conversation}&type=recovery`))
@@ -155,7 +157,9 @@ describe('as server-sent events', () => {
     await using at = await standOnEvents(12)
     const { events } = pageIn(await at.ask('/events'))
     const first = events.at(-1)?.id ?? expect.fail()
-    const client = await listenTo(`${at.origin}/events?conversation=${idOf(1)}&type=stride`, { 'last-event-id': first })
+    const client = await listenTo(`${at.origin}/events?conversation=${idOf(1)}&type=stride`, {
+      'last-event-id': first,
+    })
     await expect.poll(() => modelsOf(client)).toEqual(['3', '9'])
     client.leave()
   })
@@ -251,7 +255,9 @@ describe('/changes', () => {
     expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
     const conversation = await at.say('PLANTED words')
     // When it begins, and when it ends.
-    await expect.poll(() => client.events.map(({ data }) => data)).toEqual([{ conversation }, { conversation }])
+    await expect
+      .poll(() => client.events.map(({ data }) => data))
+      .toEqual([{ conversation }, { conversation }])
     await at.ask(`/conversations/${conversation}`, { method: 'DELETE' })
     await expect.poll(() => client.events.at(2)?.data).toEqual({ conversation })
     expect(client.text()).not.toContain('PLANTED')
