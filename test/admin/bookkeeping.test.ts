@@ -36,14 +36,15 @@ function openBooks() {
 }
 
 const written: Written = {
-  ...{ kind: 'written', text: 'PLANTED-TEXT', tokens: 70, calls: 1 },
-  ...{
-    promptTokens: 10_000,
-    cachedTokens: 0,
-    completionTokens: 1_000,
-    sentTokens: 9_000,
-    learntWindowTokens: null,
-  },
+  kind: 'written',
+  text: 'PLANTED-TEXT',
+  tokens: 70,
+  calls: 1,
+  promptTokens: 10_000,
+  cachedTokens: 0,
+  completionTokens: 1_000,
+  sentTokens: 9_000,
+  learntWindowTokens: null,
 }
 
 describe('a request', () => {

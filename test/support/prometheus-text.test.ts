@@ -20,16 +20,16 @@ test('reads names, labels and values', () => {
 const head = '# HELP a Help.\n# TYPE a gauge\n'
 
 test.each([
-  ['no end of the last line', `${head}a 1`],
-  ['no type', 'a 1\n'],
-  ['no help', '# TYPE a gauge\na 1\n'],
-  ['another metric in between', `${head}b 1\n`],
-  ['a series twice', `${head}a{x="1",y="2"} 1\na{y="2",x="1"} 1\n`],
-  ['a label twice', `${head}a{x="1",x="2"} 1\n`],
-  ['a quote that is not escaped', `${head}a{x="""} 1\n`],
-  ['an escape that means nothing', `${head}a{x="\\t"} 1\n`],
-  ['no number', `${head}a undefined\n`],
-  ['two types', `${head}${head}`],
-])('refuses %s', (_, text) => {
-  expect(() => parsePrometheusText(text)).toThrow()
+  ['no end of the last line', `${head}a 1`, 'The last line'],
+  ['no type', 'a 1\n', 'Not where its metric is'],
+  ['no help', '# TYPE a gauge\na 1\n', 'no help'],
+  ['another metric in between', `${head}b 1\n`, 'Not where its metric is'],
+  ['a series twice', `${head}a{x="1",y="2"} 1\na{y="2",x="1"} 1\n`, 'Twice'],
+  ['a label twice', `${head}a{x="1",x="2"} 1\n`, 'A label twice'],
+  ['a quote that is not escaped', `${head}a{x="""} 1\n`, 'No labels'],
+  ['an escape that means nothing', `${head}a{x="\\t"} 1\n`, 'No labels'],
+  ['no number', `${head}a undefined\n`, 'No value'],
+  ['two types', `${head}${head}`, 'Two helps'],
+])('refuses %s', (_, text, trouble) => {
+  expect(() => parsePrometheusText(text)).toThrow(trouble)
 })

@@ -41,7 +41,7 @@ export function parsePrometheusText(text: string): ReadonlyMap<string, MetricFam
       if (family === undefined || !belongs(sample.name, current, family.type)) {
         throw new Error(`Not where its metric is: ${line}`)
       }
-      const id = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted()])
+      const id = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted(byName)])
       if (series.has(id)) throw new Error(`Twice: ${line}`)
       series.add(id)
       family.samples.push(sample)
@@ -68,6 +68,10 @@ export function valueOf(
 }
 
 // --- internal ---
+
+function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : 1
+}
 
 function parseSample(line: string): Sample {
   const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line)

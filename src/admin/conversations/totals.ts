@@ -27,9 +27,21 @@ export type Totals = z.output<typeof totalsSchema>
 
 export function noTotals(process: string, since: string): Totals {
   return {
-    ...{ process, since, requests: 0, beyond_window: 0, beyond_unknown: 0, strides: 0, recoveries: 0 },
-    ...{ saved_tokens: 0, summary_tokens: 0, saved_money: 0, summary_money: 0 },
-    ...{ priced_requests: 0, unknown_requests: 0, priced_summaries: 0, unknown_summaries: 0 },
+    process,
+    since,
+    requests: 0,
+    beyond_window: 0,
+    beyond_unknown: 0,
+    strides: 0,
+    recoveries: 0,
+    saved_tokens: 0,
+    summary_tokens: 0,
+    saved_money: 0,
+    summary_money: 0,
+    priced_requests: 0,
+    unknown_requests: 0,
+    priced_summaries: 0,
+    unknown_summaries: 0,
   }
 }
 
@@ -93,7 +105,6 @@ export function addedTotals(one: Totals, other: Totals): Totals {
 /** The headline of what all processes have written down; null totals: nothing yet. */
 export function headlineOf(totals: Totals | null): Headline {
   const all = totals ?? noTotals('', '')
-  const isUnknown = (priced: number, unknown: number): boolean => priced === 0 && unknown > 0
   return {
     since: totals === null ? null : totals.since,
     requests: all.requests,
@@ -108,4 +119,11 @@ export function headlineOf(totals: Totals | null): Headline {
     unknownRequests: all.unknown_requests,
     unknownSummaries: all.unknown_summaries,
   }
+}
+
+// --- internal ---
+
+/** Where there were some and none of them has a price, nothing is known. */
+function isUnknown(priced: number, unknown: number): boolean {
+  return priced === 0 && unknown > 0
 }

@@ -25,12 +25,18 @@ export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly Jo
   const { attempts, status, upstream } = report
   if (report.action === 'recovered') {
     events.push({
-      ...{ ...about, ...sizes, type: 'recovery', reason: 'recovered' },
+      ...about,
+      ...sizes,
+      type: 'recovery',
+      reason: 'recovered',
       details: { attempts, upstream },
     })
   } else if (report.action === 'restored') {
     events.push({
-      ...{ ...about, ...sizes, type: 'restored', reason: report.reason },
+      ...about,
+      ...sizes,
+      type: 'restored',
+      reason: report.reason,
       details: { attempts, upstream },
     })
   }
@@ -47,7 +53,11 @@ export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly Jo
 /** A window that an upstream's answer taught. */
 export function windowEvent({ key, window, by, conversation }: LearntWindow, stamp: Stamp): JournalEvent {
   return {
-    ...{ ...bareEvent(stamp), type: 'window', conversation, model: key.model, reason: by },
+    ...bareEvent(stamp),
+    type: 'window',
+    conversation,
+    model: key.model,
+    reason: by,
     details: { window_tokens: window.tokens, kind: window.kind, upstream: key.upstream },
   }
 }
@@ -69,7 +79,11 @@ export function summaryEvent(
 ): JournalEvent {
   const isWritten = written.kind === 'written'
   return {
-    ...{ ...bareEvent(stamp), type: 'summary', conversation, summary_key: name, milliseconds },
+    ...bareEvent(stamp),
+    type: 'summary',
+    conversation,
+    summary_key: name,
+    milliseconds,
     reason: isWritten ? 'written' : written.reason,
     tokens_after: isWritten ? written.tokens : null,
     details: {
@@ -104,9 +118,20 @@ export function compactRequestedEvent(conversation: string, stamp: Stamp): Journ
 
 function bareEvent({ time, process }: Stamp): JournalEvent {
   return {
-    ...{ time, process, type: 'error', conversation: null, profile: null, model: null, reason: null },
-    ...{ passes: [], ranges: [], tokens_before: null, tokens_after: null, summary_key: null },
-    ...{ milliseconds: null, details: {} },
+    time,
+    process,
+    type: 'error',
+    conversation: null,
+    profile: null,
+    model: null,
+    reason: null,
+    passes: [],
+    ranges: [],
+    tokens_before: null,
+    tokens_after: null,
+    summary_key: null,
+    milliseconds: null,
+    details: {},
   }
 }
 

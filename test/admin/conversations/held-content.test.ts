@@ -11,8 +11,14 @@ const MEGABYTE = 1024 * 1024
 
 function message(other: Partial<MessageTreatment> = {}): MessageTreatment {
   return {
-    ...{ index: 0, role: 'user', tool: null, treatment: 'kept', pinned: null },
-    ...{ receivedTokens: 4, sentTokens: 4, standsFor: null },
+    index: 0,
+    role: 'user',
+    tool: null,
+    treatment: 'kept',
+    pinned: null,
+    receivedTokens: 4,
+    sentTokens: 4,
+    standsFor: null,
     ...other,
   }
 }

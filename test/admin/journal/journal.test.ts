@@ -39,6 +39,17 @@ async function modelsIn({ journal }: On): Promise<readonly (string | null)[]> {
   return modelsOf((await journal.eventsAfter(null)).events)
 }
 
+/** A journal of so many events, `0` the oldest, of two conversations and two types. */
+async function manyEvents(count: number): Promise<On> {
+  const at = journalOn()
+  for (let number = 0; number < count; number += 1) {
+    const type = number % 3 === 0 ? 'stride' : 'summary'
+    at.journal.writeEvent(journalEvent({ model: `${number}`, type, conversation: idOf(number % 2) }))
+  }
+  await at.journal.flush()
+  return at
+}
+
 const all = { limit: 1_000, before: null, conversation: null, type: null } as const
 
 describe('rows are written behind', () => {
@@ -86,9 +97,9 @@ describe('a store that fails', () => {
   // What had come during a write that failed stood before the rows of that write: a page showed effects before causes.
   test('costs no row, and none changes its place', async () => {
     let failures = 2
-    let during = (): void => {}
-    const at = journalOn((add) => async (name, rows) => {
-      during()
+    let during: readonly string[] = []
+    const at: On = journalOn((add) => async (name, rows) => {
+      writeModels(at, ...during)
       if (failures > 0) {
         failures -= 1
         throw new Error('disk I/O error')
@@ -96,11 +107,7 @@ describe('a store that fails', () => {
       await add(name, rows)
     })
     writeModels(at, 'a', 'b')
-    during = () => writeModels(at, failures === 2 ? 'c' : 'd')
-    await at.journal.flush()
-    await at.journal.flush()
-    during = () => {}
-    await at.journal.flush()
+    for (during of [['c'], ['d'], []]) await at.journal.flush()
     expect(await modelsIn(at)).toEqual(['a', 'b', 'c', 'd'])
   })
 
@@ -195,11 +202,24 @@ describe('a store that fails', () => {
 
   test('answers no events, and fails nobody who asks', async () => {
     const store = memoryStore()
-    const readRows = async (): Promise<never> => Promise.reject(new Error('away'))
-    const journal = createJournal({ store: { ...store, readRows }, guarded: patientGuard })
+    let isAway = true
+    const journal = createJournal({
+      store: {
+        ...store,
+        readRows: async (name, page) => {
+          if (isAway) throw new Error('away')
+          return store.readRows(name, page)
+        },
+      },
+      guarded: patientGuard,
+    })
     expect(await journal.events(all)).toEqual([])
     expect(await journal.eventsAfter('7')).toEqual({ events: [], upTo: '7', isMore: false })
     expect(await journal.lastId()).toBeNull()
+    isAway = false
+    journal.writeEvent(journalEvent())
+    await journal.flush()
+    expect(await journal.events(all)).toHaveLength(1)
   })
 })
 
@@ -254,16 +274,6 @@ describe('a conversation that is forgotten', () => {
 })
 
 describe('events are read page by page', () => {
-  async function manyEvents(count: number): Promise<On> {
-    const at = journalOn()
-    for (let number = 0; number < count; number += 1) {
-      const type = number % 3 === 0 ? 'stride' : 'summary'
-      at.journal.writeEvent(journalEvent({ model: `${number}`, type, conversation: idOf(number % 2) }))
-    }
-    await at.journal.flush()
-    return at
-  }
-
   test('the newest first, each once, whatever the filter', async () => {
     const { journal } = await manyEvents(1_300)
     for (const filter of [

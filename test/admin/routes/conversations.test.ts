@@ -55,6 +55,29 @@ function goneOn(messages: readonly TestMessage[], turns: number): TestMessage[] 
   return [...messages, ...more.flat()]
 }
 
+/** How many requests of each conversation, and whether one is being answered. */
+async function requestsSeen(at: AdminStand) {
+  return new Map((await cards(at)).map((card) => [card.id, [card.requests, card.answering]]))
+}
+
+/** Asks for a stride of a conversation. */
+async function wish(at: AdminStand, id: string): Promise<void> {
+  const answer = await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([
+    202,
+    { conversation: id, compact: 'at its next request' },
+  ])
+}
+
+/** The rows of all journals that name a conversation. */
+async function rowsIn(store: Store, id: string): Promise<readonly string[]> {
+  const names = ['events', 'usage', 'totals', 'wishes'] as const
+  const all = await Promise.all(
+    names.map((name) => store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 })),
+  )
+  return all.flat().flatMap(({ text }) => (text.includes(id) ? [text] : []))
+}
+
 describe('what there is to see', () => {
   test('a conversation, from its first request on, with figures of the latest', async () => {
     await using at = await adminStand({ profile: roomy })
@@ -141,14 +164,6 @@ describe('what there is to see', () => {
 })
 
 describe('a stride that the operator asks for', () => {
-  async function wish(at: AdminStand, id: string): Promise<void> {
-    const answer = await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([
-      202,
-      { conversation: id, compact: 'at its next request' },
-    ])
-  }
-
   test('is made at the next request, once, and is told', async () => {
     await using at = await adminStand({ profile: roomy })
     const { id, action } = await ask(at, fitting)
@@ -206,14 +221,6 @@ describe('a stride that the operator asks for', () => {
 })
 
 describe('a conversation that is deleted', () => {
-  async function rowsIn(store: Store, id: string): Promise<readonly string[]> {
-    const names = ['events', 'usage', 'totals', 'wishes'] as const
-    const all = await Promise.all(
-      names.map((name) => store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 })),
-    )
-    return all.flat().flatMap(({ text }) => (text.includes(id) ? [text] : []))
-  }
-
   test('leaves the list, the journal and the memory; others stay', async () => {
     const store = memoryStore()
     await using at = await adminStand({ store, profile: roomy, admin: { show_content: true } })
@@ -273,10 +280,11 @@ describe('on one store', () => {
     await ask(second, goneOn(fitting, 1))
     await ask(first, goneOn(fitting, 2))
     const other = await second.say('hello')
-    const seen = async (at: AdminStand) =>
-      (await cards(at)).map((card) => [card.id, card.requests, card.answering] as const).toSorted()
-    const all = [[id, 3, false] as const, [other, 1, false] as const].toSorted()
-    for (const at of [first, second, first]) await expect.poll(() => seen(at)).toEqual(all)
+    const all = new Map([
+      [id, [3, false]],
+      [other, [1, false]],
+    ])
+    for (const at of [first, second, first]) await expect.poll(() => requestsSeen(at)).toEqual(all)
     const times = (await detail(second, id)).rows.map(({ time }) => time)
     expect(times).toEqual(times.toSorted())
   })

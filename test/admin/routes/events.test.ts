@@ -44,6 +44,15 @@ function modelsOf(client: EventClient): readonly (string | null)[] {
   return client.events.map(({ data }) => journalEventSchema.parse(data).model)
 }
 
+/** So many listeners, of both kinds. */
+async function open(at: AdminStand, count: number): Promise<readonly EventClient[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      listenTo(`${at.origin}${index % 2 === 0 ? '/events' : '/changes'}`),
+    ),
+  )
+}
+
 describe('as JSON', () => {
   test('the newest first, page after page to the end', async () => {
     await using at = await standOnEvents(25)
@@ -185,14 +194,6 @@ describe('as server-sent events', () => {
 })
 
 describe('so many may listen', () => {
-  async function open(at: AdminStand, count: number): Promise<readonly EventClient[]> {
-    return Promise.all(
-      Array.from({ length: count }, (_, index) =>
-        listenTo(`${at.origin}${index % 2 === 0 ? '/events' : '/changes'}`),
-      ),
-    )
-  }
-
   test('a hundred, and no more; who leaves makes room', async () => {
     await using at = await adminStand()
     const clients = await open(at, 100)
