@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { headlineOf, addedTotals, totalsSchema } from '../../src/admin/conversations/totals.ts'
+import { addTotals, headlineOf, totalsSchema } from '../../src/admin/conversations/totals.ts'
 import type { Headline } from '../../src/admin/conversations/conversation-cards.ts'
 import { openJudge } from '../../src/demo/judgement.ts'
 import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
@@ -128,6 +128,7 @@ const ROWS_MAX = 1_000
 async function headlineIn(store: Store): Promise<Headline> {
   const rows = await store.readRows('totals', { from: 'oldest', beyond: null, limit: ROWS_MAX })
   const totals = rows.map(({ text }) => totalsSchema.parse(JSON.parse(text)))
-  const [first, ...others] = totals
-  return headlineOf(first === undefined ? null : others.reduce(addedTotals, first))
+  const [sum = null, ...others] = totals
+  if (sum !== null) for (const more of others) addTotals(sum, more)
+  return headlineOf(sum)
 }

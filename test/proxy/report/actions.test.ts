@@ -31,6 +31,12 @@ const refusingOnce = (message: string): readonly Script[] => [
   completion('fine'),
 ]
 
+/** A clock that fails whoever measures, and nobody else. */
+function noClockForWindows(): number {
+  if (new Error('where').stack?.includes('window-finder') === true) throw new Error('no clock')
+  return Date.now()
+}
+
 /** Takes the request and closes the connection. */
 const cut: Script = (_, outgoing) => void outgoing.socket?.destroy()
 
@@ -225,11 +231,10 @@ describe('each request is a row, a count and headers that say the same', () => {
   })
 
   test('failed-open: what could not be measured has a row without a size', async () => {
-    const nowMs = () => {
-      if (new Error('where').stack?.includes('window-finder') === true) throw new Error('no clock')
-      return Date.now()
-    }
-    await using at = await reportStand(completion('fine'), { nowMs, profile: window })
+    await using at = await reportStand(completion('fine'), {
+      nowMs: noClockForWindows,
+      profile: window,
+    })
     const reply = await postChat(at.url, long)
     expect(reply.action).toBe('failed-open;reason=measure')
     expect(reply.header('x-foldgate-tokens')).toBeNull()
