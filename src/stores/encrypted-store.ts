@@ -32,6 +32,10 @@ export function encryptedStore(store: Store, secret: string): Store {
       return value
     },
     put: (key, value, group) => store.put(key, encrypted(contentKey, key, value), group),
+    putAll: (entries) =>
+      store.putAll(
+        entries.map((entry) => ({ ...entry, value: encrypted(contentKey, entry.key, entry.value) })),
+      ),
     appendRows: (journal, rows) => {
       const place = placeOf(journal)
       return store.appendRows(

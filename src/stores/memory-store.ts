@@ -46,6 +46,9 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
       return value
     },
     put: async (key, value, group) => set(key, value, group),
+    putAll: async (entries) => {
+      for (const { key, value, group } of entries) set(key, value, group)
+    },
     delete: async (keys) => {
       for (const key of keys) entries.delete(key)
     },

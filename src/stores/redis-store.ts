@@ -28,6 +28,10 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
   const journals = redisJournals(connection, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
   const limits = [String(Math.ceil(lifetimeMs)), String(bytesMax)]
 
+  async function put(key: string, value: string, group = ''): Promise<void> {
+    await run(writeScript, [key, value, group, ...limits, '0'])
+  }
+
   return {
     name: connection.name,
     getFirst: async (keys) => {
@@ -39,8 +43,10 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     },
     putIfAbsent: async (key, value, group = '') =>
       String(await run(writeScript, [key, value, group, ...limits, '1'])),
-    put: async (key, value, group = '') => {
-      await run(writeScript, [key, value, group, ...limits, '0'])
+    put,
+    putAll: async (entries) => {
+      // They go out together: the server is waited for once.
+      await Promise.all(entries.map(({ key, value, group }) => put(key, value, group)))
     },
     delete: async (keys) => {
       if (keys.length > 0) await run(deleteScript, keys)

@@ -4,7 +4,7 @@ import { journalRowsMax } from './journal-rows-max.ts'
 import { inSteps, stepRows, textOf, transaction } from './sqlite-access.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreEntry } from './store.ts'
 
 export type SqliteStoreOptions = {
   readonly path: string
@@ -29,15 +29,20 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
   }
 
   /** Within a transaction. A value that is larger than the store is not kept. */
-  function write(key: string, value: string, group: string | undefined): void {
-    const bytes = Buffer.from(value, 'utf8')
+  function write(entries: readonly StoreEntry[]): void {
     statements.sweepEntries.run(Date.now())
     statements.sweepLeases.run(Date.now())
-    statements.delete.run(key)
-    if (bytes.length > bytesMax) return
-    const { lastInsertRowid } = statements.insert.run(key, bytes, group ?? null, expiry())
+    let first: number | bigint | null = null
+    for (const { key, value, group } of entries) {
+      const bytes = Buffer.from(value, 'utf8')
+      statements.delete.run(key)
+      if (bytes.length > bytesMax) continue
+      const { lastInsertRowid } = statements.insert.run(key, bytes, group ?? null, expiry())
+      first ??= lastInsertRowid
+    }
+    if (first === null) return
     for (let step = 0; step < TRIM_STEPS_MAX && usedBytes(statements) > bytesMax; step += 1) {
-      if (statements.deleteOldest.run(lastInsertRowid).changes === 0) break
+      if (statements.deleteOldest.run(first).changes === 0) break
     }
   }
 
@@ -66,11 +71,14 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
       if (standing !== null) return standing
       return transaction(database, () => {
         const first = standingValue(key)
-        if (first === null) write(key, value, group)
+        if (first === null) write([entryOf(key, value, group)])
         return first ?? value
       })
     },
-    put: async (key, value, group) => transaction(database, () => write(key, value, group)),
+    put: async (key, value, group) => transaction(database, () => write([entryOf(key, value, group)])),
+    putAll: async (entries) => {
+      if (entries.length > 0) transaction(database, () => write(entries))
+    },
     delete: async (keys) => {
       if (keys.length > 0) statements.deleteAll.run(JSON.stringify(keys))
     },
@@ -104,6 +112,10 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 }
 
 // --- internal ---
+
+function entryOf(key: string, value: string, group: string | undefined): StoreEntry {
+  return group === undefined ? { key, value } : { key, value, group }
+}
 
 /** Pages that one step of something larger takes: a step is to stay within a few milliseconds. */
 const STEP_PAGES = 1_000

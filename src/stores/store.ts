@@ -1,3 +1,6 @@
+/** A value with its key, and the conversation that it belongs to. */
+export type StoreEntry = { readonly key: string; readonly value: string; readonly group?: string }
+
 /**
  * Where decisions are remembered: stride records, sights, summaries, what was learnt of upstreams. Keys already
  * carry the scope. One contract suite (`test/contracts/store-contract.ts`) defines what an implementation owes.
@@ -14,6 +17,8 @@ export type Store = {
   readonly putIfAbsent: (key: string, value: string, group?: string) => Promise<string>
   /** Writes `value`, replacing what was there. */
   readonly put: (key: string, value: string, group?: string) => Promise<void>
+  /** The same of several values, which costs little more than one. Of one that fails with the others nothing is known. */
+  readonly putAll: (entries: readonly StoreEntry[]) => Promise<void>
   readonly delete: (keys: readonly string[]) => Promise<void>
   /**
    * Adds rows at the end of a journal, in this order. They are kept as long as values are; beyond what a journal may

@@ -71,6 +71,26 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await store.putIfAbsent('key', 'late')).toBe('new')
     })
 
+    test('writes several at once, replacing what was there, each in its group', async () => {
+      const store = await opened()
+      await store.put('one', 'old')
+      await store.putAll([])
+      await store.putAll([
+        { key: 'one', value: 'new', group: 'first' },
+        { key: 'two', value: 'other', group: 'second' },
+        { key: 'three', value: 'in none' },
+      ])
+      for (const [key, value] of [
+        ['one', 'new'],
+        ['two', 'other'],
+        ['three', 'in none'],
+      ] as const)
+        expect(await store.getFirst([key])).toEqual({ index: 0, value })
+      expect(await store.deleteGroup('first')).toBe(1)
+      expect(await store.getFirst(['one', 'two'])).toEqual({ index: 1, value: 'other' })
+      expect(await store.getFirst(['three'])).toEqual({ index: 0, value: 'in none' })
+    })
+
     test('deletes the keys that it is given, there or not, and no others', async () => {
       const store = await opened()
       await store.put('a', '1')

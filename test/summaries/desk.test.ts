@@ -321,6 +321,7 @@ const brokenStore: Store = {
   getFirst: fails,
   putIfAbsent: fails,
   put: fails,
+  putAll: fails,
   delete: fails,
   appendRows: fails,
   readRows: fails,

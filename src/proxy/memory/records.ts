@@ -1,6 +1,6 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars, isConversationId } from '../../stores/conversation-id.ts'
-import type { Store } from '../../stores/store.ts'
+import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
 import type { StoreGuard } from './store-guard.ts'
@@ -126,26 +126,26 @@ function recordsIn(store: Store): Records {
 
     see: async (chat, place, remembered) => {
       const { stride, conversation, parent, seen } = remembered
-      const put = (point: number, sight: Sight): Promise<void> =>
-        store.put(
-          recordKey('sight', place, chat.keys[point] ?? ''),
-          JSON.stringify(sight),
-          sight.conversation,
-        )
-      const isSame = seen?.point === chat.messages.length
-      await put(chat.messages.length, {
+      const entryOf = (point: number, sight: Sight): StoreEntry => ({
+        key: recordKey('sight', place, chat.keys[point] ?? ''),
+        value: JSON.stringify(sight),
+        group: sight.conversation,
+      })
+      const end = chat.messages.length
+      const isSame = seen?.point === end
+      const sight: Sight = {
         conversation,
         parent,
         stride: stride === null ? null : (chat.keys[stride.point] ?? null),
         next: isSame ? seen.sight.next : null,
-      })
-      if (seen !== null && !isSame && seen.sight.next === null)
-        await put(seen.point, { ...seen.sight, next: nextKey(seen, chat) })
-      await store.putIfAbsent(
-        nameKey(place, chat.keys[chat.messages.length] ?? ''),
-        parent === null ? conversation : `${conversation} ${parent}`,
-        conversation,
-      )
+      }
+      const isFollowed = seen !== null && !isSame && seen.sight.next === null
+      const name = parent === null ? conversation : `${conversation} ${parent}`
+      await store.putAll([
+        entryOf(end, sight),
+        ...(isFollowed ? [entryOf(seen.point, { ...seen.sight, next: nextKey(seen, chat) })] : []),
+        { key: nameKey(place, chat.keys[end] ?? ''), value: name, group: conversation },
+      ])
     },
   }
 }

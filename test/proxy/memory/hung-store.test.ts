@@ -16,6 +16,7 @@ test('a store that never answers is waited for once, by all that is looked up in
     getFirst: never,
     putIfAbsent: never,
     put: never,
+    putAll: never,
     delete: never,
     appendRows: never,
     readRows: never,
