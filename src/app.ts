@@ -82,12 +82,10 @@ export function createApp(options: AppOptions): App {
   const oversight = openOversight({ settings, store, guarded, version, nowMs })
   const { bookkeeping } = oversight
   const { tracing } = options
-  const reports = harmlessReports(
-    joinedReports([
-      oversight.reports,
-      ...(tracing === null ? [] : [{ begin: tracing.request, relayed: () => {} }]),
-    ]),
-    failures,
+  const traced = tracing === null ? [] : [{ begin: tracing.request, relayed: () => {} }]
+  // Each by itself: one that fails keeps nothing from the others.
+  const reports = joinedReports(
+    [...oversight.reports, ...traced].map((each) => harmlessReports(each, failures)),
   )
   const memory = createUpstreamMemory({ nowMs, onWindow: bookkeeping.learnt })
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
@@ -105,7 +103,7 @@ export function createApp(options: AppOptions): App {
   const relay = createRelay({
     upstreams,
     reports,
-    nowMs,
+    nowMs: () => failures.attempt('observation', 0, nowMs),
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })

@@ -16,7 +16,6 @@ import type { Settings } from './config/settings.ts'
 import { isLoopback } from './config/web-address.ts'
 import type { CompactWishes } from './proxy/memory/compact-wishes.ts'
 import type { StoreGuard } from './proxy/memory/store-guard.ts'
-import { joinedReports } from './proxy/report/joined-reports.ts'
 import type { Reports } from './proxy/report/request-report.ts'
 import type { Store } from './stores/store.ts'
 import type { Desk } from './summaries/desk.ts'
@@ -33,8 +32,8 @@ export type OversightOptions = {
 export type Oversight = {
   readonly metrics: Metrics
   readonly bookkeeping: Bookkeeping
-  /** Is told of every request: by the metrics and in the books. */
-  readonly reports: Reports
+  /** Who is told of every request: the metrics and the books. */
+  readonly reports: readonly Reports[]
   readonly openServer: (parts: AdminServerParts) => Server
   readonly close: () => Promise<void>
 }
@@ -84,7 +83,7 @@ export function openOversight(options: OversightOptions): Oversight {
   return {
     metrics,
     bookkeeping,
-    reports: joinedReports([metrics.reports, bookkeeping.reports]),
+    reports: [metrics.reports, bookkeeping.reports],
     openServer: ({ desk, compactWishes, onStoreFailure, onDeleted, clientUrl, ...parts }) =>
       createAdminServer({
         ...parts,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { FoldgateError } from '../errors.ts'
+import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { answerError } from '../proxy/wire/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../proxy/wire/guard.ts'
 import { requireSense, serverAround } from '../proxy/wire/node-server.ts'
@@ -72,6 +72,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
 
   app.onError((error, context) => {
     const { incoming, outgoing } = context.env
+    if (error instanceof ClientGoneError) return RESPONSE_ALREADY_SENT
     const failure =
       error instanceof FoldgateError
         ? error
@@ -89,8 +90,9 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     if (options.isLoopback) refuseForeignHost(incoming, options.hosts, foreignHost)
     if (!isOpenedFromElsewhere(incoming)) refuseForeignPages(incoming, [], foreignPage)
     // The router resolves dot segments; what it is asked for is to be what was written.
-    const { path } = parseTarget(incoming.url ?? '')
-    const isOpen = options.metrics.isOpen && path === '/metrics' && incoming.method === 'GET'
+    parseTarget(incoming.url ?? '')
+    // By the router's own reading, which takes the `Host` into account: what is let in is what answers.
+    const isOpen = options.metrics.isOpen && context.req.path === '/metrics' && incoming.method === 'GET'
     if (!isOpen) requireToken(incoming, options.token)
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
     await next()

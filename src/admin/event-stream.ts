@@ -27,7 +27,7 @@ export function createEventStreams({
     open += 1
     const heartbeat = setInterval(() => write(':\n\n'), HEARTBEAT_MS)
     heartbeat.unref()
-    outgoing.once('close', () => {
+    onEnd(() => {
       open -= 1
       clearInterval(heartbeat)
     })
@@ -39,12 +39,20 @@ export function createEventStreams({
       'x-accel-buffering': 'no',
     })
     write(`retry: ${RETRY_MS}\n\n`)
+    // Who asks for headers only has them, and nothing will come after them.
+    if (outgoing.req.method === 'HEAD') outgoing.end()
 
     function write(text: string): void {
-      if (outgoing.destroyed) return
+      if (outgoing.destroyed || outgoing.writableEnded) return
       outgoing.write(text)
       // Whoever does not read must not have it all kept for him.
       if (outgoing.writableLength > UNREAD_BYTES_MAX) outgoing.destroy()
+    }
+
+    // One that left before, while something was looked up for it, closes no second time.
+    function onEnd(then: () => void): void {
+      if (outgoing.destroyed) then()
+      else outgoing.once('close', then)
     }
 
     return {
@@ -52,10 +60,7 @@ export function createEventStreams({
         const line = JSON.stringify(data)
         write(`${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`)
       },
-      onEnd: (then) => {
-        if (outgoing.destroyed) then()
-        else outgoing.once('close', then)
-      },
+      onEnd,
     }
   }
 }

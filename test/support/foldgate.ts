@@ -28,6 +28,8 @@ export type FoldgateOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly nowMs?: () => number
   readonly tracing?: Tracing
+  /** What it says its version is. */
+  readonly version?: string
 }
 
 export type RunningFoldgate = {
@@ -64,7 +66,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
       now: () => new Date(0),
     }),
     nowMs: options.nowMs ?? Date.now,
-    version: '0.0.0-test',
+    version: options.version ?? '0.0.0-test',
     tracing: options.tracing ?? null,
   })
   const listening = await app.listen()

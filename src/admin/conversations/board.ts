@@ -54,14 +54,15 @@ export function createBoard(): Board {
       if (rows.length >= ROWS_PER_CONVERSATION_MAX) rows.splice(0, ROWS_DROPPED)
       rows.push(row)
       // Rows of other processes come late, and not in order.
-      if ((rows.at(-2)?.time ?? '') > row.time) rows.sort((one, other) => (one.time < other.time ? -1 : 1))
+      if ((rows.at(-2)?.time ?? '') > row.time) rows.sort(byTime)
       if (entry.latest.time <= row.time) entry.latest = row
       if (row.time < entry.firstSeen) entry.firstSeen = row.time
       if (isOwn) entry.answering = Math.max(0, entry.answering - 1)
       entry.requests += 1
       if (row.stride !== null) entry.strides += 1
       if (row.beyond_window === true) entry.beyond += 1
-      // Its size has changed.
+      // Its size has changed, which is not looked at where the value is the same.
+      entries.delete(row.conversation)
       entries.set(row.conversation, entry)
     },
     cards: () =>
@@ -93,6 +94,10 @@ const ROWS_MAX = 20_000
 /** More points than a chart can show; the oldest go, so many at a time. */
 const ROWS_PER_CONVERSATION_MAX = 500
 const ROWS_DROPPED = 50
+
+function byTime(one: UsageRow, other: UsageRow): number {
+  return one.time < other.time ? -1 : one.time > other.time ? 1 : 0
+}
 
 type Entry = {
   readonly rows: UsageRow[]

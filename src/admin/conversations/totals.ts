@@ -125,6 +125,7 @@ const sums = [
   'unknown_summaries',
 ] as const satisfies readonly Exclude<keyof Totals, 'process' | 'since'>[]
 
+/** Where there were some and none of them has a price, nothing is known. */
 function isUnknown(priced: number, unknown: number): boolean {
   return priced === 0 && unknown > 0
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { JournalName, JournalRow, Store } from '../../stores/store.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { StoreGuard } from '../../proxy/memory/store-guard.ts'
@@ -15,6 +16,14 @@ export type EventQuery = {
   readonly type: JournalEvent['type'] | null
 }
 
+export type NextEvents = {
+  readonly events: readonly StoredEvent[]
+  /** Up to where was read; events of a form that is not known here are passed over, too. */
+  readonly upTo: string | null
+  /** Whether there may be more after them. */
+  readonly isMore: boolean
+}
+
 /** What Foldgate did, written down: events, rows of requests, and what they come to. */
 export type Journal = {
   readonly writeEvent: (event: JournalEvent) => void
@@ -23,15 +32,16 @@ export type Journal = {
   /** The newest first. */
   readonly events: (query: EventQuery) => Promise<readonly StoredEvent[]>
   /** Events after `id`, the oldest first; null: from the first one on. */
-  readonly eventsAfter: (id: string | null, limit: number) => Promise<readonly StoredEvent[]>
+  readonly eventsAfter: (id: string | null) => Promise<NextEvents>
   /** The id of the newest event; null where there is none. */
   readonly lastId: () => Promise<string | null>
-  /** Resolves once everything written so far is in the store, or was given up. */
+  /** Resolves once everything written so far is in the store, or the store has failed: then it goes on waiting. */
   readonly flush: () => Promise<void>
   /** Drops what is not in the store yet of a conversation. */
   readonly forget: (conversation: string) => void
-  /** Called after each write to the store. */
+  /** `listener` is called after each write to the store, and must not throw. Returns how to stop listening. */
   readonly onWritten: (listener: () => void) => () => void
+  /** Flushes for the last time: what the store does not take now is lost. */
   readonly close: () => Promise<void>
 }
 
@@ -52,13 +62,19 @@ export function createJournal(options: JournalOptions): Journal {
   const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> = Promise.resolve()
+  let isClosed = false
 
   function write(journal: JournalName, row: Row): void {
     const rows = waiting.get(journal) ?? []
     if (rows.length >= WAITING_MAX) rows.splice(0, rows.length - WAITING_MAX + 1)
     rows.push(row)
     waiting.set(journal, rows)
-    timer ??= setTimeout(() => void flush(), delayMs)
+    flushSoon()
+  }
+
+  function flushSoon(): void {
+    // Whoever ends must not be held up by a store that is away.
+    if (!isClosed) timer ??= setTimeout(() => void flush(), delayMs)
   }
 
   function flush(): Promise<void> {
@@ -70,21 +86,31 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   async function writeAll(): Promise<void> {
-    const all = [...waiting]
-    waiting.clear()
-    for (const [journal, rows] of all) {
-      for (let start = 0; start < rows.length; start += ROWS_PER_WRITE) {
-        const some = rows.slice(start, start + ROWS_PER_WRITE)
-        const isWritten = await guarded(false, async () => {
-          await store.appendRows(journal, some)
-          return true
-        })
-        if (isWritten) continue
-        for (const row of rows.slice(start)) write(journal, row)
-        break
-      }
-    }
+    for (const journal of waiting.keys()) await writeRows(journal)
+    if (waiting.size > 0) flushSoon()
     for (const listener of listeners) listener()
+  }
+
+  /** Rows wait until they are in the store: meanwhile they may be forgotten, and whatever fails leaves them in their order. */
+  async function writeRows(journal: JournalName): Promise<void> {
+    for (let rows = waiting.get(journal); rows !== undefined; rows = waiting.get(journal)) {
+      const some = rows.slice(0, ROWS_PER_WRITE)
+      const isWritten = await guarded(false, async () => {
+        await store.appendRows(journal, some)
+        // Here, and so after a store that answered too late as well: no row is written twice.
+        const written = new Set(some)
+        keep(journal, (row) => !written.has(row))
+        return true
+      })
+      if (!isWritten) return
+      await setImmediate()
+    }
+  }
+
+  function keep(journal: JournalName, isKept: (row: Row) => boolean): void {
+    const kept = (waiting.get(journal) ?? []).filter(isKept)
+    if (kept.length === 0) waiting.delete(journal)
+    else waiting.set(journal, kept)
   }
 
   async function read(
@@ -113,24 +139,26 @@ export function createJournal(options: JournalOptions): Journal {
         }
         beyond = page.at(-1)?.id ?? null
         if (page.length < ROWS_PER_READ || beyond === null) return found
+        await setImmediate()
       }
     },
-    eventsAfter: async (id, limit) => eventsIn(await read('oldest', id, limit)),
+    eventsAfter: async (id) => {
+      const page = await read('oldest', id, ROWS_PER_READ)
+      return { events: eventsIn(page), upTo: page.at(-1)?.id ?? id, isMore: page.length === ROWS_PER_READ }
+    },
     lastId: async () => (await read('newest', null, 1))[0]?.id ?? null,
     flush,
     forget: (conversation) => {
-      for (const [journal, rows] of waiting) {
-        waiting.set(
-          journal,
-          rows.filter(({ group }) => group !== conversation),
-        )
-      }
+      for (const journal of waiting.keys()) keep(journal, ({ group }) => group !== conversation)
     },
     onWritten: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    close: flush,
+    close: () => {
+      isClosed = true
+      return flush()
+    },
   }
 }
 

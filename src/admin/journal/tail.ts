@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { StoreGuard } from '../../proxy/memory/store-guard.ts'
 import type { JournalName, Store } from '../../stores/store.ts'
@@ -33,6 +34,7 @@ export function createTail({ store, guarded, process, onUsage, onTotals }: TailO
         if (take(text)) isNews = true
       }
       if (rows.length < ROWS_PER_READ) return isNews
+      await setImmediate()
     }
   }
 
@@ -64,5 +66,5 @@ export function createTail({ store, guarded, process, onUsage, onTotals }: TailO
 
 // --- internal ---
 
-/** Each page is read in one go: with SQLite some milliseconds. */
+/** Each page is read in one go, with SQLite some milliseconds; in between others are served. */
 const ROWS_PER_READ = 200

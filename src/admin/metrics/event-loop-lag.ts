@@ -19,6 +19,7 @@ export function createLagMeter(): LagMeter {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
   let before = { percentiles: new Map<number, number>(), sumSeconds: 0, count: 0 } satisfies Lag
+  let highestSumSeconds = 0
 
   function current(): Lag {
     const { count } = histogram
@@ -36,6 +37,8 @@ export function createLagMeter(): LagMeter {
 
   function joined(): Lag {
     const now = current()
+    // Turns that come early make the mean smaller; a sum that falls would be taken for a restart.
+    highestSumSeconds = Math.max(highestSumSeconds, before.sumSeconds + now.sumSeconds)
     return {
       percentiles: new Map(
         PERCENTILES.map((percentile) => [
@@ -43,7 +46,7 @@ export function createLagMeter(): LagMeter {
           Math.max(before.percentiles.get(percentile) ?? 0, now.percentiles.get(percentile) ?? 0),
         ]),
       ),
-      sumSeconds: before.sumSeconds + now.sumSeconds,
+      sumSeconds: highestSumSeconds,
       count: before.count + now.count,
     }
   }

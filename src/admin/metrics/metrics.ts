@@ -73,7 +73,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
           if (cached !== null) tokensOf('cached', profile).inc(cached)
         }
       },
-      relayed: (endpoint) => count('relayed', NO_PROFILE, endpoint),
+      relayed: (endpoint, action) => count(action, NO_PROFILE, endpoint),
     },
     turnedAway: () => count('refused', NO_PROFILE, 'other'),
     failed: (part) => failures.inc({ part }),

@@ -19,5 +19,6 @@ export function promptTokensOf(size: RequestSize | null, usage: RequestEnd['usag
   if (size.isBound) return { received: size.isSentBound ? sent : null, sent, cached }
   const unsentTokens = size.receivedTokens - size.sentTokens
   const inItsTokens = usage === null ? unsentTokens : Math.round(unsentTokens * size.ratio)
-  return { received: sent + inItsTokens, sent, cached }
+  // More may be sent than came, and its count of that be far below ours.
+  return { received: Math.max(0, sent + inItsTokens), sent, cached }
 }

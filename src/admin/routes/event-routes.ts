@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
+import { isConversationId, noConversationId } from '../../stores/conversation-id.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
 import type { Changes } from '../changes.ts'
 import { createEventStreams, type EventStream } from '../event-stream.ts'
@@ -24,7 +26,7 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
   app.get('/events', async (context) => {
     const { req, env } = context
     const filter = {
-      conversation: req.query('conversation') ?? null,
+      conversation: conversationIn(req.query('conversation')),
       type: typeIn(req.query('type')),
     }
     if ((env.incoming.headers.accept ?? '').includes('text/event-stream')) {
@@ -55,12 +57,14 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
       isReading = true
       try {
         for (let isMore = true; isMore;) {
-          const events = await journal.eventsAfter(seen, EVENTS_PER_READ)
-          for (const event of events) {
-            seen = event.id
+          const next = await journal.eventsAfter(seen)
+          for (const event of next.events) {
             if (isWanted(event, filter)) stream.send({ id: event.id, data: event })
           }
-          isMore = events.length === EVENTS_PER_READ
+          seen = next.upTo
+          isMore = next.isMore
+          // What was written gets on its way, or it would seem unread.
+          await setImmediate()
         }
       } finally {
         isReading = false
@@ -79,7 +83,6 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
 // --- internal ---
 
 const POLL_MS = 1_000
-const EVENTS_PER_READ = 200
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 1_000
 
@@ -89,6 +92,12 @@ function isWanted(event: JournalEvent, { conversation, type }: Filter): boolean 
   return (
     (conversation === null || event.conversation === conversation) && (type === null || event.type === type)
   )
+}
+
+function conversationIn(text: string | undefined): string | null {
+  if (text === undefined) return null
+  if (isConversationId(text)) return text
+  throw new FoldgateError('invalid_conversation_id', noConversationId, { param: 'conversation' })
 }
 
 function typeIn(text: string | undefined): JournalEvent['type'] | null {

@@ -8,7 +8,8 @@ export function harmlessReports(reports: Reports, failures: Pick<Failures, 'atte
       const ended = failures.attempt('observation', nothing, () => reports.begin(report))
       return (end) => failures.attempt('observation', undefined, () => ended(end))
     },
-    relayed: (endpoint) => failures.attempt('observation', undefined, () => reports.relayed(endpoint)),
+    relayed: (endpoint, action) =>
+      failures.attempt('observation', undefined, () => reports.relayed(endpoint, action)),
   }
 }
 

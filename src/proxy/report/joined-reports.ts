@@ -9,8 +9,8 @@ export function joinedReports(all: readonly Reports[]): Reports {
         for (const tell of ends) tell(end)
       }
     },
-    relayed: (endpoint) => {
-      for (const reports of all) reports.relayed(endpoint)
+    relayed: (endpoint, action) => {
+      for (const reports of all) reports.relayed(endpoint, action)
     },
   }
 }

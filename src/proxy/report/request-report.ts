@@ -146,8 +146,8 @@ export type Reports = {
    * be kept beyond the call but for its figures: it keeps the request's body in memory.
    */
   readonly begin: (report: RequestReport) => (end: RequestEnd) => void
-  /** Called for every other request that was relayed. */
-  readonly relayed: (endpoint: Endpoint) => void
+  /** Called for every other request, once it is known what became of it. */
+  readonly relayed: (endpoint: Endpoint, action: Extract<Action, 'relayed' | 'refused' | 'left'>) => void
 }
 
 /** What a relayed request asked for: an API that carries conversations, or something else. */

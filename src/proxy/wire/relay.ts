@@ -14,6 +14,7 @@ export type RelayOptions = {
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
+  /** Must not throw. */
   readonly nowMs: () => number
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
   readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
@@ -48,7 +49,7 @@ export function createRelay(options: RelayOptions): Relay {
       action === 'bypassed'
         ? beginReport(bypassReport(exchange, answer.status, firstByteMs, arrival), arrival, options.reports)
         : null
-    if (ended === null) options.reports.relayed(uncompacted ?? 'other')
+    if (ended === null) tellRelayed(exchange, 'relayed')
     const delivery = await deliver(exchange, answer, {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
     })
@@ -57,11 +58,17 @@ export function createRelay(options: RelayOptions): Relay {
     return delivery.outcome
   }
 
+  function tellRelayed({ method, path }: Exchange, action: 'relayed' | 'refused' | 'left'): void {
+    options.reports.relayed(uncompactedGenerationPath(method, path) ?? 'other', action)
+  }
+
   return async function relay(exchange, action = 'relayed') {
     try {
       return await pass(exchange, action)
     } catch (error) {
-      if (error instanceof ClientGoneError || exchange.signal.aborted) return 'client-gone'
+      const isGone = error instanceof ClientGoneError || exchange.signal.aborted
+      if (action === 'relayed') tellRelayed(exchange, isGone ? 'left' : 'refused')
+      if (isGone) return 'client-gone'
       const failure =
         error instanceof FoldgateError
           ? error

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBrowser } from '../../support/browser.ts'
+import { picturedFoldgate } from './pictured-foldgate.ts'
 
 export type ScreenshotOptions = {
   /** Where the admin listener is: `http://127.0.0.1:3654`. */
@@ -51,12 +52,8 @@ export async function takeScreenshots(options: ScreenshotOptions): Promise<reado
 
 if (import.meta.main) {
   const [origin, folder = 'docs'] = process.argv.slice(2)
-  if (origin === undefined) {
-    process.stderr.write(
-      'Usage: npm run screenshots -- URL [FOLDER], URL being that of the admin listener.\n',
-    )
-    process.exitCode = 2
-  } else {
-    for (const path of await takeScreenshots({ origin, folder })) process.stdout.write(`${path}\n`)
-  }
+  const own = origin === undefined ? await picturedFoldgate() : null
+  for (const path of await takeScreenshots({ origin: own?.origin ?? origin ?? '', folder }))
+    process.stdout.write(`${path}\n`)
+  await own?.close()
 }

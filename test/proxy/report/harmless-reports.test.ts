@@ -57,7 +57,7 @@ test('what throws is counted once for each time, and the end is not told to who 
   const failures = createFailures((part) => void noted.push(part))
   const reports = harmlessReports({ begin: failing, relayed: failing }, failures)
   const ended = reports.begin(reportOf())
-  reports.relayed('other')
+  reports.relayed('other', 'relayed')
   ended({ outcome: 'finished', usage: null, answeredBy: null, totalMs: 1 })
   expect(noted).toEqual(['observation', 'observation'])
 })

@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { journalEventSchema, usageRowSchema } from '../../../src/admin/journal/rows.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { keptOpen } from '../../proxy/summaries/summary-stand.ts'
+import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { adminStand, conversationOf, type AdminStand } from '../admin-stand.ts'
+import { memoryStore } from '../memory.ts'
+import { idOf } from '../rows.ts'
+
+/** A run that fits, of which a stride frees a good deal. */
+const fitting = longRun(24, 1)
+const roomy = { window: { tokens: 64_000, output_reserve: 4_000 } }
+
+const cardSchema = z.looseObject({
+  id: z.string(),
+  parent: z.string().nullable(),
+  answering: z.boolean(),
+  requests: z.int(),
+  strides: z.int(),
+})
+
+const detailSchema = cardSchema.extend({
+  rows: z.array(usageRowSchema),
+  events: z.array(journalEventSchema),
+  messages: z
+    .array(z.looseObject({ received: z.string().nullable(), sent: z.string().nullable() }))
+    .nullable(),
+  shows_content: z.boolean(),
+})
+
+async function cards(at: AdminStand): Promise<readonly z.output<typeof cardSchema>[]> {
+  const listSchema = z.strictObject({ conversations: z.array(cardSchema) })
+  return listSchema.parse(JSON.parse((await at.ask('/conversations')).text)).conversations
+}
+
+async function detail(at: AdminStand, id: string): Promise<z.output<typeof detailSchema>> {
+  return detailSchema.parse(JSON.parse((await at.ask(`/conversations/${id}`)).text))
+}
+
+/** The next request of the run: one more answer and question than the last. */
+async function ask(at: AdminStand, messages: readonly TestMessage[], headers: Record<string, string> = {}) {
+  const reply = await postChat(at.url, chatOf(messages), headers)
+  expect(reply.status).toBe(200)
+  return { id: conversationOf(reply), action: reply.action, passes: reply.header('x-foldgate-passes') }
+}
+
+function goneOn(messages: readonly TestMessage[], turns: number): TestMessage[] {
+  const more = Array.from({ length: turns }, (_, turn) => [
+    { role: 'assistant', content: 'Understood.' },
+    { role: 'user', content: `And then, ${turn}?` },
+  ])
+  return [...messages, ...more.flat()]
+}
+
+/** How many requests of each conversation, and whether one is being answered. */
+async function requestsSeen(at: AdminStand) {
+  return new Map((await cards(at)).map((card) => [card.id, [card.requests, card.answering]]))
+}
+
+/** Asks for a stride of a conversation. */
+async function wish(at: AdminStand, id: string): Promise<void> {
+  const answer = await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([
+    202,
+    { conversation: id, compact: 'at its next request' },
+  ])
+}
+
+/** The rows of all journals that name a conversation. */
+async function rowsIn(store: Store, id: string): Promise<readonly string[]> {
+  const names = ['events', 'usage', 'totals', 'wishes'] as const
+  const all = await Promise.all(
+    names.map((name) => store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 })),
+  )
+  return all.flat().flatMap(({ text }) => (text.includes(id) ? [text] : []))
+}
+
+describe('what there is to see', () => {
+  test('a conversation, from its first request on, with figures of the latest', async () => {
+    await using at = await adminStand({ profile: roomy })
+    const { id } = await ask(at, fitting, { 'x-foldgate-conversation': 'the nightly run' })
+    await expect.poll(async () => (await cards(at))[0]?.answering).toBe(false)
+    const [card] = await cards(at)
+    expect(card).toMatchObject({
+      id,
+      parent: null,
+      label: 'the nightly run',
+      profile: 'default',
+      model: 'test-model',
+      requests: 1,
+      strides: 0,
+      window_tokens: 64_000,
+      action: 'relayed',
+    })
+    const seen = await detail(at, id)
+    expect(seen.rows).toHaveLength(1)
+    expect(seen.rows[0]).toMatchObject({ messages_received: fitting.length, prompt_tokens: 10 })
+    expect(seen.messages).toHaveLength(fitting.length)
+    expect(seen.shows_content).toBe(false)
+    expect(seen.messages?.every(({ received, sent }) => received === null && sent === null)).toBe(true)
+  })
+
+  test('that it is being answered', async () => {
+    const released = Promise.withResolvers<void>()
+    await using at = await adminStand({
+      script: async (_request, outgoing) => {
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+        outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Well"}}]}\n\n')
+        await released.promise
+        outgoing.end('data: [DONE]\n\n')
+      },
+    })
+    const saying = postChat(at.url, chatOf([{ role: 'user', content: 'hello' }], { stream: true }))
+    await expect.poll(async () => (await cards(at)).map(({ answering }) => answering)).toEqual([true])
+    released.resolve()
+    await saying
+    await expect.poll(async () => (await cards(at)).map(({ answering }) => answering)).toEqual([false])
+  })
+
+  test('a branch under its own id, with the conversation that it left, and so on from there', async () => {
+    await using at = await adminStand()
+    const begun = [{ role: 'user', content: 'hello' }]
+    const { id } = await ask(at, begun)
+    await ask(at, goneOn(begun, 1))
+    const elsewhere = [
+      ...begun,
+      { role: 'assistant', content: 'Hm.' },
+      { role: 'user', content: 'Start over.' },
+    ]
+    const branch = await ask(at, elsewhere)
+    expect(branch.id).not.toBe(id)
+    expect((await ask(at, goneOn(elsewhere, 1))).id).toBe(branch.id)
+    const parents = new Map((await cards(at)).map((card) => [card.id, card.parent]))
+    expect(parents).toEqual(
+      new Map([
+        [branch.id, id],
+        [id, null],
+      ]),
+    )
+  })
+
+  test('texts only where admin.show_content lets them be seen', async () => {
+    await using at = await adminStand({ admin: { show_content: true } })
+    const id = await at.say('PLANTED words')
+    const seen = await detail(at, id)
+    expect(seen.shows_content).toBe(true)
+    expect(seen.messages?.[0]?.received).toBe('{"role":"user","content":"PLANTED words"}')
+    expect((await at.ask('/conversations')).text).not.toContain('PLANTED')
+  })
+
+  test.each([
+    ['GET', 'short', 400, 'invalid_conversation_id'],
+    ['POST', 'short', 400, 'invalid_conversation_id'],
+    ['GET', 'abcdefgh-_01234%2F', 400, 'invalid_conversation_id'],
+    ['GET', idOf(1), 404, 'unknown_conversation'],
+  ])('%s of %s is a %i', async (method, id, status, code) => {
+    await using at = await adminStand()
+    const answer = await at.ask(`/conversations/${id}${method === 'POST' ? '/compact' : ''}`, { method })
+    expect([answer.status, answer.code]).toEqual([status, code])
+  })
+})
+
+describe('a stride that the operator asks for', () => {
+  test('is made at the next request, once, and is told', async () => {
+    await using at = await adminStand({ profile: roomy })
+    const { id, action } = await ask(at, fitting)
+    expect(action).toBe('relayed')
+    await wish(at, id)
+    const next = await ask(at, goneOn(fitting, 1))
+    expect([next.id, next.action]).toEqual([id, 'compacted'])
+    // It goes on from there, and no further stride is made.
+    expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
+    await expect
+      .poll(async () => (await detail(at, id)).rows.map(({ stride }) => stride))
+      .toEqual([null, 'forced', null])
+    await expect
+      .poll(async () => (await detail(at, id)).events.map(({ type }) => type))
+      .toEqual(['stride', 'compact-requested'])
+  })
+
+  test('twice before there is a next request is one', async () => {
+    await using at = await adminStand({ profile: roomy })
+    const { id } = await ask(at, fitting)
+    await wish(at, id)
+    await wish(at, id)
+    const next = await ask(at, goneOn(fitting, 1))
+    expect(next.action).toBe('compacted')
+    expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
+    await expect.poll(async () => (await detail(at, id)).strides).toBe(1)
+  })
+
+  test('is for that conversation alone', async () => {
+    await using at = await adminStand({ profile: roomy })
+    const { id } = await ask(at, fitting)
+    await wish(at, id)
+    expect((await ask(at, longRun(24, 2))).action).toBe('relayed')
+    expect((await ask(at, goneOn(fitting, 1))).action).toBe('compacted')
+  })
+
+  test('is made by whichever replica gets the next request, and by one of them only', async () => {
+    const store = keptOpen(memoryStore())
+    await using first = await adminStand({ profile: roomy, store })
+    await using second = await adminStand({ profile: roomy, store })
+    const { id } = await ask(first, fitting)
+    await ask(second, fitting)
+    await wish(first, id)
+    // Of what another replica was asked one hears within a second.
+    await expect
+      .poll(async () => (await ask(second, goneOn(fitting, 1))).action, { timeout: 3_000, interval: 100 })
+      .toBe('compacted')
+    await ask(first, goneOn(fitting, 2))
+    await expect
+      .poll(async () => (await detail(first, id)).rows.filter(({ stride }) => stride !== null).length, {
+        timeout: 3_000,
+      })
+      .toBe(1)
+  })
+})
+
+describe('a conversation that is deleted', () => {
+  test('leaves the list, the journal and the memory; others stay', async () => {
+    const store = memoryStore()
+    await using at = await adminStand({ store, profile: roomy, admin: { show_content: true } })
+    const { id } = await ask(at, fitting, { 'x-foldgate-compact': 'force' })
+    const other = await at.say('hello')
+    await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
+    await expect.poll(async () => (await rowsIn(store, id)).length).toBe(4)
+    expect((await at.ask(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect(await rowsIn(store, id)).toEqual([])
+    expect((await cards(at)).map((card) => card.id)).toEqual([other])
+    expect((await at.ask(`/conversations/${id}`)).code).toBe('unknown_conversation')
+    expect((await at.ask(`/events?conversation=${id}`)).text).toBe('{"events":[],"before":null}')
+    expect((await rowsIn(store, other)).length).toBeGreaterThan(0)
+  })
+
+  test('has no row written behind the deletion that was still waiting for it', async () => {
+    const store = memoryStore()
+    await using at = await adminStand({ store })
+    const id = await at.say('hello')
+    const other = await at.say('something else')
+    expect((await at.ask(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
+    await expect.poll(async () => (await rowsIn(store, other)).length).toBe(1)
+    expect(await rowsIn(store, id)).toEqual([])
+  })
+})
+
+describe('on one store', () => {
+  test('after a restart conversations and totals are back, counted once', async () => {
+    const store = keptOpen(memoryStore())
+    const usage = { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 100 } }
+    const script = completion('fine', usage)
+    let before: Awaited<ReturnType<typeof cards>> = []
+    let id = ''
+    {
+      await using at = await adminStand({ store, script, profile: roomy })
+      id = (await ask(at, fitting, { 'x-foldgate-compact': 'force' })).id
+      await ask(at, goneOn(fitting, 1))
+      await at.say('hello')
+      await expect.poll(async () => (await cards(at)).some(({ answering }) => answering)).toBe(false)
+      before = await cards(at)
+    }
+    await using at = await adminStand({ store, script, profile: roomy })
+    expect(await cards(at)).toEqual(before)
+    expect(await cards(at)).toEqual(before)
+    expect((await detail(at, id)).rows).toHaveLength(2)
+    // What became of messages was in memory only.
+    expect((await detail(at, id)).messages).toBeNull()
+    await ask(at, goneOn(fitting, 2))
+    await expect.poll(async () => (await detail(at, id)).requests).toBe(3)
+  })
+
+  test('two processes see each other’s conversations, and every request once', async () => {
+    const store = keptOpen(memoryStore())
+    await using first = await adminStand({ store, profile: roomy })
+    await using second = await adminStand({ store, profile: roomy })
+    const { id } = await ask(first, fitting)
+    await ask(second, goneOn(fitting, 1))
+    await ask(first, goneOn(fitting, 2))
+    const other = await second.say('hello')
+    const all = new Map([
+      [id, [3, false]],
+      [other, [1, false]],
+    ])
+    for (const at of [first, second, first]) await expect.poll(() => requestsSeen(at)).toEqual(all)
+    const times = (await detail(second, id)).rows.map(({ time }) => time)
+    expect(times).toEqual(times.toSorted())
+  })
+})

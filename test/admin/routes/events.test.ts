@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { journalEventSchema } from '../../../src/admin/journal/rows.ts'
+import { openRaw, rawExchange } from '../../proxy/raw-client.ts'
+import { overflow } from '../../support/fake-upstream.ts'
+import { listenTo, type EventClient } from '../../support/event-client.ts'
+import { adminStand, type AdminStand } from '../admin-stand.ts'
+import type { AdminAnswer } from '../ask-admin.ts'
+import { memoryStore } from '../memory.ts'
+import { idOf, journalEvent } from '../rows.ts'
+
+const answerSchema = z.strictObject({
+  events: z.array(journalEventSchema.extend({ id: z.string() })),
+  before: z.string().nullable(),
+})
+
+function pageIn(answer: AdminAnswer) {
+  expect(answer.status).toBe(200)
+  return answerSchema.parse(JSON.parse(answer.text))
+}
+
+/** A Foldgate whose journal holds events `0` up to `count`, told by their model. */
+async function standOnEvents(count: number, more: Parameters<typeof adminStand>[0] = {}) {
+  const store = memoryStore()
+  const write = (...numbers: readonly number[]) =>
+    store.appendRows(
+      'events',
+      numbers.map((number) => ({
+        text: JSON.stringify(
+          journalEvent({
+            model: `${number}`,
+            conversation: idOf(number % 2),
+            type: number % 3 === 0 ? 'stride' : 'summary',
+          }),
+        ),
+      })),
+    )
+  await write(...Array.from({ length: count }, (_, index) => index))
+  const at = await adminStand({ ...more, store })
+  return { ...at, write }
+}
+
+function modelsOf(client: EventClient): readonly (string | null)[] {
+  return client.events.map(({ data }) => journalEventSchema.parse(data).model)
+}
+
+/** So many listeners, of both kinds. */
+async function open(at: AdminStand, count: number): Promise<readonly EventClient[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      listenTo(`${at.origin}${index % 2 === 0 ? '/events' : '/changes'}`),
+    ),
+  )
+}
+
+describe('as JSON', () => {
+  test('the newest first, page after page to the end', async () => {
+    await using at = await standOnEvents(25)
+    const found: string[] = []
+    for (let path: string | null = '/events?limit=10'; path !== null;) {
+      const { events, before } = pageIn(await at.ask(path))
+      found.push(...events.map(({ model }) => model ?? ''))
+      path = before === null ? null : `/events?limit=10&before=${encodeURIComponent(before)}`
+    }
+    expect(found.map(Number)).toEqual(Array.from({ length: 25 }, (_, index) => 24 - index))
+  })
+
+  test('a hundred where nobody says how many', async () => {
+    await using at = await standOnEvents(120)
+    expect(pageIn(await at.ask('/events')).events).toHaveLength(100)
+    expect(pageIn(await at.ask('/events?limit=1000')).events).toHaveLength(120)
+  })
+
+  test('of one conversation, of one type, of both', async () => {
+    await using at = await standOnEvents(24)
+    const count = async (query: string) => pageIn(await at.ask(`/events?${query}`)).events.length
+    expect(await count(`conversation=${idOf(1)}`)).toBe(12)
+    expect(await count('type=stride')).toBe(8)
+    expect(await count(`conversation=${idOf(1)}&type=stride`)).toBe(4)
+    expect(await count(`conversation=${idOf(7)}`)).toBe(0)
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=many', 'limit'],
+    ['limit=', 'limit'],
+    ['type=nothing', 'type'],
+    ['type=', 'type'],
+    ['type=constructor', 'type'],
+    ['conversation=', 'conversation'],
+    ['conversation=PLANTED%0Ax', 'conversation'],
+  ])('%s is a 400 that says what is wanted, and repeats nothing', async (query, param) => {
+    await using at = await standOnEvents(1)
+    for (const headers of [{}, { accept: 'text/event-stream' }]) {
+      if (param === 'limit' && 'accept' in headers) continue
+      const answer = await at.ask(`/events?${query}`, { headers })
+      expect([answer.status, answer.code?.startsWith('invalid_')]).toEqual([400, true])
+      expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'foldgate_error', param } })
+      expect(answer.text).not.toContain('PLANTED')
+    }
+  })
+
+  test('an id of another store, or of none, is read as none: whoever goes on from it gets the newest', async () => {
+    await using at = await standOnEvents(3)
+    for (const before of ['', 'nonsense', '%00', '9'.repeat(15)]) {
+      expect(pageIn(await at.ask(`/events?before=${before}`)).events).toHaveLength(3)
+    }
+  })
+
+  test('tells what requests came to', async () => {
+    await using at = await adminStand({ script: overflow(8_192) })
+    const conversation = await at.say('hello')
+    await expect
+      .poll(async () =>
+        pageIn(await at.ask('/events'))
+          .events.map(({ type, reason }) => `${type} ${reason}`)
+          .toSorted(),
+      )
+      .toEqual(['recovery failed', 'window refusal'])
+    const { events } = pageIn(await at.ask(`/events?conversation=${conversation}&type=recovery`))
+    expect(events).toMatchObject([{ conversation, model: 'test-model', details: { status: 400 } }])
+  })
+})
+
+describe('as server-sent events', () => {
+  test('those that come from now on, with the headers of a stream', async () => {
+    await using at = await standOnEvents(3)
+    const client = await listenTo(`${at.origin}/events`)
+    expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    expect(client.headers['cache-control']).toBe('no-store')
+    expect(client.headers['x-content-type-options']).toBe('nosniff')
+    expect(client.headers['x-accel-buffering']).toBe('no')
+    // By a request of its own at once, by another process a little later.
+    await at.ask(`/conversations/${idOf(5)}/compact`, { method: 'POST' })
+    await expect.poll(() => client.events.length).toBe(1)
+    expect(client.events[0]?.data).toMatchObject({ type: 'compact-requested', conversation: idOf(5) })
+    await at.write(77)
+    await expect.poll(() => modelsOf(client), { timeout: 3_000 }).toEqual([null, '77'])
+    client.leave()
+  })
+
+  test('resume behind the last that was seen, each once and in order', async () => {
+    await using at = await standOnEvents(1_200)
+    const { events } = pageIn(await at.ask('/events?limit=1000'))
+    const seen = events.find(({ model }) => model === '600')?.id ?? expect.fail()
+    const client = await listenTo(`${at.origin}/events`, { 'last-event-id': seen })
+    await expect.poll(() => client.events.length).toBe(599)
+    expect(modelsOf(client).map(Number)).toEqual(Array.from({ length: 599 }, (_, index) => 601 + index))
+    expect(client.events.at(-1)?.id).toBe(events[0]?.id)
+    client.leave()
+  })
+
+  test('from another store begin at the beginning: nobody waits in vain', async () => {
+    await using at = await standOnEvents(3)
+    for (const foreign of ['1700000000000-0', '9'.repeat(15)]) {
+      const client = await listenTo(`${at.origin}/events`, { 'last-event-id': foreign })
+      await expect.poll(() => modelsOf(client)).toEqual(['0', '1', '2'])
+      client.leave()
+    }
+  })
+
+  test('of one conversation or type alone', async () => {
+    await using at = await standOnEvents(12)
+    const { events } = pageIn(await at.ask('/events'))
+    const first = events.at(-1)?.id ?? expect.fail()
+    const client = await listenTo(`${at.origin}/events?conversation=${idOf(1)}&type=stride`, {
+      'last-event-id': first,
+    })
+    await expect.poll(() => modelsOf(client)).toEqual(['3', '9'])
+    client.leave()
+  })
+
+  test('for headers only there is nothing to listen to', async () => {
+    await using at = await standOnEvents(1)
+    for (const path of ['/events', '/changes']) {
+      const answer = await rawExchange(
+        at.port,
+        `HEAD ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n`,
+      )
+      expect(answer.statusLine).toContain('200')
+      expect(answer.body).toHaveLength(0)
+    }
+  })
+
+  test('end with Foldgate', async () => {
+    await using at = await adminStand()
+    const clients = [await listenTo(`${at.origin}/events`), await listenTo(`${at.origin}/changes`)]
+    await at.foldgate.close()
+    await expect.poll(() => clients.map((client) => client.hasEnded())).toEqual([true, true])
+  })
+})
+
+describe('so many may listen', () => {
+  test('a hundred, and no more; who leaves makes room', async () => {
+    await using at = await adminStand()
+    const clients = await open(at, 100)
+    expect(clients.every(({ status }) => status === 200)).toBe(true)
+    for (const path of ['/events', '/changes']) {
+      const refused = await at.ask(path, { headers: { accept: 'text/event-stream' } })
+      expect([refused.status, refused.code]).toEqual([503, 'overloaded'])
+    }
+    // Everything else is there all the same.
+    expect((await at.ask('/events')).status).toBe(200)
+    for (const client of clients) client.leave()
+    await expect
+      .poll(async () => {
+        const again = await listenTo(`${at.origin}/events`)
+        again.leave()
+        return again.status
+      })
+      .toBe(200)
+  })
+
+  // Its place was taken when it was gone already, and was never given back: a page that was reloaded a hundred times while
+  // the store was slow closed the streams for everybody.
+  test('a client that left before its stream was opened takes no place', async () => {
+    const inner = memoryStore()
+    const released = Promise.withResolvers<void>()
+    let waiting = 0
+    let isSlow = true
+    await using at = await adminStand({
+      store: {
+        ...inner,
+        readRows: async (journal, page) => {
+          if (isSlow && journal === 'events' && page.limit === 1) {
+            waiting += 1
+            await released.promise
+          }
+          return inner.readRows(journal, page)
+        },
+      },
+    })
+    const request = 'GET /events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
+    const sockets = await Promise.all(Array.from({ length: 120 }, () => openRaw(at.port, request)))
+    await expect.poll(() => waiting).toBe(120)
+    const closed = sockets.map((socket) => new Promise((resolve) => void socket.once('close', resolve)))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+    // The other side has noticed once it has answered another one.
+    await at.ask('/nothing')
+    isSlow = false
+    released.resolve()
+    const client = await listenTo(`${at.origin}/events`)
+    expect(client.status).toBe(200)
+    client.leave()
+  })
+})
+
+describe('/changes', () => {
+  test('tells of which conversation something has changed', async () => {
+    await using at = await adminStand()
+    const client = await listenTo(`${at.origin}/changes`)
+    expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    const conversation = await at.say('PLANTED words')
+    // When it begins, and when it ends.
+    await expect
+      .poll(() => client.events.map(({ data }) => data))
+      .toEqual([{ conversation }, { conversation }])
+    await at.ask(`/conversations/${conversation}`, { method: 'DELETE' })
+    await expect.poll(() => client.events.at(2)?.data).toEqual({ conversation })
+    expect(client.text()).not.toContain('PLANTED')
+    client.leave()
+  })
+})
