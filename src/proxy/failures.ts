@@ -31,7 +31,11 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
   const counts: Partial<Record<FailingPart, number>> = {}
   function note(part: FailingPart, error: unknown): void {
     counts[part] = (counts[part] ?? 0) + 1
-    onFailure(part, error)
+    try {
+      onFailure(part, error)
+    } catch {
+      // Whoever is told of a failure must not turn it into that of a request.
+    }
   }
   return {
     note,
