@@ -26,7 +26,15 @@ function watchedStore() {
       kinds.add(key.split(':')[0] ?? '')
       return write(key, ...rest)
     }
-  const watched: Store = { ...store, put: noting(store.put), putIfAbsent: noting(store.putIfAbsent) }
+  const watched: Store = {
+    ...store,
+    put: noting(store.put),
+    putIfAbsent: noting(store.putIfAbsent),
+    putAll: async (entries) => {
+      for (const { key } of entries) kinds.add(key.split(':')[0] ?? '')
+      await store.putAll(entries)
+    },
+  }
   return { store: watched, kinds }
 }
 

@@ -236,7 +236,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     return {
       ...store,
       ...(failing.getFirst && { getFirst: broken }),
-      ...(failing.put && { put: broken }),
+      ...(failing.put && { put: broken, putAll: broken }),
       ...(failing.putIfAbsent && { putIfAbsent: broken }),
       ...(failing.delete && { delete: broken }),
     }
