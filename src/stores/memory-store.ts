@@ -46,8 +46,8 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
       return value
     },
     put: async (key, value, group) => set(key, value, group),
-    putAll: async (entries) => {
-      for (const { key, value, group } of entries) set(key, value, group)
+    putAll: async (written) => {
+      for (const { key, value, group } of written) set(key, value, group)
     },
     delete: async (keys) => {
       for (const key of keys) entries.delete(key)
