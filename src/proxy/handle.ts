@@ -1,10 +1,15 @@
 import type { FoldgateError } from '../errors.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { describeRequest, type ClientRights, type DescribeOptions } from './request/chat-request.ts'
+import {
+  describeRequest,
+  type ChatRequest,
+  type ClientRights,
+  type DescribeOptions,
+} from './request/chat-request.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled } from './finish.ts'
 import type { LearnParts } from './learn.ts'
-import { prepare, type Preparation } from './prepare.ts'
+import { prepare, type Preparation, type Ready } from './prepare.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { repairRequest, type RepairParts } from './repair.ts'
 import { readBody, type ReadBodyOptions } from './request/read-body.ts'
@@ -21,7 +26,7 @@ import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 import { reportUnanswered } from './report/begin-report.ts'
 import { bareReport, describedReport, type Arrival } from './report/report-of.ts'
-import type { Reports, RequestReport } from './report/request-report.ts'
+import type { Reports } from './report/request-report.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
@@ -99,7 +104,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       throw error
     })
     const arrival = arrivalAt(parts)
-    let known: RequestReport = bareReport(exchange, arrival)
+    let request: ChatRequest | null = null
+    let ready: Ready | null = null
     try {
       const scope = parts.scopeOf(exchange)
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
@@ -108,15 +114,14 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       if (typeof chat === 'string') return await sendUnread(exchange, body, chat, arrival, parts)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
-      const request = await repairRequest(described, parts)
-      known = describedReport(request, null, arrival)
-      const ready = await prepare(request, parts)
-      known = describedReport(request, ready, arrival)
+      request = await repairRequest(described, parts)
+      ready = await prepare(request, parts)
       const sending = sendingOf(request, body, ready, parts)
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
       )
-      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
+      const { modelKey } = request
+      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(modelKey))
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
@@ -130,6 +135,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       return await settle(request, { ...ready, measure }, outcome, { release: body.release, arrival }, parts)
     } catch (error) {
       body.release()
+      const known =
+        request === null ? bareReport(exchange, arrival) : describedReport(request, ready, arrival)
       reportUnanswered(known, error, arrival, parts.reports)
       throw error
     }

@@ -19,7 +19,6 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
 
   /** Of other replicas one hears by and by: a look for each request would cost more than it is worth. */
   async function readOthers(): Promise<void> {
-    if (performance.now() - readAtMs < READ_GAP_MS) return
     readAtMs = performance.now()
     const rows = await guarded([], () =>
       store.readRows('wishes', { from: 'oldest', beyond: readUpTo, limit: WISHES_MAX }),
@@ -39,7 +38,7 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
     take: async (conversation) => {
-      await readOthers()
+      if (performance.now() - readAtMs >= READ_GAP_MS) await readOthers()
       const id = wished.get(conversation)
       if (id === undefined) return false
       wished.delete(conversation)
