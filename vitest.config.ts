@@ -6,6 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     pool: 'forks',
+    // A process for each file would spend a third of the time on loading the same modules. So no test changes what is
+    // global without putting it back.
+    isolate: false,
     // Many tests wait for processes and servers: a worker less than there are cores leaves them idle.
     maxWorkers: availableParallelism() + 1,
   },

@@ -20,6 +20,10 @@ export function groupedStore(): GroupedStore {
       groups.set(key, group)
       return inner.put(key, value, group)
     },
+    putAll: (entries) => {
+      for (const { key, group } of entries) groups.set(key, group)
+      return inner.putAll(entries)
+    },
     holds: async (conversation) => {
       const held: string[] = []
       for (const [key, group] of groups) {

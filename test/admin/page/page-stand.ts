@@ -78,7 +78,7 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
   })
 
   const open = async (port: number) => {
-    const server = createAdaptorServer({ fetch: app.fetch })
+    const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
     return server

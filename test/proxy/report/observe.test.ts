@@ -60,7 +60,8 @@ describe('a profile that only observes', () => {
     }
     expect(await at.events()).toEqual([])
     expect((await at.metrics()).by('foldgate_strides_total', 'pass')).toEqual(new Map())
-    expect([...kinds].toSorted()).toEqual(['learnt', 'name', 'sight'])
+    // What was learnt is written a second later.
+    await expect.poll(() => [...kinds].toSorted(), { timeout: 10_000 }).toEqual(['learnt', 'name', 'sight'])
   })
 
   test('asks no stream for its usage', async () => {
