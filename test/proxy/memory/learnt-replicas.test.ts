@@ -135,7 +135,7 @@ test('a store that was absent is read once it is back', async () => {
     getFirst: (keys) => (isAbsent ? new Promise(() => {}) : store.getFirst(keys)),
   })
   const loading = late.learnt.load(key)
-  await vi.advanceTimersByTimeAsync(1_000)
+  await vi.advanceTimersByTimeAsync(1_010)
   await loading
   expect(late.window()).toBeNull()
   isAbsent = false
