@@ -78,7 +78,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     turnedAway: () => count('refused', NO_PROFILE, 'other'),
     failed: (part) => failures.inc({ part }),
     summaryWritten: (written) => {
-      summaryCalls.inc({ outcome: outcomeOf(written) })
+      summaryCalls.inc({ outcome: outcomeOf(written) }, written.calls)
       summaryTokens.inc({ kind: 'prompt' }, written.promptTokens)
       summaryTokens.inc({ kind: 'cached' }, written.cachedTokens)
       summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
