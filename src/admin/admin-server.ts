@@ -67,6 +67,10 @@ function isOpenedFromElsewhere({ method, headers }: IncomingMessage): boolean {
   )
 }
 
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
@@ -92,7 +96,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     // The router resolves dot segments; what it is asked for is to be what was written.
     parseTarget(incoming.url ?? '')
     // By the router's own reading, which takes the `Host` into account: what is let in is what answers.
-    const isOpen = options.metrics.isOpen && context.req.path === '/metrics' && incoming.method === 'GET'
+    const isOpen = options.metrics.isOpen && context.req.path === '/metrics' && isRead(incoming)
     if (!isOpen) requireToken(incoming, options.token)
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
     await next()

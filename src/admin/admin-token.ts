@@ -19,9 +19,12 @@ export function requireToken({ headers }: IncomingMessage, token: string | null)
   )
 }
 
-/** How a client is told to send the token: a browser asks its user only for a password. */
+/**
+ * How a client is told to send the token: a browser asks its user only for a password. It has to be told so for all that
+ * a page loads as well, since it sends the password unasked only at and below the path where it was first asked.
+ */
 export function challengeFor({ headers }: IncomingMessage): string {
-  const isBrowser = (headers.accept ?? '').includes('text/html')
+  const isBrowser = headers['sec-fetch-dest'] !== undefined || (headers.accept ?? '').includes('text/html')
   return isBrowser ? 'Basic realm="Foldgate", charset="UTF-8"' : 'Bearer'
 }
 

@@ -62,13 +62,20 @@ export async function settle(
     }
     return lessonOf(request, ready, outcome)
   })
-  const report = reportOf(request, ready, outcome, outlook, arrival)
-  const { repairs } = outcome.prepared.chat
+  // Whatever is told of it: the answer is there.
+  const told = failures.attempt('observation', null, () => {
+    const report = reportOf(request, ready, outcome, outlook, arrival)
+    const { repairs } = outcome.prepared.chat
+    return {
+      headers: answerHeaders(report, { repairs, missing: outlook.reason }),
+      ended: beginReport(report, arrival, parts.reports),
+    }
+  })
   return {
     answer: outcome.answer,
     held: outcome.held,
-    headers: answerHeaders(report, { repairs, missing: outlook.reason }),
-    ended: beginReport(report, arrival, parts.reports),
+    headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
+    ended: told?.ended ?? nobodyIsTold,
     lesson,
     hidesUsage: outcome.asksUsage,
     release,
@@ -100,3 +107,7 @@ export async function finish(
   settled.ended({ outcome: delivery.outcome, usage, answeredBy })
   return delivery
 }
+
+// --- internal ---
+
+function nobodyIsTold(): void {}

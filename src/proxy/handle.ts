@@ -135,9 +135,12 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       return await settle(request, { ...ready, measure }, outcome, { release: body.release, arrival }, parts)
     } catch (error) {
       body.release()
-      const known =
-        request === null ? bareReport(exchange, arrival) : describedReport(request, ready, arrival)
-      reportUnanswered(known, error, arrival, parts.reports)
+      // Nothing that is told of it may take the place of what went wrong.
+      const [asked, found] = [request, ready]
+      parts.failures.attempt('observation', undefined, () => {
+        const known = asked === null ? bareReport(exchange, arrival) : describedReport(asked, found, arrival)
+        reportUnanswered(known, error, arrival, parts.reports)
+      })
       throw error
     }
   }

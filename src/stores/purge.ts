@@ -40,7 +40,7 @@ async function purgeOpened(store: Store, conversation: string | null): Promise<s
     const all = await store.purge()
     return all === 0
       ? `Nothing to delete: ${store.name} holds nothing of Foldgate's.`
-      : `Deleted ${counted(all)} from ${store.name}: everything that Foldgate had stored there.`
+      : `Deleted ${counted(all)} from ${store.name}: everything that Foldgate had stored there. A Foldgate that runs still shows what it holds in memory.`
   }
   const deleted = await store.deleteGroup(conversation)
   return deleted === 0

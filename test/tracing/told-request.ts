@@ -8,6 +8,7 @@ const stride: StrideReport = {
   point: 80,
   passes: ['fold'],
   ranges: [],
+  isDerived: false,
   tokensBefore: 90_000,
   tokensAfter: 50_000,
   summaries: [],

@@ -129,6 +129,7 @@ function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): Conv
     tokens_received: latest.tokens_received,
     tokens_sent: latest.tokens_sent,
     tokens_are_bounds: latest.tokens_are_bounds,
+    observed_tokens_sent: latest.observed_tokens_sent,
     window_tokens: latest.window_tokens,
     action: latest.action,
   }

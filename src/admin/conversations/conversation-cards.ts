@@ -14,6 +14,8 @@ export type Headline = {
   readonly recoveries: number
   /** Tokens that were received and not sent on, by Foldgate's own count; below 0 where more was sent than came. */
   readonly savedTokens: number
+  /** The same that profiles which only observe would have left out. */
+  readonly observedTokens: number
   /** Prompt and completion tokens of summary calls, by the provider's count. */
   readonly summaryTokens: number
   /**
@@ -50,6 +52,8 @@ export type ConversationCard = {
   readonly tokens_sent: number | null
   /** Whether both are upper bounds, since counting was not needed. */
   readonly tokens_are_bounds: boolean
+  /** What would have been sent, where the profile only observes; null under any other. */
+  readonly observed_tokens_sent: number | null
   readonly window_tokens: number | null
   readonly action: string
 }

@@ -11,6 +11,8 @@ export type Conversations = {
   readonly headline: () => Headline
   /** The latest first. */
   readonly list: () => Promise<readonly ConversationCard[]>
+  /** Whether there is anything to see of it. */
+  readonly isKnown: (id: string) => Promise<boolean>
   readonly detail: (id: string) => Promise<ConversationDetail | null>
 }
 
@@ -29,6 +31,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
     list: async () => {
       await tail.catchUp()
       return board.cards()
+    },
+    isKnown: async (id) => {
+      await tail.catchUp()
+      return board.card(id) !== null
     },
     detail: async (id) => {
       await tail.catchUp()

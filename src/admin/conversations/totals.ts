@@ -13,6 +13,8 @@ export const totalsSchema = z.object({
   strides: z.number(),
   recoveries: z.number(),
   saved_tokens: z.number(),
+  /** What profiles that only observe would have saved. */
+  observed_tokens: z.number().default(0),
   summary_tokens: z.number(),
   /** In the currency of `prices`: of the requests that were changed and the summaries whose price is known. */
   saved_money: z.number(),
@@ -35,6 +37,7 @@ export function noTotals(process: string, since: string): Totals {
     strides: 0,
     recoveries: 0,
     saved_tokens: 0,
+    observed_tokens: 0,
     summary_tokens: 0,
     saved_money: 0,
     summary_money: 0,
@@ -57,10 +60,15 @@ export function totalsOfRow(row: UsageRow): Totals {
     ...totals,
     requests: 1,
     beyond_window: row.beyond_window === true ? 1 : 0,
-    beyond_unknown: row.beyond_window === null ? 1 : 0,
+    // What was not answered, or refused for another reason, would not have been helped by any size.
+    beyond_unknown: row.beyond_window === null && (row.status ?? 500) < 400 ? 1 : 0,
     strides: row.stride === null ? 0 : 1,
     recoveries: row.action === 'recovered' ? 1 : 0,
     saved_tokens: savedTokens,
+    observed_tokens:
+      received === null || row.observed_tokens_sent === null || row.tokens_are_bounds
+        ? 0
+        : received - row.observed_tokens_sent,
     saved_money: isPriced ? whole - cost : 0,
     priced_requests: isPriced ? 1 : 0,
     unknown_requests: isChanged && !isPriced ? 1 : 0,
@@ -99,6 +107,7 @@ export function headlineOf(totals: Totals | null): Headline {
     strides: all.strides,
     recoveries: all.recoveries,
     savedTokens: all.saved_tokens,
+    observedTokens: all.observed_tokens,
     summaryTokens: all.summary_tokens,
     savedMoney: isUnknown(all.priced_requests, all.unknown_requests) ? null : all.saved_money,
     summaryMoney: isUnknown(all.priced_summaries, all.unknown_summaries) ? null : all.summary_money,
@@ -116,6 +125,7 @@ const sums = [
   'strides',
   'recoveries',
   'saved_tokens',
+  'observed_tokens',
   'summary_tokens',
   'saved_money',
   'summary_money',

@@ -146,7 +146,10 @@ function strideFacts(stride: StrideReport): Partial<JournalEvent> & Pick<Journal
     tokens_after: stride.tokensAfter,
     summary_key: stride.summaries[0] ?? null,
     milliseconds: Math.round(stride.milliseconds),
-    details: stride.summaries.length > 1 ? { summaries: stride.summaries.join(' ') } : {},
+    details: {
+      ...(stride.isDerived ? { derived: true } : {}),
+      ...(stride.summaries.length > 1 ? { summaries: stride.summaries.join(' ') } : {}),
+    },
   }
 }
 

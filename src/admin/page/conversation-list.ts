@@ -33,6 +33,11 @@ export function actionWord(action: string): HtmlEscapedString {
 /** Shown while an answer is on its way. */
 export const answeringMark = html`<span class="answering">answering</span>`
 
+/** What would have been sent, said of a conversation whose profile only observes. */
+export function observedWords(tokens: number): string {
+  return `observed: ${figure(tokens)} would be sent`
+}
+
 // --- internal ---
 
 function table(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
@@ -63,6 +68,7 @@ function row(card: ConversationCard, now: Date): HtmlEscapedString {
     <td class="cell-tokens right">
       ${boundedFigure(card.tokens_received, card.tokens_are_bounds)} →
       ${boundedFigure(card.tokens_sent, card.tokens_are_bounds)}
+      ${card.observed_tokens_sent !== null && html`<span class="under">${observedWords(card.observed_tokens_sent)}</span>`}
     </td>
     <td class="cell-requests right">
       ${figure(card.requests)}<span class="unit"> ${card.requests === 1 ? 'request' : 'requests'}</span>

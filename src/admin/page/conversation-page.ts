@@ -1,6 +1,6 @@
 import type { ConversationDetail } from '../conversations/conversation-cards.ts'
 import { chart } from './chart.ts'
-import { actionWord, answeringMark, conversationPath } from './conversation-list.ts'
+import { actionWord, answeringMark, conversationPath, observedWords } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { ago, boundedFigure, counted, figure, moment, percent } from './figures.ts'
 import { gauge } from './gauge.ts'
@@ -50,6 +50,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
       <p class="soft">
         ${boundedFigure(conversation.tokens_received, isBound)} tokens in →
         ${boundedFigure(conversation.tokens_sent, isBound)} sent
+        ${conversation.observed_tokens_sent !== null && `(${observedWords(conversation.observed_tokens_sent)})`}
       </p>
     </div>
     <dl class="facts-list">

@@ -92,6 +92,7 @@ function spentOnSummaries({ summaryTokens, summaryMoney }: Headline): string | n
 function notes(headline: Headline, hasPrices: boolean): readonly HtmlEscapedString[] {
   const { beyondUnknown, unknownRequests, unknownSummaries, savedMoney, savedTokens, summaryTokens } =
     headline
+  const { observedTokens } = headline
   const found: HtmlEscapedString[] = []
   const hasChanged = savedTokens !== 0 || summaryTokens !== 0
   if (hasChanged && !hasPrices) {
@@ -106,6 +107,12 @@ function notes(headline: Headline, hasPrices: boolean): readonly HtmlEscapedStri
     )
   } else if (hasChanged && savedMoney === null) {
     found.push(html`No changed request has a price and a stated usage yet, so money is not known.`)
+  }
+  if (observedTokens > 0) {
+    found.push(
+      html`Profiles that only observe would have left out ${counted(observedTokens, 'token')}: take
+        <code>observe</code> out of them, and they do.`,
+    )
   }
   if (beyondUnknown > 0) {
     found.push(

@@ -37,7 +37,9 @@ function line(row: UsageRow, number: number, now: Date): HtmlEscapedString {
     <th scope="row" class="right">${figure(number)}</th>
     <td>${clock(row.time, now)}</td>
     <td class="right">${boundedFigure(row.tokens_received, row.tokens_are_bounds)}</td>
-    <td class="right">${boundedFigure(row.tokens_sent, row.tokens_are_bounds)}</td>
+    <td class="right">
+      ${boundedFigure(row.tokens_sent, row.tokens_are_bounds)}${row.observed_tokens_sent !== null && `, observed ${figure(row.observed_tokens_sent)}`}
+    </td>
     <td class="right">${figure(row.prompt_tokens)}</td>
     <td class="right">${figure(row.cached_tokens)}</td>
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>

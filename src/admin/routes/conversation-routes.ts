@@ -35,6 +35,7 @@ export function conversationRoutes(options: ConversationRoutesOptions): Hono<Adm
   app.post('/conversations/:id/compact', async (context) => {
     refuseBody(context.env.incoming)
     const id = requireId(context.req.param('id'))
+    if (!(await conversations.isKnown(id))) throw unknown(id)
     await options.compactConversation(id)
     return context.json({ conversation: id, compact: 'at its next request' }, 202)
   })

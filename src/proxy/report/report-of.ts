@@ -1,4 +1,6 @@
-import { rangesOf } from '../../compaction/report.ts'
+import type { PassName } from '../../compaction/policy.ts'
+import { rangesOf, type PassRange } from '../../compaction/report.ts'
+import type { Stride } from '../../compaction/stride.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import type { Measure } from '../measure/measure.ts'
@@ -33,14 +35,11 @@ export function reportOf(
     status: outcome.answer.status,
     refusal: isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     attempts: outcome.attempts,
-    size: measure === null ? null : sizeOf(request, measure, prepared),
-    passes: prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : [],
+    ...preparedFacts(request, ready, prepared),
     summary: summaryState(outcome, outlook),
     isBeyondWindow: isBeyondWindow(measure, outcome, chat.completion.outputLimit?.tokens ?? null),
     observed: ready.observed,
     strides: stridesOf(ready, prepared),
-    // What was counted is not what is sent where the client's own bytes take the place of repaired ones.
-    held: heldMessages(prepared, prepared.chat === chat ? (measure?.counted ?? null) : null),
     addedMs: Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
     firstByteMs: outcome.firstByteMs,
   }
@@ -59,6 +58,7 @@ export function describedReport(request: ChatRequest, ready: Ready | null, arriv
     isStreamed: request.chat.completion.stream,
     // On record, and followed by the next request, whatever becomes of this one.
     strides: ready === null ? [] : stridesOf(ready, ready.prepared),
+    ...(ready === null ? {} : preparedFacts(request, ready, ready.prepared)),
   }
 }
 
@@ -93,6 +93,20 @@ export function bareReport(exchange: Exchange, arrival: Arrival): RequestReport 
 }
 
 // --- internal ---
+
+/** What there is to tell of the form that was sent, or was to be. */
+function preparedFacts(
+  request: ChatRequest,
+  { measure }: Ready,
+  prepared: Prepared,
+): Pick<RequestReport, 'size' | 'passes' | 'held'> {
+  return {
+    size: measure === null ? null : sizeOf(request, measure, prepared),
+    passes: prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : [],
+    // What was counted is not what is sent where the client's own bytes take the place of repaired ones.
+    held: heldMessages(prepared, prepared.chat === request.chat ? (measure?.counted ?? null) : null),
+  }
+}
 
 function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): RequestSize {
   const { window, counted, rate, budgetTokens } = measure
@@ -136,11 +150,26 @@ function stridesOf(ready: Ready, sent: Prepared): readonly StrideReport[] {
           reason: made.stride.reason,
           point: made.stride.point,
           passes: compacted?.view.passes ?? [],
-          ranges: rangesOf(made.stride, chat.structure.systemCount),
+          ranges: treatedRanges(made.stride, compacted?.view.passes ?? [], chat.structure.systemCount),
+          isDerived: made.stride.point < chat.messages.length,
           tokensBefore: made.tokensBefore,
           tokensAfter: sentTokens,
           summaries: ready.summaries,
           milliseconds: made.milliseconds,
         },
   )
+}
+
+/** Where each pass treated something that is sent: what was folded is not. */
+function treatedRanges(
+  stride: Stride,
+  passes: readonly PassName[],
+  systemCount: number,
+): readonly PassRange[] {
+  const tail = stride.fold?.frontier ?? systemCount
+  return rangesOf(stride, systemCount).flatMap(({ pass, start, end }) => {
+    if (!passes.includes(pass)) return []
+    const from = pass === 'fold' ? start : Math.max(start, tail)
+    return [{ pass, start: from < end ? from : start, end }]
+  })
 }

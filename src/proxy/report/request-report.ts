@@ -101,6 +101,9 @@ export type StrideReport = {
   readonly point: number
   readonly passes: readonly PassName[]
   readonly ranges: readonly PassRange[]
+  /** Whether it lies in the past of a conversation that is seen for the first time: then it was derived, and others before it. */
+  readonly isDerived: boolean
+  /** What would have been sent at its point without it. */
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** The names of the summaries that it took; empty where there are none. */

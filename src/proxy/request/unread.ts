@@ -36,6 +36,8 @@ export async function sendUnread(
     ...bareReport(exchange, arrival),
     ...(reason === 'failed' ? { action: 'failed-open', reason: 'reading' } : { action: 'relayed', reason }),
     status: answer.status,
+    // It was sent as it came.
+    isBeyondWindow: answer.status < 400 ? false : null,
     attempts: 1,
     addedMs: sentAtMs - arrival.monotonicMs,
     firstByteMs: performance.now() - sentAtMs,

@@ -89,5 +89,13 @@ function bypassReport(
   firstByteMs: number,
   arrival: Arrival,
 ): RequestReport {
-  return { ...bareReport(exchange, arrival), action: 'bypassed', status, attempts: 1, firstByteMs }
+  const isBeyondWindow = status < 400 ? false : null
+  return {
+    ...bareReport(exchange, arrival),
+    action: 'bypassed',
+    status,
+    isBeyondWindow,
+    attempts: 1,
+    firstByteMs,
+  }
 }

@@ -45,6 +45,7 @@ describe('a request', () => {
       point: 80,
       passes: ['render', 'fold'],
       ranges: [{ pass: 'fold', start: 1, end: 60 }],
+      isDerived: false,
       tokensBefore: 90_000,
       tokensAfter: 50_000,
       summaries: ['summary-1', 'summary-2'],

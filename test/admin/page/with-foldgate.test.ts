@@ -5,7 +5,7 @@ import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
 import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
+import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { adminPlace } from '../ask-admin.ts'
 import { watchPage } from './open-page.ts'
 
@@ -15,7 +15,7 @@ const windowTokens = 8_000
 const patience = { timeout: 15_000 }
 
 /** A Foldgate before an upstream that writes down and counts what it receives, and its admin listener. */
-async function stand(settings: object) {
+async function stand(settings: object, more: Pick<FoldgateOptions, 'env' | 'profile'> = {}) {
   const { count } = await loadCounter('o200k_base')
   const upstream = await startStrictUpstream({
     windowTokens,
@@ -28,8 +28,9 @@ async function stand(settings: object) {
   const foldgate = await startFoldgate({
     upstream: upstream.url,
     flags: admin.flags,
-    profile: { window: { tokens: windowTokens } },
     settings,
+    ...more,
+    profile: { window: { tokens: windowTokens }, ...more.profile },
   })
   onTestFinished(async () => {
     await foldgate.close()
@@ -126,6 +127,38 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(errors).toEqual([])
     expect([...home.origins]).toEqual([origin])
+  })
+
+  // A browser sends a password unasked only at and below the path where it was asked for it: a page that was opened by
+  // its own address had neither style nor script.
+  test('a conversation’s own address opens whole where there is a token, which is the password', async () => {
+    const { origin, ask } = await stand(
+      { admin: { token_env: 'TOKEN' } },
+      { env: { TOKEN: 'planted-token' } },
+    )
+    await ask([{ role: 'user', content: 'Hello.' }], 'guarded')
+    const bearer = { headers: { authorization: 'Bearer planted-token' } }
+    const listed: unknown = await fetch(`${origin}/conversations`, bearer).then((answer) => answer.json())
+    const [, id = ''] = /"id":"([\w-]{16})"/.exec(JSON.stringify(listed)) ?? []
+    const httpCredentials = { username: 'operator', password: 'planted-token' }
+    const { page, errors } = await watchPage(browser, `${origin}/conversations/${id}`, { httpCredentials })
+    expect(await page.locator('h1').textContent()).toContain('guarded')
+    expect(errors).toEqual([])
+  })
+
+  test('a profile that only observes says on the page what it would have done', async () => {
+    const { origin, upstream, ask } = await stand(
+      {},
+      { profile: { observe: true, window: { tokens: 4_000 } } },
+    )
+    for (const messages of growing(longRun(9, 5))) await ask(messages, 'watched')
+    expect(upstream.requests.at(-1)?.rawMessages).toHaveLength(longRun(9, 5).length)
+    const { page } = await watchPage(browser, origin)
+    await page.getByText(/Profiles that only observe would have left out [\d,]+ tokens/).waitFor()
+    await page
+      .getByText(/observed: [\d,]+ would be sent/)
+      .first()
+      .waitFor()
   })
 
   test('without admin.show_content nothing that a conversation says is on the page', async () => {

@@ -289,3 +289,11 @@ describe('on one store', () => {
     expect(times).toEqual(times.toSorted())
   })
 })
+
+// The button said "asked for" of conversations that were never here, or had just been deleted.
+test('what nobody knows is not compacted', async () => {
+  await using at = await adminStand()
+  const answer = await at.ask(`/conversations/${idOf(7)}/compact`, { method: 'POST' })
+  expect([answer.status, answer.code]).toEqual([404, 'unknown_conversation'])
+  expect(await at.ask('/events').then(({ text }) => JSON.parse(text).events)).toEqual([])
+})

@@ -134,9 +134,10 @@ describe('as server-sent events', () => {
     expect(client.headers['x-content-type-options']).toBe('nosniff')
     expect(client.headers['x-accel-buffering']).toBe('no')
     // By a request of its own at once, by another process a little later.
-    await at.ask(`/conversations/${idOf(5)}/compact`, { method: 'POST' })
+    const conversation = await at.say('hello')
+    await at.ask(`/conversations/${conversation}/compact`, { method: 'POST' })
     await expect.poll(() => client.events.length).toBe(1)
-    expect(client.events[0]?.data).toMatchObject({ type: 'compact-requested', conversation: idOf(5) })
+    expect(client.events[0]?.data).toMatchObject({ type: 'compact-requested', conversation })
     await at.write(77)
     await expect.poll(() => modelsOf(client), { timeout: 3_000 }).toEqual([null, '77'])
     client.leave()

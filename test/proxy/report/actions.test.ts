@@ -225,7 +225,7 @@ describe('each request is a row, a count and headers that say the same', () => {
       tokens_received: null,
       tokens_sent: null,
       prompt_tokens: null,
-      beyond_window: null,
+      beyond_window: false,
     })
     expect(await actionsOf(at)).toEqual({ bypassed: 1 })
   })

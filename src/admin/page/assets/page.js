@@ -29,13 +29,14 @@ let isGone = false
 
 connect()
 setInterval(refreshSoon, refreshAtLatestMs)
-document.addEventListener('visibilitychange', refreshWhenSeen)
+document.addEventListener('visibilitychange', connectWhenSeen)
 document.addEventListener('click', actOnButton)
 
 // --- connection ---
 
 function connect() {
-  if (isGone) return
+  if (isGone || document.hidden || changes?.readyState === EventSource.OPEN) return
+  changes?.close()
   changes = new EventSource('/changes')
   changes.addEventListener('open', () => {
     isConnected = true
@@ -84,8 +85,14 @@ function refreshSoon() {
   timer = setTimeout(refresh, Math.max(0, lastBeganMs + refreshEveryMs - performance.now()))
 }
 
-function refreshWhenSeen() {
-  if (!document.hidden && isStale) refreshSoon()
+/** A browser opens six connections to a host, over all its tabs: those that nobody looks at leave theirs to the others. */
+function connectWhenSeen() {
+  if (!document.hidden) {
+    connect()
+    return
+  }
+  changes?.close()
+  isConnected = false
 }
 
 async function refresh() {
