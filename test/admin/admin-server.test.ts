@@ -23,7 +23,7 @@ const surface = [
 ] as const
 
 /** And what is nowhere: nobody is to learn which is which. */
-const anywhere = [...surface, ['GET', '/nothing'], ['OPTIONS', '/'], ['PUT', '/']] as const
+const anywhere = [...surface, ['GET', '/nothing'], ['OPTIONS', '/'], ['HEAD', '/'], ['PUT', '/']] as const
 
 function codeOf(answer: RawAnswer): string | undefined {
   return /"code":"(\w+)"/.exec(answer.body.toString('utf8'))?.[1]

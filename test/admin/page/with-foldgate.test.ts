@@ -138,8 +138,8 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     )
     await ask([{ role: 'user', content: 'Hello.' }], 'guarded')
     const bearer = { headers: { authorization: 'Bearer planted-token' } }
-    const listed: unknown = await fetch(`${origin}/conversations`, bearer).then((answer) => answer.json())
-    const [, id = ''] = /"id":"([\w-]{16})"/.exec(JSON.stringify(listed)) ?? []
+    const answered: unknown = await fetch(`${origin}/conversations`, bearer).then((answer) => answer.json())
+    const [, id = ''] = /"id":"([\w-]{16})"/.exec(JSON.stringify(answered)) ?? []
     const httpCredentials = { username: 'operator', password: 'planted-token' }
     const { page, errors } = await watchPage(browser, `${origin}/conversations/${id}`, { httpCredentials })
     expect(await page.locator('h1').textContent()).toContain('guarded')
