@@ -1,15 +1,18 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 
 /** Where something of Foldgate's own can fail without failing a request. */
-export type FailingPart =
-  | 'store'
-  | 'reading'
-  | 'repair'
-  | 'measure'
-  | 'compaction'
-  | 'recovery'
-  | 'summary'
-  | 'observation'
+export const failingParts = [
+  'store',
+  'reading',
+  'repair',
+  'measure',
+  'compaction',
+  'recovery',
+  'summary',
+  'observation',
+] as const
+
+export type FailingPart = (typeof failingParts)[number]
 
 /** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
 export type Failures = {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { metricNames as allMetrics, type MetricFacts } from '../../src/admin/metrics/metric-names.ts'
 import type { PassName } from '../../src/compaction/policy.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
-import type { FailingPart } from '../../src/proxy/failures.ts'
+import { failingParts } from '../../src/proxy/failures.ts'
 import type { Action } from '../../src/proxy/report/request-report.ts'
 import { anchorsOf, root } from './pages.ts'
 
@@ -182,16 +182,7 @@ const valuesOf: Readonly<Record<string, readonly string[]>> = {
   endpoint: ['chat_completions', 'responses', 'messages', 'completions', 'api_chat', 'other'],
   stage: ['received', 'sent', 'cached'],
   pass: ['render', 'preview', 'clear', 'fold', 'clip'] satisfies PassName[],
-  part: [
-    'store',
-    'reading',
-    'repair',
-    'measure',
-    'compaction',
-    'recovery',
-    'summary',
-    'observation',
-  ] satisfies FailingPart[],
+  part: failingParts,
   outcome: ['recovered', 'failed', 'written', 'cancelled'],
   kind: ['prompt', 'cached', 'completion'],
   quantile: ['0.5', '0.9', '0.99'],

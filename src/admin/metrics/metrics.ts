@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client'
-import type { FailingPart } from '../../proxy/failures.ts'
+import { failingParts, type FailingPart } from '../../proxy/failures.ts'
 import type { Endpoint, Reports, RequestEnd, RequestReport } from '../../proxy/report/request-report.ts'
 import type { Written } from '../../summaries/write-summary.ts'
 import { createLagMeter } from './event-loop-lag.ts'
 import { metricNames, type MetricName } from './metric-names.ts'
-import { promptTokensOf } from './prompt-tokens.ts'
+import { promptTokensOf } from '../prompt-tokens.ts'
 
 export type Metrics = {
   readonly reports: Reports
@@ -97,17 +97,6 @@ const NO_PROFILE = ''
 const PRESSURE_BUCKETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1, 2, 5, 10]
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
 const FIRST_BYTE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
-
-const failingParts: readonly FailingPart[] = [
-  'store',
-  'reading',
-  'repair',
-  'measure',
-  'compaction',
-  'recovery',
-  'summary',
-  'observation',
-]
 
 /** Reads the meter when it is scraped. */
 class LagSummary extends Summary {

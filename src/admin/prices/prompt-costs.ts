@@ -1,5 +1,5 @@
 import type { RequestEnd, RequestSize } from '../../proxy/report/request-report.ts'
-import { promptTokensOf } from '../metrics/prompt-tokens.ts'
+import { promptTokensOf } from '../prompt-tokens.ts'
 import type { Price } from './price-list.ts'
 
 /** What a prompt cost, and what it would have cost whole; null where that is not known. */

@@ -1,4 +1,4 @@
-import type { RequestEnd, RequestSize } from '../../proxy/report/request-report.ts'
+import type { RequestEnd, RequestSize } from '../proxy/report/request-report.ts'
 
 /** The tokens of a prompt; null where nobody counted them. */
 export type PromptTokens = {
