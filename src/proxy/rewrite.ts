@@ -92,38 +92,7 @@ export type Tightening = {
 /** Rewrites conversations. What it makes is checked before it is sent: a broken rule throws an InvariantError. */
 export function createRewriter(options: { readonly cache: MadeCache; readonly records: Records }): Rewriter {
   const { cache, records } = options
-
-  async function strideIn(
-    request: RewriteRequest,
-    { subject, nominal, actual, stride, excess }: Counted,
-    newest: Stride | null,
-    now: { readonly forced: boolean; readonly prepared: PreparedFold | null },
-  ): Promise<Advanced> {
-    const { profile, strict } = request
-    return drive(
-      strideFor(subject, cache, {
-        policy: profile,
-        newest,
-        nominal,
-        actual,
-        // The provider's count is known of the view of this very stride, and of no other.
-        excess: newest === stride ? excess : noExcess,
-        strict,
-        ...now,
-      }),
-    )
-  }
-
-  async function under(
-    request: RewriteRequest,
-    counted: Counted,
-    stride: Stride | null,
-    strict: boolean,
-  ): Promise<Prepared> {
-    const { profile } = request
-    const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
-    return prepared(request, counted, { stride, view }, strict)
-  }
+  const { strideIn, under, dryRun } = createViews(cache)
 
   /** With the stride that was made for it, unless another replica's took its place. */
   async function underMade(
@@ -167,11 +136,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       return underMade(request, counted, due, beganMs)
     },
 
-    dryRun: async (request, counted, { forced }) => {
-      const { newest, strict } = request
-      const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
-      return under(request, counted, stride, strict)
-    },
+    dryRun,
 
     placeAnew: async (request, counted, strict, stride) => {
       const { stride: standing } = await strideIn({ ...request, strict }, counted, stride, NOTHING_NEW)
@@ -207,7 +172,59 @@ export function asItCame(chat: Chat, sentTokens: number): Prepared {
   }
 }
 
+/** What a rewriter would make, for whoever records nothing. */
+export function createDryRun(cache: MadeCache): Rewriter['dryRun'] {
+  return createViews(cache).dryRun
+}
+
 // --- internal ---
+
+/** Strides and views as they are made; recording them is left to others. */
+function createViews(cache: MadeCache) {
+  async function strideIn(
+    request: RewriteRequest,
+    { subject, nominal, actual, stride, excess }: Counted,
+    newest: Stride | null,
+    now: { readonly forced: boolean; readonly prepared: PreparedFold | null },
+  ): Promise<Advanced> {
+    const { profile, strict } = request
+    return drive(
+      strideFor(subject, cache, {
+        policy: profile,
+        newest,
+        nominal,
+        actual,
+        // The provider's count is known of the view of this very stride, and of no other.
+        excess: newest === stride ? excess : noExcess,
+        strict,
+        ...now,
+      }),
+    )
+  }
+
+  async function under(
+    request: RewriteRequest,
+    counted: Counted,
+    stride: Stride | null,
+    strict: boolean,
+  ): Promise<Prepared> {
+    const { profile } = request
+    const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
+    return prepared(request, counted, { stride, view }, strict)
+  }
+
+  async function dryRun(
+    request: RewriteRequest,
+    counted: Counted,
+    { forced }: Pick<Preparing, 'forced'>,
+  ): Promise<Prepared> {
+    const { newest, strict } = request
+    const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
+    return under(request, counted, stride, strict)
+  }
+
+  return { strideIn, under, dryRun }
+}
 
 const NOTHING_NEW = { forced: false, prepared: null } as const
 

@@ -10,13 +10,11 @@ import type { Profile } from '../../profiles/schema.ts'
 import { drive } from '../../proxy/drive.ts'
 import { createMeasure, type Counted, type Measure } from '../../proxy/measure/measure.ts'
 import { reserveOf } from '../../proxy/measure/reserve.ts'
-import { createRecords } from '../../proxy/memory/records.ts'
 import { repairedChat } from '../../proxy/repair.ts'
 import { readBytes, type Chat } from '../../proxy/request/read-chat.ts'
-import { asItCame, createRewriter, type Prepared } from '../../proxy/rewrite.ts'
+import { asItCame, createDryRun, type Prepared } from '../../proxy/rewrite.ts'
 import { bytesOf } from '../../proxy/send/outgoing-body.ts'
 import { withUsageAsked, type UsageOptions } from '../../proxy/send/usage-in-streams.ts'
-import { openMemoryStore } from '../../stores/memory-store.ts'
 import type { Explanation, ExplainedMessage } from './explanation.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
 import { countRoles, tallyReceived, tallySent } from './tally.ts'
@@ -142,11 +140,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
 
 /** The request as it would be sent if it were never seen before. */
 async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepared> {
-  const store = openMemoryStore({ charsMax: 1, lifetimeMs: 1 })
-  const rewriter = createRewriter({
-    cache: createMadeCache({ charsMax: MADE_CHARS_MAX }),
-    records: createRecords(store, async (_, work) => work()),
-  })
+  const run = createDryRun(createMadeCache({ charsMax: MADE_CHARS_MAX }))
   const request = {
     chat,
     conversation: ASKED_SCOPE,
@@ -155,7 +149,7 @@ async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepa
     newest: null,
     strict: profile.template === 'strict',
   }
-  return rewriter.dryRun(request, counted, { forced: false })
+  return run(request, counted, { forced: false })
 }
 
 function providerBudget({ chat, profile, window }: Asked): number {
