@@ -105,7 +105,8 @@ export function createApp(options: AppOptions): App {
   const relay = createRelay({
     upstreams,
     reports,
-    nowMs: () => failures.attempt('observation', 0, nowMs),
+    failures,
+    nowMs,
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })

@@ -14,7 +14,8 @@ import { isAnswered, type Outcome } from './send/send.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { noOutlook } from './summaries/summarizer.ts'
 import { beginReport } from './report/begin-report.ts'
-import { reportOf, type Arrival } from './report/report-of.ts'
+import type { Arrival } from './report/arrival.ts'
+import { reportOf } from './report/report-of.ts'
 import type { Reports, RequestEnd } from './report/request-report.ts'
 
 /**

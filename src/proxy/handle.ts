@@ -25,7 +25,8 @@ import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 import { reportUnanswered } from './report/begin-report.ts'
-import { bareReport, describedReport, type Arrival } from './report/report-of.ts'
+import { arrivalNow, type Arrival } from './report/arrival.ts'
+import { bareReport, describedReport } from './report/report-of.ts'
 import type { Reports } from './report/request-report.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
@@ -82,15 +83,18 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     try {
       return readWishes(exchange.incoming, rights?.overrides ?? null)
     } catch (error) {
-      tellUnread(exchange, error)
+      tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
     }
   }
 
-  /** Tells of a request that ended before anything of its body was looked at. */
-  function tellUnread(exchange: Exchange, error: unknown): void {
-    const arrival = arrivalAt(parts)
-    reportUnanswered(bareReport(exchange, arrival), error, arrival, parts.reports)
+  /** Tells of a request that ended in an error. Nothing that is told of it may take that error's place. */
+  function tellUnanswered(exchange: Exchange, error: unknown, arrival: Arrival, known: Known | null = null) {
+    parts.failures.attempt('observation', undefined, () => {
+      const report =
+        known === null ? bareReport(exchange, arrival) : describedReport(known.request, known.ready, arrival)
+      reportUnanswered(report, error, arrival, parts.reports)
+    })
   }
 
   /** Everything up to the answer that the client gets. Its own frame, so that the body ends with it. */
@@ -100,12 +104,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     rights: ClientRights | null,
   ): Promise<Settled | Unread> {
     const body = await readBody(exchange, parts.bodyLimits).catch((error: unknown) => {
-      tellUnread(exchange, error)
+      tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
     })
-    const arrival = arrivalAt(parts)
-    let request: ChatRequest | null = null
-    let ready: Ready | null = null
+    const arrival = arrivalNow(parts)
+    let known: Known | null = null
     try {
       const scope = parts.scopeOf(exchange)
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
@@ -114,14 +117,15 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       if (typeof chat === 'string') return await sendUnread(exchange, body, chat, arrival, parts)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
-      request = await repairRequest(described, parts)
-      ready = await prepare(request, parts)
+      const request = await repairRequest(described, parts)
+      known = { request, ready: null }
+      const ready = await prepare(request, parts)
+      known = { request, ready }
       const sending = sendingOf(request, body, ready, parts)
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
       )
-      const { modelKey } = request
-      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(modelKey))
+      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
@@ -135,12 +139,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       return await settle(request, { ...ready, measure }, outcome, { release: body.release, arrival }, parts)
     } catch (error) {
       body.release()
-      // Nothing that is told of it may take the place of what went wrong.
-      const [asked, found] = [request, ready]
-      parts.failures.attempt('observation', undefined, () => {
-        const known = asked === null ? bareReport(exchange, arrival) : describedReport(asked, found, arrival)
-        reportUnanswered(known, error, arrival, parts.reports)
-      })
+      tellUnanswered(exchange, error, arrival, known)
       throw error
     }
   }
@@ -148,9 +147,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
 // --- internal ---
 
-function arrivalAt({ failures, nowMs }: Pick<HandleParts, 'failures' | 'nowMs'>): Arrival {
-  return { atMs: failures.attempt('observation', 0, nowMs), monotonicMs: performance.now() }
-}
+/** What was known of a request when it failed. */
+type Known = { readonly request: ChatRequest; readonly ready: Ready | null }
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

@@ -1,5 +1,6 @@
 import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/proxy/wire/drain.ts'
+import { createFailures } from '../../src/proxy/failures.ts'
 import { noReports } from '../support/no-reports.ts'
 import type { Exchange } from '../../src/proxy/wire/exchange.ts'
 import { listen } from '../../src/proxy/wire/listen.ts'
@@ -44,6 +45,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   const relay = createRelay({
     upstreams,
     reports: noReports,
+    failures: createFailures(() => {}),
     nowMs: Date.now,
     onFailure: (error) => failures.push(error),
   })

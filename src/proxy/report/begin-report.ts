@@ -1,5 +1,5 @@
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
-import type { Arrival } from './report-of.ts'
+import type { Arrival } from './arrival.ts'
 import type { Reports, RequestEnd, RequestReport } from './request-report.ts'
 
 /** Hands a report on. The returned function tells how the request ended; it does not hold the report. */

@@ -11,12 +11,10 @@ import { isAnswered, type Outcome } from '../send/send.ts'
 import type { SummaryOutlook } from '../summaries/summarizer.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { actionOf, summaryState } from './action.ts'
+import type { Arrival } from './arrival.ts'
 import { isBeyondWindow } from './beyond-window.ts'
 import { heldMessages } from './held-messages.ts'
 import type { RequestReport, RequestSize, StrideReport } from './request-report.ts'
-
-/** When a request's body had arrived: by the clock, and as `performance.now()` told. */
-export type Arrival = { readonly atMs: number; readonly monotonicMs: number }
 
 /** What is told of a request whose answer is settled on. */
 export function reportOf(

@@ -4,7 +4,8 @@ import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from './read-chat.ts'
 import { beginReport } from '../report/begin-report.ts'
-import { bareReport, type Arrival } from '../report/report-of.ts'
+import type { Arrival } from '../report/arrival.ts'
+import { bareReport } from '../report/report-of.ts'
 import type { Reports, RequestReport } from '../report/request-report.ts'
 
 /** The answer to a body that was not read, and why it was not. */

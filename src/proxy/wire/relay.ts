@@ -2,20 +2,19 @@ import { ClientGoneError, FoldgateError } from '../../errors.ts'
 import { uncompactedGenerationPath, type UncompactedPath } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { beginReport, reportUnanswered } from '../report/begin-report.ts'
-import { bareReport, type Arrival } from '../report/report-of.ts'
+import { arrivalNow, type Arrival, type ArrivalParts } from '../report/arrival.ts'
+import { bareReport } from '../report/report-of.ts'
 import type { Reports, RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
 import { declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
-export type RelayOptions = {
+export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
-  /** Must not throw. */
-  readonly nowMs: () => number
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
   readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
 }
@@ -32,7 +31,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { incoming, outgoing } = exchange
-    const arrival = { atMs: options.nowMs(), monotonicMs: performance.now() }
+    const arrival = arrivalNow(options)
     const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     const upload = hasBody(incoming) ? uploadOf(incoming) : null
