@@ -1,8 +1,17 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
-import { conversationIdChars, isConversationId } from '../../stores/conversation-id.ts'
+import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
+import {
+  isBranchOf,
+  nextKey,
+  readName,
+  readSight,
+  writeName,
+  type SeenRequest,
+  type Sight,
+} from './sights.ts'
 import type { StoreGuard } from './store-guard.ts'
 
 /** What is on record of a conversation. */
@@ -15,18 +24,6 @@ export type Remembered = {
   readonly stride: Stride | null
   /** The newest request of it that is on record, which may be this very one; null where there is none. */
   readonly seen: SeenRequest | null
-}
-
-/** A request that is on record: at which point, and what its record says. */
-export type SeenRequest = { readonly point: number; readonly sight: Sight }
-
-export type Sight = {
-  readonly conversation: string
-  readonly parent: string | null
-  /** Key of the stride that it stood in. */
-  readonly stride: string | null
-  /** Key of the next record point of the conversation that went on from it: another one is a branch. */
-  readonly next: string | null
 }
 
 /**
@@ -140,11 +137,10 @@ function recordsIn(store: Store): Records {
         next: isSame ? seen.sight.next : null,
       }
       const isFollowed = seen !== null && !isSame && seen.sight.next === null
-      const name = parent === null ? conversation : `${conversation} ${parent}`
       await store.putAll([
         entryOf(end, sight),
         ...(isFollowed ? [entryOf(seen.point, { ...seen.sight, next: nextKey(seen, chat) })] : []),
-        { key: nameKey(place, chat.keys[end] ?? ''), value: name, group: conversation },
+        { key: nameKey(place, chat.keys[end] ?? ''), value: writeName(sight), group: conversation },
       ])
     },
   }
@@ -157,15 +153,10 @@ function firstSeen(chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
 
 /** The id of the request before it, unless the conversation has gone on from there in another way. */
 function inherited(seen: SeenRequest, chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
-  const { conversation, parent, next } = seen.sight
-  const isBranch = seen.point < chat.messages.length && next !== null && next !== nextKey(seen, chat)
-  return isBranch ? { ...firstSeen(chat, place), parent: conversation, seen } : { conversation, parent, seen }
-}
-
-/** The key of the record point that follows a request in this conversation. */
-function nextKey({ point }: SeenRequest, { structure, keys }: Chat): string | null {
-  const next = structure.recordPoints.find((each) => each > point)
-  return next === undefined ? null : (keys[next] ?? null)
+  const { conversation, parent } = seen.sight
+  return isBranchOf(seen, chat)
+    ? { ...firstSeen(chat, place), parent: conversation, seen }
+    : { conversation, parent, seen }
 }
 
 /** Request points asked for first: a conversation that goes on was seen at one of its latest. */
@@ -228,28 +219,4 @@ function valid(stride: Stride | null, chat: Chat): Stride | null {
       ({ start, end }) => start >= systemCount && start < end && end <= frontier,
     )
   return isSound ? stride : null
-}
-
-/** A conversation's id, and its parent's behind a blank where it has one. */
-function readName(text: string): Pick<Remembered, 'conversation' | 'parent'> | null {
-  const [conversation = '', parent = null, ...more] = text.split(' ')
-  if (!isConversationId(conversation) || more.length > 0) return null
-  return parent === null || isConversationId(parent) ? { conversation, parent } : null
-}
-
-function readSight(text: string): Sight | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null || !('conversation' in value) || !('stride' in value))
-    return null
-  const { conversation, stride } = value
-  if (typeof conversation !== 'string' || !isConversationId(conversation)) return null
-  if (stride !== null && typeof stride !== 'string') return null
-  const parent = 'parent' in value && typeof value.parent === 'string' ? value.parent : null
-  const next = 'next' in value && typeof value.next === 'string' ? value.next : null
-  return { conversation, parent: parent !== null && isConversationId(parent) ? parent : null, stride, next }
 }
