@@ -1,8 +1,7 @@
 import packageFile from '../../../package.json' with { type: 'json' }
-import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
 import { growing, longRun } from '../../support/conversations.ts'
+import { exactUpstream } from '../../support/exact-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { adminPlace } from '../ask-admin.ts'
 
@@ -28,14 +27,7 @@ export async function picturedFoldgate(): Promise<{
   readonly origin: string
   readonly close: () => Promise<void>
 }> {
-  const { count } = await loadCounter('o200k_base')
-  const upstream = await startStrictUpstream({
-    windowTokens,
-    template: 'lenient',
-    outputReserveChecked: true,
-    count,
-    reply: () => ({ content: 'Understood.' }),
-  })
+  const upstream = await exactUpstream(windowTokens)
   const admin = await adminPlace()
   const foldgate = await startFoldgate({
     upstream: upstream.url,

@@ -1,10 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readable } from '../../../src/admin/page/message-words.ts'
-import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
+import { exactUpstream } from '../../support/exact-upstream.ts'
 import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { adminPlace } from '../ask-admin.ts'
 import { watchPage } from './open-page.ts'
@@ -16,14 +15,7 @@ const patience = { timeout: 15_000 }
 
 /** A Foldgate before an upstream that writes down and counts what it receives, and its admin listener. */
 async function stand(settings: object, more: Pick<FoldgateOptions, 'env' | 'profile'> = {}) {
-  const { count } = await loadCounter('o200k_base')
-  const upstream = await startStrictUpstream({
-    windowTokens,
-    template: 'lenient',
-    outputReserveChecked: true,
-    count,
-    reply: () => ({ content: 'Understood.' }),
-  })
+  const upstream = await exactUpstream(windowTokens)
   const admin = await adminPlace()
   const foldgate = await startFoldgate({
     upstream: upstream.url,

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { readProfileFiles } from '../../../src/config/profile-files.ts'
-import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
 import { textsOf } from '../../../src/demo/wire-message.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { root } from '../../docs/pages.ts'
 import { postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { exactUpstream } from '../../support/exact-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { replyTokens } from './example-conversation.ts'
 
@@ -40,14 +39,7 @@ const CLIENT_HEADER = 'x-client-of-the-test'
  */
 export async function exampleStand(profile: string, windowTokens: number) {
   const files = await readProfileFiles({ builtInDirectory, directory: examplesDirectory, upstreams: null })
-  const { count } = await loadCounter('o200k_base')
-  const upstream = await startStrictUpstream({
-    windowTokens,
-    template: 'lenient',
-    outputReserveChecked: true,
-    count,
-    reply: () => ({ content: 'Done.' }),
-  })
+  const upstream = await exactUpstream(windowTokens)
   const foldgate = await startFoldgate({ upstream: upstream.url, profiles: files.profiles })
 
   async function send(messages: readonly object[]): Promise<Received> {
