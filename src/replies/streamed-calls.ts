@@ -1,0 +1,118 @@
+import { isJsonObject, stringOr, type JsonObject } from '../conversation/json-value.ts'
+import { isIncomplete } from './incomplete-call.ts'
+import { mergedDelta } from './merged-delta.ts'
+
+/** The calls of a streamed reply, as their deltas come in. */
+export type StreamedCalls = {
+  /** Takes the deltas of one chunk; returns those that the client gets now, which may be the very same. */
+  readonly take: (deltas: readonly unknown[]) => readonly unknown[]
+  /** What was held back of the client's calls and goes on in the end; those that were cut are left out on demand. */
+  readonly release: (how: { readonly dropsIncomplete: boolean }) => readonly unknown[]
+  /** All calls, each as its deltas add up. */
+  readonly all: () => readonly JsonObject[]
+  readonly hasOurs: () => boolean
+  /** Whether anything of the client's calls is held back. */
+  readonly isHolding: () => boolean
+}
+
+export type StreamedCallsOptions = {
+  /** The name of the tool that Foldgate answers; null where there is none. */
+  readonly toolName: string | null
+  /** Whether the client's calls are held until they are complete. */
+  readonly holds: boolean
+}
+
+/**
+ * Tells Foldgate's own calls from the client's: deltas are held until their call is named, own ones go no further, and
+ * the client's are numbered as if there were no others.
+ */
+export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): StreamedCalls {
+  const calls: Call[] = []
+
+  function callOf(delta: JsonObject): Call {
+    const index = delta['index']
+    const id = stringOr(delta['id'], '')
+    const known = index === undefined ? calls.at(-1) : calls.findLast((call) => call.index === index)
+    // Some servers give every call the same index.
+    const isOther = known !== undefined && id !== '' && known.id !== '' && known.id !== id
+    if (known !== undefined && !isOther) {
+      if (known.id === '') known.id = id
+      return known
+    }
+    const call: Call = { index, id, json: {}, name: '', owner: 'unknown', held: [] }
+    calls.push(call)
+    return call
+  }
+
+  function readOwner(call: Call): void {
+    if (call.owner !== 'unknown') return
+    if (toolName === null || !toolName.startsWith(call.name)) call.owner = 'client'
+    else if (call.name === toolName) call.owner = 'ours'
+  }
+
+  function numbered(call: Call, delta: JsonObject): JsonObject {
+    const before = calls.slice(0, calls.indexOf(call)).filter(({ owner }) => owner === 'ours').length
+    const { index } = delta
+    return before === 0 || typeof index !== 'number' ? delta : { ...delta, index: Math.max(0, index - before) }
+  }
+
+  function flushed(call: Call): JsonObject[] {
+    const deltas = call.held.map((delta) => numbered(call, delta))
+    call.held = []
+    return deltas
+  }
+
+  return {
+    take: (deltas) => {
+      const passed: unknown[] = []
+      for (const delta of deltas) {
+        if (!isJsonObject(delta)) {
+          passed.push(delta)
+          continue
+        }
+        const call = callOf(delta)
+        const called = isJsonObject(delta['function']) ? delta['function'] : {}
+        call.name += stringOr(called['name'], '')
+        call.json = mergedDelta(call.json, delta)
+        readOwner(call)
+        if (call.owner === 'ours') {
+          call.held = []
+          continue
+        }
+        call.held.push(delta)
+        // A call that was followed by another is complete.
+        const ready = holds ? calls.slice(0, -1) : [call]
+        for (const each of ready) if (each.owner === 'client') passed.push(...flushed(each))
+      }
+      const isSame = passed.length === deltas.length && passed.every((delta, at) => delta === deltas[at])
+      return isSame ? deltas : passed
+    },
+    release: ({ dropsIncomplete }) =>
+      calls.flatMap((call) => {
+        if (call.owner === 'ours') return []
+        if (dropsIncomplete && isIncomplete(call.json)) return []
+        return flushed(call)
+      }),
+    all: () => calls.map(named),
+    hasOurs: () => calls.some(({ owner }) => owner === 'ours'),
+    isHolding: () => calls.some(({ held }) => held.length > 0),
+  }
+}
+
+// --- internal ---
+
+/** Some servers give a name in pieces. */
+function named({ json, name }: Call): JsonObject {
+  const called = json['function']
+  return isJsonObject(called) && called['name'] !== name ? { ...json, function: { ...called, name } } : json
+}
+
+type Call = {
+  readonly index: unknown
+  id: string
+  json: JsonObject
+  /** As far as it was given. */
+  name: string
+  owner: 'unknown' | 'ours' | 'client'
+  held: JsonObject[]
+}
