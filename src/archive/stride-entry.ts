@@ -1,5 +1,6 @@
 import { handleRange } from '../compaction/handles.ts'
 import type { StandingSummary, Stride } from '../compaction/stride.ts'
+import { summarisedRange } from '../compaction/summary-note.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { fenced } from './fenced.ts'
@@ -42,7 +43,7 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
     yield
   }
   for (const { summary } of written) {
-    write(`## Summary of ${handleRange(summary.start, summary.end, systemCount)}\n\n`)
+    write(`## Summary of ${summarisedRange(summary, systemCount)}\n\n`)
     write(`${fenced(summary.text)}\n`)
   }
   write(

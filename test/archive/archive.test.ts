@@ -14,6 +14,19 @@ const entry =
   async () =>
     texts.map((text) => Buffer.from(text))
 
+/** An entry that takes the longer the earlier it is, and says what it found. */
+const slowEntry =
+  (count: number): Compose =>
+  async ({ isEmpty, holding }) => {
+    await new Promise((resolve) => setTimeout(resolve, 10 - count))
+    const found = `${isEmpty} ${holding?.point ?? 'none'}`
+    return [Buffer.from(`${found}\n<!-- foldgate: holds 1 of ${count} k; summaries  -->\n`)]
+  }
+
+const failing: Compose = async () => {
+  throw new Error('it failed')
+}
+
 async function freshArchive() {
   const folder = await temporaryFolder({})
   const dir = join(folder, 'kept', 'here')
@@ -33,22 +46,13 @@ describe('a file of the archive', () => {
 
   test('is appended to in the order in which that was asked for, each time knowing what stands there', async () => {
     const { path, archive } = await freshArchive()
-    const line = (count: number): Compose =>
-      async function composeLine({ isEmpty, holding }) {
-        await new Promise((resolve) => setTimeout(resolve, 10 - count))
-        const text = `${isEmpty} ${holding?.point ?? 'none'}\n<!-- foldgate: holds 1 of ${count} k; summaries  -->\n`
-        return [Buffer.from(text)]
-      }
-    await Promise.all([1, 2, 3].map((count) => archive.append(id, line(count))))
+    await Promise.all([1, 2, 3].map((count) => archive.append(id, slowEntry(count))))
     const lines = (await readFile(path, 'utf8')).split('\n').filter((text) => !text.startsWith('<'))
     expect(lines).toEqual(['true none', 'false 1', 'false 2', ''])
   })
 
   test('an entry that cannot be made keeps nothing from the next', async () => {
     const { path, archive } = await freshArchive()
-    const failing: Compose = async () => {
-      throw new Error('it failed')
-    }
     await expect(archive.append(id, failing)).rejects.toThrow('it failed')
     await archive.append(id, entry('next\n'))
     expect(await readFile(path, 'utf8')).toBe('next\n')

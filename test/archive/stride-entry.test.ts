@@ -72,6 +72,11 @@ function missingIn({ view, stride }: Compacted): readonly number[] {
   return missing
 }
 
+/** The messages that a file holds. */
+function numbersIn(file: string): ReadonlySet<number | null> {
+  return new Set(readArchive(file).map(({ number }) => number))
+}
+
 /** Everything that a message says, in the order in which it is written. */
 function saidBy(subject: Subject, index: number): readonly string[] {
   const message = subject.messages[index]
@@ -137,11 +142,10 @@ describe('whatever becomes of a growing conversation', () => {
           // Half of the time nothing can be written.
           late = count % 2 === 0 ? late : fileAfter(subject, policy, stride, late)
         }
-        const numbers = (text: string) => new Set(readArchive(text).map(({ number }) => number))
         const end = subjectOf(messages)
         if (newest === null) return
-        expect(numbers(fileAfter(end, policy, newest, late))).toEqual(
-          numbers(fileAfter(end, policy, newest, file)),
+        expect(numbersIn(fileAfter(end, policy, newest, late))).toEqual(
+          numbersIn(fileAfter(end, policy, newest, file)),
         )
       }),
       { numRuns: 100 },
