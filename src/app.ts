@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { openArchive } from './archive/archive.ts'
 import { createMadeCache } from './compaction/made-cache.ts'
 import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
@@ -15,6 +16,7 @@ import { createCalibration } from './pressure/calibration/calibration.ts'
 import type { ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
+import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
 import { createHandle } from './proxy/handle.ts'
@@ -115,6 +117,7 @@ export function createApp(options: AppOptions): App {
     lifetimeMs: SUSPICION_LIFETIME_MS,
   })
   const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
+  const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const rateLimits = createRateLimits(nowMs)
   const desk = createDesk({
     store,
@@ -142,6 +145,7 @@ export function createApp(options: AppOptions): App {
     cache,
     failures,
     nowMs,
+    fileToName: (conversation) => (settings.archive.mention ? (archive?.fileOf(conversation) ?? null) : null),
   })
   const bodyLimits = {
     bodyBytesMax: limits.body_mb * MEGABYTE,
@@ -173,7 +177,11 @@ export function createApp(options: AppOptions): App {
     onCut: warnings.cut,
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
     onFailure: tellFailure,
-    rewriter: createRewriter({ cache, records }),
+    rewriter: createRewriter({
+      cache,
+      records,
+      keepTaken: createArchiving({ archive, cache, failures, nowMs }),
+    }),
     summarizer,
     rateLimits,
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
@@ -213,9 +221,14 @@ export function createApp(options: AppOptions): App {
     bodyLimits,
     explain: async (body, asked) => explanationJson(await explain(body, asked)),
     clientUrl: () => clientUrlOf(server, settings),
-    onStoreFailure: (error) => failures.note('store', error),
-    onDeleted: (conversation, count) =>
-      log.info('a conversation was deleted', { conversation, records: count }),
+    deleteArchived: async (conversation) => (await archive?.delete(conversation)) ?? false,
+    onFailed: failures.note,
+    onDeleted: (conversation, { records: count, hadFile }) =>
+      log.info('a conversation was deleted', {
+        conversation,
+        records: count,
+        ...(archive === null ? {} : { archived_files: hadFile ? 1 : 0 }),
+      }),
     onFailure: tellFailure,
   })
 

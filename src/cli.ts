@@ -4,6 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { explainFile } from './admin/explain/explain-command.ts'
 import { createApp, findWindow } from './app.ts'
+import { archiveTrouble } from './archive/archive-trouble.ts'
+import { purgeArchive } from './archive/purge-archive.ts'
 import { addressOf } from './listeners.ts'
 import { checkConfiguration } from './config/check.ts'
 import { loadConfiguration, profileFilesOptions } from './config/configuration.ts'
@@ -145,6 +147,8 @@ async function serve(flagValues: FlagValues): Promise<number> {
         reason: opened.trouble,
       })
     }
+    const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
+    if (unkept !== null) log.warn(unkept)
     const idle = withoutEffect(settings, profiles)
     if (idle.length > 0) log.warn('set, but without effect in this version', { keys: idle.join(', ') })
   } catch (error) {
@@ -261,18 +265,15 @@ async function health(flagValues: FlagValues): Promise<number> {
   }
 }
 
-/** Deletes what is stored: all of it, or what belongs to one conversation. */
+/** Deletes what is stored and archived: all of it, or what belongs to one conversation. */
 async function purge(flagValues: FlagValues): Promise<number> {
   const loaded = await loadSettings(environment(flagValues))
   if (!loaded.ok) return complain(loaded.problems.map(formatProblem))
-  const { conversation } = flagValues
+  const { dir } = loaded.settings.archive
+  const conversation = typeof flagValues['conversation'] === 'string' ? flagValues['conversation'] : null
   try {
-    return say(
-      await purgeStore({
-        ...storeOptions(loaded.settings),
-        conversation: typeof conversation === 'string' ? conversation : null,
-      }),
-    )
+    say(await purgeStore({ ...storeOptions(loaded.settings), conversation }))
+    return dir === null ? 0 : say(await purgeArchive(dir, conversation))
   } catch (error) {
     if (error instanceof StoreError) return complain([error.message])
     throw error

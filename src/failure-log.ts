@@ -7,7 +7,7 @@ import { createThrottle } from './throttle.ts'
 export type FailureFacts = {
   readonly part: FailingPart
   readonly error: string
-  /** Of a store that failed: why. */
+  /** Of a store or an archive that failed: why. */
   readonly reason?: string
 }
 
@@ -27,7 +27,7 @@ export function createFailureLog(
       part,
       error: nameOf(error),
       // A full disk is the operator's to see to.
-      ...(part === 'store' ? { reason: troubleOf(error) } : {}),
+      ...(part === 'store' || part === 'archive' ? { reason: troubleOf(error) } : {}),
     }
     const times = timesToTell(JSON.stringify(facts))
     if (times === null) return

@@ -7,7 +7,7 @@ import { createBoard } from './admin/conversations/board.ts'
 import { createConversations } from './admin/conversations/conversations.ts'
 import { createHeldContent } from './admin/conversations/held-content.ts'
 import { createTotalsKeeper } from './admin/conversations/totals-keeper.ts'
-import { createDeleteConversation } from './admin/delete-conversation.ts'
+import { createDeleteConversation, type DeleteConversationParts } from './admin/delete-conversation.ts'
 import { createJournal } from './admin/journal/journal.ts'
 import { createTail } from './admin/journal/tail.ts'
 import { createMetrics, type Metrics } from './admin/metrics/metrics.ts'
@@ -41,8 +41,9 @@ export type Oversight = {
 export type AdminServerParts = Pick<AdminServerOptions, 'bodyLimits' | 'explain'> & {
   readonly desk: Pick<Desk, 'forget'>
   readonly compactWishes: Pick<CompactWishes, 'ask'>
-  readonly onStoreFailure: (error: unknown) => void
-  readonly onDeleted: (conversation: string, records: number) => void
+  readonly deleteArchived: DeleteConversationParts['deleteArchived']
+  readonly onFailed: DeleteConversationParts['onFailed']
+  readonly onDeleted: DeleteConversationParts['onDeleted']
   readonly onFailure: AdminServerOptions['onFailure']
   /** The base URL that clients are given. */
   readonly clientUrl: () => string
@@ -84,7 +85,7 @@ export function openOversight(options: OversightOptions): Oversight {
     metrics,
     bookkeeping,
     reports: [metrics.reports, bookkeeping.reports],
-    openServer: ({ desk, compactWishes, onStoreFailure, onDeleted, clientUrl, ...parts }) =>
+    openServer: ({ desk, compactWishes, deleteArchived, onFailed, onDeleted, clientUrl, ...parts }) =>
       createAdminServer({
         ...parts,
         headersMs: settings.limits.headers_s * 1000,
@@ -120,9 +121,10 @@ export function openOversight(options: OversightOptions): Oversight {
             held.forget(id)
             return board.forget(id)
           },
-          onStoreFailure,
-          onDeleted: (id, records) => {
-            onDeleted(id, records)
+          deleteArchived,
+          onFailed,
+          onDeleted: (id, deleted) => {
+            onDeleted(id, deleted)
             changes.tell(id)
           },
         }),

@@ -10,17 +10,22 @@ export type DeleteConversationParts = {
   readonly desk: Pick<Desk, 'forget'>
   /** Forgets what the books of this process have of it; resolves with whether there was anything. Must not reject. */
   readonly forget: (conversation: string) => Promise<boolean>
-  /** The store failed. Must not throw. */
-  readonly onStoreFailure: (error: unknown) => void
-  /** Something was deleted: so many records. Must not throw. */
-  readonly onDeleted: (conversation: string, records: number) => void
-  /** How long all of it may take, in milliseconds. Default 10,000. */
+  /** Deletes its file in the archive; resolves with whether there was one. */
+  readonly deleteArchived: (conversation: string) => Promise<boolean>
+  /** The store or the archive failed. Must not throw. */
+  readonly onFailed: (part: 'store' | 'archive', error: unknown) => void
+  /** Something was deleted. Must not throw. */
+  readonly onDeleted: (conversation: string, deleted: Deleted) => void
+  /** How long the store may take, and then the archive, in milliseconds. Default 10,000. */
   readonly deadlineMs?: number
 }
 
+/** What was deleted of a conversation in the store and the archive. */
+export type Deleted = { readonly records: number; readonly hadFile: boolean }
+
 /**
- * Deletes what is kept of a conversation: its records and summaries in the store, and the summary that is being written
- * for it. Throws `invalid_conversation_id`, `unknown_conversation` where there was nothing, or `store_failed`.
+ * Deletes what is kept of a conversation: its records and summaries in the store, the summary that is being written
+ * for it, and its file in the archive. Throws `invalid_conversation_id`, `unknown_conversation` where there was nothing, or `store_failed`.
  *
  * What was made of its messages (`made-cache.ts`), their facts and their counts stay until they are driven out: they are
  * found only by the very bytes they were made of, are the same when they are made again, and no id leads to them. So do
@@ -40,21 +45,34 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
     if (!isConversationId(id)) {
       throw new FoldgateError('invalid_conversation_id', noConversationId, { param: 'id' })
     }
-    let done: Awaited<ReturnType<typeof deleted>>
-    try {
-      done = await within(deadlineMs, deleted(id))
-    } catch (error) {
-      parts.onStoreFailure(error)
-      throw new FoldgateError(
-        'store_failed',
-        `${failedInTheMiddle(store, 'send the request again')}. Until it is answered with 204 or 404, records of the conversation may be there.`,
-        { cause: error },
-      )
-    }
-    if (done.records === 0 && !done.wasHeld) {
+    const { records, wasHeld } = await attempt(
+      'store',
+      deleted(id),
+      `${failedInTheMiddle(store, 'send the request again')}. Until it is answered with 204 or 404, records of the conversation may be there.`,
+    )
+    const hadFile = await attempt(
+      'archive',
+      parts.deleteArchived(id),
+      `The records of the conversation ${id} are deleted, its file in archive.dir may not be: see to the folder, and send the request again.`,
+    )
+    if (records === 0 && !wasHeld && !hadFile) {
       throw new FoldgateError('unknown_conversation', nothingOf(id, store), { param: 'id' })
     }
-    parts.onDeleted(id, done.records)
+    parts.onDeleted(id, { records, hadFile })
+  }
+
+  /** What comes of the work; throws `store_failed` with these words where it fails or takes too long. */
+  async function attempt<Result>(
+    part: 'store' | 'archive',
+    work: Promise<Result>,
+    failure: string,
+  ): Promise<Result> {
+    try {
+      return await within(deadlineMs, work)
+    } catch (error) {
+      parts.onFailed(part, error)
+      throw new FoldgateError('store_failed', failure, { cause: error })
+    }
   }
 }
 

@@ -41,8 +41,10 @@ export type StandingSummary = SummaryRange & {
   readonly quoted: string
   /** What the model wrote. */
   readonly text: string
-  /** What it weighs, quotes and the words around it included. */
+  /** What it weighs, quotes, note and the words around it included. */
   readonly tokens: number
+  /** Where what it stands for can be read back; '' where nowhere. No part of `text`, which later summaries are made of. */
+  readonly note: string
 }
 
 /**
@@ -79,7 +81,7 @@ export type Stride = {
  * so that a client that adds or drops a system message there finds its strides again.
  */
 export function writeStride(stride: Stride, systemCount: number): string {
-  return JSON.stringify(shifted(stride, -systemCount))
+  return JSON.stringify(withoutEmptyNotes(shifted(stride, -systemCount)))
 }
 
 /** A range of messages, counted from another one: see `writeStride`. */
@@ -139,18 +141,34 @@ function shiftedFold(fold: Fold, by: number): Fold {
   }
 }
 
-type Added = 'kept' | 'summaries' | 'recapsBeside'
+type Added = 'kept' | 'recapsBeside'
+
+/** A summary as it is written: with a note only where it has one, so that records stay what they were before there were notes. */
+type WrittenSummary = Omit<StandingSummary, 'note'> & Partial<Pick<StandingSummary, 'note'>>
 
 /** A stride as it may have been written before folds kept anything or held summaries. */
 type WrittenStride = Omit<Stride, 'fold'> & {
-  readonly fold: (Omit<Fold, Added> & Partial<Pick<Fold, Added>>) | null
+  readonly fold:
+    | (Omit<Fold, Added | 'summaries'> &
+        Partial<Pick<Fold, Added>> & { readonly summaries?: readonly WrittenSummary[] })
+    | null
+}
+
+function withoutEmptyNotes(stride: Stride): WrittenStride {
+  const { fold } = stride
+  if (fold === null) return { ...stride, fold }
+  const summaries = fold.summaries.map(({ note, ...summary }) =>
+    note === '' ? summary : { ...summary, note },
+  )
+  return { ...stride, fold: { ...fold, summaries } }
 }
 
 function completed(stride: WrittenStride): Stride {
   const { fold } = stride
   if (fold === null) return { ...stride, fold: null }
   // Members stay where they were written: strides are compared as text.
-  const { kept = [], summaries = [], recapsBeside = false } = fold
+  const { kept = [], recapsBeside = false } = fold
+  const summaries = (fold.summaries ?? []).map((summary) => ({ ...summary, note: summary.note ?? '' }))
   return { ...stride, fold: { ...fold, kept, summaries, recapsBeside } }
 }
 
@@ -188,13 +206,14 @@ function isFold(fold: unknown): boolean {
 
 function isSummary(summary: unknown): boolean {
   if (!isRecord(summary)) return false
-  const { start, end, except, quoted, text, tokens } = summary
+  const { start, end, except, quoted, text, tokens, note } = summary
   return (
     areIntegers([start, end, tokens]) &&
     Array.isArray(except) &&
     areIntegers(except) &&
     typeof quoted === 'string' &&
-    typeof text === 'string'
+    typeof text === 'string' &&
+    (note === undefined || typeof note === 'string')
   )
 }
 

@@ -1,3 +1,4 @@
+import { archiveTrouble } from '../archive/archive-trouble.ts'
 import { targetOf } from '../profiles/thresholds.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
@@ -48,6 +49,8 @@ export async function checkConfiguration(options: CheckOptions): Promise<CheckRe
   const { settings, files } = configuration
   const names = [...files.profiles.keys()].sort().join(', ')
   const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
+  const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
+  if (unkept !== null) lines.push(`warning: ${unkept}`)
   if (options.model !== null)
     lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
   return { text: lines.join('\n'), exitCode: 0 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { notYet } from '../profiles/not-yet.ts'
 import { count, glob, group, headerName, onOff, oneOf, shortText } from '../profiles/values.ts'
 import { isOrigin, upstreamUrlFault } from './web-address.ts'
 
@@ -248,12 +247,12 @@ export const settingsSchema = group({
       .nullable()
       .default(null)
       .describe(
-        'Folder where what a stride takes out is kept, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
+        'Folder where what a stride previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
       ),
     mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
   })
     .prefault({})
-    .describe(`${notYet}. Keeping what was folded.`),
+    .describe('Keeping what is taken out of conversations.'),
   usage: group({
     in_streams: oneOf(['rewritten', 'never', 'always'])
       .default('rewritten')

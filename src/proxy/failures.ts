@@ -9,6 +9,7 @@ export const failingParts = [
   'compaction',
   'recovery',
   'summary',
+  'archive',
   'observation',
 ] as const
 

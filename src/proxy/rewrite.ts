@@ -3,12 +3,14 @@ import { strideFor, tighten, viewUnder, type Compacted } from '../compaction/com
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { PreparedFold } from '../compaction/plan-frame.ts'
 import type { Stride } from '../compaction/stride.ts'
+import { withoutFile } from '../compaction/summary-note.ts'
 import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'
 import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { noExcess } from '../pressure/calibration/expected.ts'
 import type { Profile } from '../profiles/schema.ts'
+import type { KeepTaken } from './archiving.ts'
 import { drive } from './drive.ts'
 import type { Counted } from './measure/measure.ts'
 import type { Chat } from './request/read-chat.ts'
@@ -89,9 +91,16 @@ export type Tightening = {
   readonly refusedTokens: number
 }
 
+export type RewriterOptions = {
+  readonly cache: MadeCache
+  readonly records: Records
+  /** Keeps what a stride takes away, before the stride is recorded and anything is sent. */
+  readonly keepTaken: KeepTaken
+}
+
 /** Rewrites conversations. What it makes is checked before it is sent: a broken rule throws an InvariantError. */
-export function createRewriter(options: { readonly cache: MadeCache; readonly records: Records }): Rewriter {
-  const { cache, records } = options
+export function createRewriter(options: RewriterOptions): Rewriter {
+  const { cache, records, keepTaken } = options
   const { strideIn, under, dryRun } = createViews(cache)
 
   /** With the stride that was made for it, unless another replica's took its place. */
@@ -120,6 +129,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     if (JSON.stringify(standing) === JSON.stringify(made)) return made
     // Another replica was first: its stride is followed, so that both send the same bytes.
     const { stride } = await strideIn(request, counted, standing, NOTHING_NEW)
+    if (stride !== null) await keepTaken(request, counted, stride)
     if (stride !== null && stride !== standing) await records.replace(request, stride)
     return stride
   }
@@ -128,10 +138,14 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
     prepare: async (request, counted, { forced, foldFor }) => {
       const beganMs = performance.now()
       const { newest } = request
-      let due = await strideIn(request, counted, newest, { forced, prepared: null })
+      const dueWith = (fold: PreparedFold | null): Promise<Advanced> =>
+        strideIn(request, counted, newest, { forced, prepared: fold })
+      let due = await dueWith(null)
       if (due.stride !== null && due.stride !== newest) {
         const fold = await foldFor(due)
-        if (fold !== null) due = await strideIn(request, counted, newest, { forced, prepared: fold })
+        if (fold !== null) due = await dueWith(fold)
+        const isKept = due.stride === null || (await keepTaken(request, counted, due.stride))
+        if (fold !== null && !isKept) due = await dueWith(bareFold(request, counted, fold))
       }
       return underMade(request, counted, due, beganMs)
     },
@@ -140,6 +154,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
 
     placeAnew: async (request, counted, strict, stride) => {
       const { stride: standing } = await strideIn({ ...request, strict }, counted, stride, NOTHING_NEW)
+      if (standing !== null && standing !== stride) await keepTaken(request, counted, standing)
       return under(request, counted, standing, strict)
     },
 
@@ -151,6 +166,7 @@ export function createRewriter(options: { readonly cache: MadeCache; readonly re
       if (made === null || made.stride === null) return null
       const { stride } = made
       const result = prepared(request, counted, made, how.strict)
+      await keepTaken(request, counted, stride)
       await records.replace(request, stride)
       const milliseconds = performance.now() - beganMs
       return { ...result, made: { stride, tokensBefore: how.refusedTokens, milliseconds } }
@@ -224,6 +240,16 @@ function createViews(cache: MadeCache) {
   }
 
   return { strideIn, under, dryRun }
+}
+
+/** A fold whose new summaries name no file: what they stand for could not be kept in one. */
+function bareFold(
+  { newest, profile }: RewriteRequest,
+  { subject }: Counted,
+  fold: PreparedFold,
+): PreparedFold {
+  const standing = newest?.fold?.summaries ?? []
+  return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
 }
 
 const NOTHING_NEW = { forced: false, prepared: null } as const

@@ -193,11 +193,35 @@ describe('what cannot be deleted', () => {
       store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
       desk: { forget: async () => true },
       forget: async () => false,
-      onStoreFailure: (error) => failures.push(error),
+      deleteArchived: async () => false,
+      onFailed: (_, error) => failures.push(error),
       onDeleted: () => failures.push('deleted'),
       deadlineMs: 20,
     })
     await expect(forget(id)).rejects.toMatchObject({ code: 'store_failed' } satisfies Partial<FoldgateError>)
     expect(failures).toHaveLength(1)
+  })
+
+  test('is not said to be deleted where its file is still there', async () => {
+    const failures: unknown[] = []
+    let isWritable = false
+    const forget = createDeleteConversation({
+      store: { name: 'memory:', deleteGroup: async () => (isWritable ? 0 : 3) },
+      desk: { forget: async () => false },
+      forget: async () => false,
+      deleteArchived: async () => {
+        if (isWritable) return true
+        throw new Error('EACCES')
+      },
+      onFailed: (part) => failures.push(part),
+      onDeleted: (_, deleted) => failures.push(deleted),
+    })
+    await expect(forget(id)).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringMatching(/its file in archive\.dir may not be.*send the request again/),
+    })
+    isWritable = true
+    await forget(id)
+    expect(failures).toEqual(['archive', { records: 0, hadFile: true }])
   })
 })

@@ -53,7 +53,9 @@ function written(
   const subject = subjectOf(messages)
   const summaries = fold.ranges.flatMap((range, index) => {
     const text = texts[index] ?? null
-    return text === null ? [] : [standingSummary(subject, range, text, fold.systemTokensMax)]
+    if (text === null) return []
+    const { systemTokensMax } = fold
+    return [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
   })
   return { frontier: fold.frontier, kept: fold.kept, summaries }
 }

@@ -24,7 +24,9 @@ function summarised(subject: Subject, { stride }: Compacted, policy: Policy, end
   const fold = stride?.fold ?? null
   if (stride === null || fold === null) throw new Error('nothing was folded')
   const range = { start: subject.structure.systemCount, end, except: [] }
-  const summaries = [standingSummary(subject, range, 'Much was done.', 0)]
+  const summaries = [
+    standingSummary(subject, range, { written: 'Much was done.', systemTokensMax: 0, note: '' }),
+  ]
   const made = { ...stride, fold: { ...fold, summaries } }
   return { stride: made, view: finish(viewUnder(subject, cache, { policy, strict: false, stride: made })) }
 }

@@ -55,3 +55,13 @@ test('with a model it says which profile and window the model gets, and why', as
     'note     requests with x-agent: explorer may get the profile agent',
   ])
 })
+
+test('an archive that cannot be written is a warning: conversations go on without it', async () => {
+  const files = { 'foldgate.yaml': 'archive: {dir: notes.txt/kept}\n', 'notes.txt': '' }
+  const { text, exitCode } = await check(files)
+  expect(exitCode).toBe(0)
+  expect(text).toMatch(
+    /^ok: .*\n.*\nwarning: archive\.dir: nothing can be written in CWD\/notes\.txt\/kept \(ENOTDIR\)/,
+  )
+  expect((await check({ 'foldgate.yaml': 'archive: {dir: kept}\n' })).text).not.toContain('warning')
+})

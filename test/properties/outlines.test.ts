@@ -51,7 +51,9 @@ function compacted(subject: Subject, { policy, budgetTokens, strict, summarised 
   if (made.stride === null || fold === null || summarised === 0) return made
   const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
   const range = { start: systemCount, end, except: [] }
-  const summaries = [standingSummary(subject, range, 'What was done: much.', 0)]
+  const summaries = [
+    standingSummary(subject, range, { written: 'What was done: much.', systemTokensMax: 0, note: '' }),
+  ]
   const stride = { ...made.stride, fold: { ...fold, summaries } }
   return { stride, view: finish(viewUnder(subject, cache, { policy, strict, stride })) }
 }

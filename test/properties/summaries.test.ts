@@ -90,7 +90,9 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
       const fold: FoldAhead = asked
       const summaries = fold.ranges.flatMap((range) => {
         const text = texts[(answers += 1) % texts.length] ?? null
-        return text === null ? [] : [standingSummary(subject, range, text, fold.systemTokensMax)]
+        if (text === null) return []
+        const { systemTokensMax } = fold
+        return [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
       })
       if (summaries.length > 0) made = view({ frontier: fold.frontier, kept: fold.kept, summaries })
       // What was prepared never keeps a stride from being made that is due.

@@ -29,7 +29,7 @@ function rewriterWithRecords() {
     see: async () => void recorded.push('seen'),
   }
   const cache = createMadeCache({ charsMax: 1_000_000 })
-  return { recorded, rewriter: createRewriter({ cache, records }) }
+  return { recorded, rewriter: createRewriter({ cache, records, keepTaken: async () => true }) }
 }
 
 async function requestWith(messages: readonly object[]) {

@@ -11,6 +11,7 @@ import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan-frame.ts'
 import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
+import { summaryNote } from '../../compaction/summary-note.ts'
 import type { Desk } from '../../summaries/desk.ts'
 import type { FailureReason } from '../../summaries/failure.ts'
 import { savesEnough } from '../../summaries/savings.ts'
@@ -77,6 +78,8 @@ export type SummarizerParts = SummaryOrderParts & {
   readonly spent: SpentTokens
   readonly cache: MadeCache
   readonly failures: Failures
+  /** The file of a conversation that its summaries name; null where they name none. */
+  readonly fileToName: (conversation: string) => string | null
 }
 
 export const noFold: DueFold = { fold: null, reason: null, keys: [] }
@@ -168,9 +171,16 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const reason = how === 'fitted' ? null : reasonIn(wantedOnes, isLimited(wanted))
       const written = ready.filter(({ record }) => record?.kind === 'written')
       if (written.length === 0) return { fold: null, reason, keys: [] }
+      const { systemTokensMax } = fold
+      const noting = {
+        namesMessages: request.profile.recall.enabled,
+        file: parts.fileToName(wanted.conversation),
+      }
       const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
-        if (record?.kind === 'written')
-          return [standingSummary(counted.subject, range, record.text, fold.systemTokensMax)]
+        if (record?.kind === 'written') {
+          const note = summaryNote(range, request.chat.structure.systemCount, noting)
+          return [standingSummary(counted.subject, range, { written: record.text, systemTokensMax, note })]
+        }
         // What is hardly longer than it was is not summarised anew: what stands for most of it stays.
         const standing = previous?.fold?.summaries ?? []
         return standing.filter(({ start, end }) => start >= range.start && end <= range.end)

@@ -1,0 +1,102 @@
+import { constants, type Stats } from 'node:fs'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { deleteArchived } from './delete-archived.ts'
+import { archiveFile } from './file-names.ts'
+import { readHolding, type Holding } from './holding.ts'
+import { createTurns } from './turns.ts'
+
+/** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
+export type Archive = {
+  /** The absolute path of a conversation's file, which may not be there yet; null where that is no conversation's id. */
+  readonly fileOf: (conversation: string) => string | null
+  /** Appends what `compose` makes of what stands there, in one write. Rejects where that fails or takes too long. */
+  readonly append: (conversation: string, compose: Compose) => Promise<void>
+  /** Deletes a conversation's file; resolves with whether there was one. */
+  readonly delete: (conversation: string) => Promise<boolean>
+}
+
+/** An entry in its pieces; none where there is nothing to be appended. */
+export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
+
+export type Standing = {
+  /** Whether the file is empty: it may just have been made. */
+  readonly isEmpty: boolean
+  readonly holding: Holding | null
+}
+
+/** An archive in a folder that is made, with mode 0700, when it is first needed. `dir` is an absolute path. */
+export function openArchive(
+  dir: string,
+  { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
+): Archive {
+  const inTurn = createTurns({ deadlineMs })
+  return {
+    fileOf: (conversation) => archiveFile(dir, conversation),
+    append: (conversation, compose) =>
+      inTurn(async () => {
+        const path = archiveFile(dir, conversation)
+        if (path === null) throw new ArchiveError('EINVAL', 'that is no id of a conversation')
+        const file = await openToAppend(path)
+        try {
+          await appendTo(file, compose)
+        } finally {
+          await file.close()
+        }
+      }),
+    delete: (conversation) => inTurn(async () => (await deleteArchived(dir, conversation)) > 0),
+  }
+}
+
+// --- internal ---
+
+/** What takes longer has failed, in milliseconds: a request waits for it. */
+const DEADLINE_MS = 2_000
+
+/** The end of a file that is read for its last line: that of a conversation whose every second message is held. */
+const END_BYTES_MAX = 256 * 1024
+
+/** A file that cannot be written. `code` is all that is told of it. */
+class ArchiveError extends Error {
+  override readonly name = 'ArchiveError'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** No link is followed, and nothing but a file is written to: others may write in the folder, too. */
+async function openToAppend(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK a pipe would be waited for. Windows knows neither it nor links of this kind: there they are undefined.
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+  try {
+    return await open(path, flags, 0o600)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    return open(path, flags, 0o600)
+  }
+}
+
+async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
+  const stats = await file.stat()
+  if (!stats.isFile()) throw new ArchiveError('EINVAL', 'what has the name of a file is none')
+  const holding = readHolding(await endOf(file, stats))
+  const entry = Buffer.concat(await compose({ isEmpty: stats.size === 0, holding }))
+  if (entry.length === 0) return
+  const { bytesWritten } = await file.write(entry, 0, entry.length, null)
+  if (bytesWritten === entry.length) return
+  // A full disk takes a part, whose last line would say nothing and whose fence would stay open.
+  if ((await file.stat()).size === stats.size + bytesWritten) await file.truncate(stats.size)
+  throw new ArchiveError('ENOSPC', 'an entry could be written in part only')
+}
+
+async function endOf(file: FileHandle, { size }: Stats): Promise<string> {
+  const length = Math.min(size, END_BYTES_MAX)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+  // Cut in the middle of a character or a line: only the last line is of interest.
+  return buffer.toString('latin1', 0, bytesRead)
+}

@@ -1,0 +1,61 @@
+/**
+ * What a file says in its last line that it holds: so nothing is written twice, and nothing is left out that another
+ * process, a full disk or a time without an archive kept from it.
+ */
+export type Holding = {
+  /** Numbers of messages, as in their names. */
+  readonly messages: ReadonlySet<number>
+  /** Digests of the summaries that stood in the last entry. */
+  readonly summaries: ReadonlySet<string>
+  /** After how many messages behind the leading system block it was written. */
+  readonly point: number
+  /** The beginning of the meaning key of the conversation up to there: another conversation's file holds nothing of this one. */
+  readonly key: string
+}
+
+/** The last line of a file. */
+export function writeHolding({ messages, summaries, point, key }: Holding): string {
+  return `<!-- foldgate: holds ${asRanges(messages)} of ${point} ${key}; summaries ${[...summaries].join(' ')} -->\n`
+}
+
+/** What the last line of a text says; null where it is no such line, as in a file that broke off. */
+export function readHolding(text: string): Holding | null {
+  const [, ranges = '', point, key = '', summaries = ''] = lastLine.exec(text) ?? []
+  if (point === undefined) return null
+  return {
+    messages: numbersIn(ranges),
+    summaries: new Set(summaries.split(' ').filter((digest) => digest !== '')),
+    point: Number(point),
+    key,
+  }
+}
+
+/** Enough of a key or a digest to tell the conversations and summaries of one file apart. */
+export const HOLDING_DIGEST_CHARS = 16
+
+// --- internal ---
+
+const lastLine = /(?:^|\n)<!-- foldgate: holds ([\d,-]*) of (\d{1,9}) ([\w-]*); summaries ([\w -]*) -->\n$/
+
+function asRanges(messages: ReadonlySet<number>): string {
+  const ranges: { first: number; last: number }[] = []
+  for (const number of [...messages].sort((one, other) => one - other)) {
+    const range = ranges.at(-1)
+    if (range !== undefined && range.last === number - 1) range.last = number
+    else ranges.push({ first: number, last: number })
+  }
+  return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+}
+
+/** More messages than any body holds: a line that says otherwise was not written here. */
+const MESSAGES_MAX = 10_000_000
+
+function numbersIn(ranges: string): ReadonlySet<number> {
+  const numbers = new Set<number>()
+  for (const range of ranges.split(',')) {
+    if (range === '') continue
+    const [first = 0, last = first] = range.split('-').map(Number)
+    for (let number = first; number <= Math.min(last, MESSAGES_MAX); number += 1) numbers.add(number)
+  }
+  return numbers
+}

@@ -1,0 +1,54 @@
+import { handleOf } from '../compaction/handles.ts'
+import { toolNameOf, type Subject } from '../compaction/subject.ts'
+import type { Media } from '../conversation/message.ts'
+import { parseMessage } from '../conversation/parse.ts'
+import { fenced } from './fenced.ts'
+
+/** A message under a heading that names it: its text and its calls word for word, its media as marks. */
+export function messageMarkdown(subject: Subject, index: number): string {
+  const message = subject.messages[index]
+  if (message === undefined) return ''
+  const { text, calls, uncut } = parseMessage(subject.source, message)
+  const pieces = [`## ${handleOf(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
+  if (text !== '') pieces.push(fenced(text))
+  for (const media of message.facts.media) pieces.push(`${markOf(media)}\n`)
+  // Thoughts, a refusal, a content of an unknown shape: nobody shortens them, but a fold leaves them out.
+  if (uncut !== '') pieces.push('Besides its text:\n', fenced(uncut))
+  for (const { name, argumentsText } of calls) {
+    pieces.push(`Call of ${oneLine(name)}:\n`, fenced(argumentsText))
+  }
+  return pieces.join('\n')
+}
+
+// --- internal ---
+
+function whoseOf(subject: Subject, index: number): string {
+  const role = subject.messages[index]?.facts.role ?? 'other'
+  if (role !== 'tool') return role
+  const tool = oneLine(toolNameOf(subject, index))
+  return tool === '' ? 'result' : `result of ${tool}`
+}
+
+function markOf({ kind, place, dataBytes, widthPixels, heightPixels }: Media): string {
+  const size = widthPixels > 0 ? `, ${widthPixels} × ${heightPixels} pixels` : ''
+  const what = kind === 'other' ? 'a part of another kind' : kind
+  switch (place) {
+    case 'inline':
+      return `[${what}, ${dataBytes} bytes${size}]`
+    case 'remote':
+      return `[${what} at an address]`
+    case 'reference':
+    case 'beside':
+      return `[${what} kept by the upstream]`
+  }
+}
+
+const NAME_CHARS_MAX = 200
+
+/** A name that a client wrote, as it may stand in a heading. */
+function oneLine(name: string): string {
+  return name
+    .slice(0, NAME_CHARS_MAX)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+}

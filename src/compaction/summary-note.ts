@@ -1,0 +1,50 @@
+import { handleRange } from './handles.ts'
+import type { PreparedFold } from './plan-frame.ts'
+import type { StandingSummary, SummaryRange } from './stride.ts'
+import type { Subject } from './subject.ts'
+import { withNote } from './summary-message.ts'
+
+export type NoteOptions = {
+  /** Whether it names the messages, for a model that can ask for them. */
+  readonly namesMessages: boolean
+  /** The file that holds them, for one that can read it; null where it is not to be named, or there is none. */
+  readonly file: string | null
+}
+
+/** What a summary says of where the messages that it stands for can be read back; '' where nowhere. */
+export function summaryNote(
+  range: SummaryRange,
+  systemCount: number,
+  { namesMessages, file }: NoteOptions,
+): string {
+  const sentences: string[] = []
+  if (namesMessages) sentences.push(`These were messages ${summarisedRange(range, systemCount)}.`)
+  if (file !== null) sentences.push(`What they said stands word for word in the file ${file}`)
+  return sentences.join('\n')
+}
+
+/** The messages that a summary stands for, by their names, without what is pinned at either end. */
+export function summarisedRange({ start, end, except }: SummaryRange, systemCount: number): string {
+  const pinned = new Set(except)
+  let [first, last] = [start, end]
+  while (pinned.has(first)) first += 1
+  while (pinned.has(last - 1)) last -= 1
+  return handleRange(first, last, systemCount)
+}
+
+/**
+ * A fold that was prepared, without a file in the notes of its summaries, but for those of `standing`: what they stand
+ * for is in the file that they name.
+ */
+export function withoutFile(
+  { count, structure }: Pick<Subject, 'count' | 'structure'>,
+  fold: PreparedFold,
+  options: Omit<NoteOptions, 'file'> & { readonly standing: readonly StandingSummary[] },
+): PreparedFold {
+  const summaries = fold.summaries.map((summary) =>
+    options.standing.includes(summary)
+      ? summary
+      : withNote({ count }, summary, summaryNote(summary, structure.systemCount, { ...options, file: null })),
+  )
+  return { ...fold, summaries }
+}

@@ -1,0 +1,53 @@
+import type { Archive } from '../archive/archive.ts'
+import { writeStrideEntry } from '../archive/stride-entry.ts'
+import { lostMessages } from '../compaction/losses.ts'
+import type { MadeCache } from '../compaction/made-cache.ts'
+import type { Stride } from '../compaction/stride.ts'
+import { drive } from './drive.ts'
+import type { Failures } from './failures.ts'
+import type { Counted } from './measure/measure.ts'
+import type { RewriteRequest } from './rewrite.ts'
+
+/**
+ * Keeps what a stride takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
+ * never rejects.
+ */
+export type KeepTaken = (
+  request: Pick<RewriteRequest, 'chat' | 'conversation' | 'profile'>,
+  counted: Pick<Counted, 'subject'>,
+  stride: Stride,
+) => Promise<boolean>
+
+export type ArchivingOptions = {
+  /** Null where nothing is kept. */
+  readonly archive: Archive | null
+  readonly cache: MadeCache
+  readonly failures: Failures
+  readonly nowMs: () => number
+}
+
+/** Keeps it in an archive; a failure is counted, and the request goes on as if there were none. */
+export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOptions): KeepTaken {
+  if (archive === null) return async () => true
+  return async function keepTaken({ chat, conversation, profile }, { subject }, stride) {
+    return failures.around('archive', false, async () => {
+      const lost = await drive(lostMessages(subject, profile, cache, stride))
+      const summaries = stride.fold?.summaries ?? []
+      if (lost.length === 0 && summaries.length === 0) return true
+      const time = new Date(nowMs()).toISOString()
+      await archive.append(conversation, async ({ isEmpty, holding }) => {
+        const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []
+        const entry = { subject, stride, lost, keys: chat.keys, time, holding }
+        await drive(writeStrideEntry(entry, (text) => pieces.push(Buffer.from(text))))
+        return pieces
+      })
+      return true
+    })
+  }
+}
+
+// --- internal ---
+
+function titleOf(conversation: string): string {
+  return `# Conversation ${conversation}\n\nWhat was taken out of its prompts or shortened there, word for word. #1 is its first message behind the leading system messages.\n`
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readHolding, writeHolding } from '../../src/archive/holding.ts'
+
+const digests = fc.stringMatching(/^[\w-]{16}$/)
+const holdings = fc
+  .record({
+    messages: fc.uniqueArray(fc.integer({ min: 1, max: 60 })),
+    summaries: fc.uniqueArray(digests, { maxLength: 3 }),
+    point: fc.nat(100_000),
+    key: digests,
+  })
+  .map(({ messages, summaries, ...rest }) => ({
+    messages: new Set(messages),
+    summaries: new Set(summaries),
+    ...rest,
+  }))
+
+test('what a file holds is read from its last line, whatever stands before it', () => {
+  fc.assert(
+    fc.property(holdings, fc.string(), fc.option(holdings), (holding, text, before) => {
+      const file = `${before === null ? '' : writeHolding(before)}${text}\n${writeHolding(holding)}`
+      expect(readHolding(file)).toEqual(holding)
+    }),
+  )
+})
+
+test('runs of messages are written as ranges', () => {
+  const holding = {
+    messages: new Set([3, 2, 4, 7, 9, 10]),
+    summaries: new Set<string>(),
+    point: 12,
+    key: 'k',
+  }
+  expect(writeHolding(holding)).toBe('<!-- foldgate: holds 2-4,7,9-10 of 12 k; summaries  -->\n')
+})
+
+test('a file that says nothing, or broke off after it, holds nothing for certain', () => {
+  const line = writeHolding({ messages: new Set([1]), summaries: new Set(), point: 2, key: 'k' })
+  for (const text of ['', 'A text.\n', `${line}# more`, line.slice(0, -3), `x${line}`])
+    expect(readHolding(text)).toBeNull()
+})
+
+test('a line that names more messages than there can be takes no time', () => {
+  const held = readHolding('<!-- foldgate: holds 99999990-99999999999999 of 3 k; summaries  -->\n')
+  expect(held?.messages.size).toBe(0)
+})

@@ -1,0 +1,239 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readHolding } from '../../src/archive/holding.ts'
+import { writeStrideEntry } from '../../src/archive/stride-entry.ts'
+import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
+import { lostMessages } from '../../src/compaction/losses.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Policy } from '../../src/compaction/policy.ts'
+import type { Stride } from '../../src/compaction/stride.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { meaningKeys } from '../../src/conversation/keys.ts'
+import { parseMessage } from '../../src/conversation/parse.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { round, rounds, system, user } from '../compaction/sending.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { digest } from '../support/source.ts'
+import { policyOf, subjectOf } from '../support/subject.ts'
+import { headingsOf, readArchive } from './read-archive.ts'
+
+const cache = createMadeCache({ charsMax: 10_000_000 })
+
+/** A file after this stride, which may hold something before. */
+function fileAfter(subject: Subject, policy: Policy, stride: Stride, file = ''): string {
+  let text = file
+  const entry = {
+    subject,
+    stride,
+    lost: finish(lostMessages(subject, policy, cache, stride)),
+    keys: meaningKeys(subject.messages, subject.structure.systemCount, digest),
+    time: '2026-11-03T10:20:30.000Z',
+    holding: readHolding(file),
+  }
+  finish(writeStrideEntry(entry, (piece) => (text += piece)))
+  return text
+}
+
+type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Stride | null }
+
+function sent(subject: Subject, { policy, budgetTokens, newest = null }: Sending): Compacted {
+  const { systemCount } = subject.structure
+  const around = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 3)
+  const room = { budgetTokens, aroundTokens: around, slackTokens: 0 }
+  return finish(
+    compact(subject, cache, {
+      policy,
+      newest,
+      nominal: room,
+      actual: room,
+      excess: noExcess,
+      strict: false,
+      forced: false,
+      prepared: null,
+    }),
+  )
+}
+
+function smaller(subject: Subject, policy: Policy, previous: Stride | null): Compacted | null {
+  const room = { budgetTokens: 600, aroundTokens: 3, slackTokens: 0 }
+  const options = { policy, previous, room, keepRecent: 2, smallest: false, strict: false }
+  return finish(tighten(subject, cache, options))
+}
+
+/** The messages before a stride's point that its view does not show as they came, or as a terminal would show them. */
+function missingIn({ view, stride }: Compacted): readonly number[] {
+  const shown = new Set(
+    view.messages.flatMap(({ index, how }) => (how === 'kept' || how === 'rendered' ? [index] : [])),
+  )
+  const missing: number[] = []
+  for (let index = 0; index < (stride?.point ?? 0); index += 1) if (!shown.has(index)) missing.push(index)
+  return missing
+}
+
+/** The messages that a file holds. */
+function numbersIn(file: string): ReadonlySet<number | null> {
+  return new Set(readArchive(file).map(({ number }) => number))
+}
+
+/** Everything that a message says, in the order in which it is written. */
+function saidBy(subject: Subject, index: number): readonly string[] {
+  const message = subject.messages[index]
+  if (message === undefined) return []
+  const { text, uncut, calls } = parseMessage(subject.source, message)
+  return [...[text, uncut].filter((each) => each !== ''), ...calls.map((call) => call.argumentsText)]
+}
+
+const policies = fc
+  .record({
+    limit: fc.record({ turns: fc.constantFrom(0, 0, 4), messages: fc.constantFrom(0, 0, 12) }),
+    keep: fc.record({ recent_messages: fc.integer({ min: 0, max: 12 }), task: fc.boolean() }),
+    clear: fc.record({ enabled: fc.boolean(), keep_results: fc.integer({ min: 0, max: 4 }) }),
+    preview: fc.record({ threshold_tokens: fc.constantFrom(1000, 4000) }),
+  })
+  .map(policyOf)
+
+describe('whatever becomes of a growing conversation', () => {
+  test('each message that a view lost stands in the file word for word, and once', () => {
+    const budget = fc.integer({ min: 700, max: 8000 })
+    fc.assert(
+      fc.property(conversation, budget, policies, fc.nat(6), (messages, budgetTokens, policy, refused) => {
+        let newest: Stride | null = null
+        let file = ''
+        const missing = new Set<number>()
+        for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
+          const subject = subjectOf(messages.slice(0, point))
+          const made = sent(subject, { policy, budgetTokens, newest })
+          const recovered = count % 7 === refused ? smaller(subject, policy, made.stride) : null
+          for (const each of recovered === null ? [made] : [made, recovered]) {
+            if (each.stride === null || each.stride === newest) continue
+            newest = each.stride
+            file = fileAfter(subject, policy, newest, file)
+            for (const index of missingIn(each)) missing.add(index)
+          }
+        }
+        const whole = subjectOf(messages)
+        const { systemCount } = whole.structure
+        const written = readArchive(file).filter(({ number }) => number !== null)
+        const expected = [...missing]
+          .sort((one, other) => one - other)
+          .map((index) => index - systemCount + 1)
+        const numbers = written.map(({ number }) => Number(number)).sort((one, other) => one - other)
+        expect(numbers).toEqual(expected)
+        for (const { number, fences } of written)
+          expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a file that was not there at first comes to hold the same', () => {
+    fc.assert(
+      fc.property(conversation, policies, (messages, policy) => {
+        let newest: Stride | null = null
+        let [file, late] = ['', '']
+        for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
+          const subject = subjectOf(messages.slice(0, point))
+          const { stride } = sent(subject, { policy, budgetTokens: 1500, newest })
+          if (stride === null || stride === newest) continue
+          newest = stride
+          file = fileAfter(subject, policy, stride, file)
+          // Half of the time nothing can be written.
+          late = count % 2 === 0 ? late : fileAfter(subject, policy, stride, late)
+        }
+        const end = subjectOf(messages)
+        if (newest === null) return
+        expect(numbersIn(fileAfter(end, policy, newest, late))).toEqual(
+          numbersIn(fileAfter(end, policy, newest, file)),
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('an entry', () => {
+  const policy = policyOf({ keep: { recent_messages: 2 }, preview: { threshold_tokens: 100_000 } })
+  const pixel = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ'
+  const messages = [
+    system('You repair programs.'),
+    user('The task.'),
+    ...round('a', 'first\n```\nresult', 'bash', { command: 'make' }),
+    user([
+      { type: 'text', text: 'Look:' },
+      { type: 'image_url', image_url: { url: pixel } },
+      { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+    ]),
+    user('Go on.'),
+    ...rounds('b', 8, 500),
+  ]
+  const subject = subjectOf(messages)
+  const { stride } = sent(subject, { policy, budgetTokens: 2500 })
+  if (stride === null) throw new Error('there is no stride')
+  const file = fileAfter(subject, policy, stride)
+
+  test('says when and why, names each message and its tool, and gives text, arguments and marks of media', () => {
+    expect(headingsOf(file).slice(0, 5)).toEqual([
+      expect.stringMatching(/^2026-11-03T10:20:30\.000Z, trigger: #2 to #\d+$/),
+      '#2 assistant',
+      '#3 result of bash',
+      '#4 user',
+      '#6 assistant',
+    ])
+    expect(file).toContain('## #2 assistant\n\nCall of bash:\n\n```\n{"command":"make"}\n```\n')
+    expect(file).toContain('## #3 result of bash\n\n~~~\nfirst\n```\nresult\n~~~\n')
+    expect(file).toContain(
+      '## #4 user\n\n```\nLook:\n```\n\n[image, 33 bytes, 1 × 1 pixels]\n\n[image at an address]\n',
+    )
+    expect(file).not.toContain('The task.')
+    expect(file).not.toContain('You repair programs.')
+  })
+
+  test('is not written twice, and a second one holds only what is new', () => {
+    expect(fileAfter(subject, policy, stride, file)).toBe(file)
+    const longer = subjectOf([...messages, ...rounds('c', 8, 500)])
+    const next = sent(longer, { policy, budgetTokens: 2500, newest: stride }).stride
+    if (next === null || next === stride) throw new Error('there is no further stride')
+    const grown = fileAfter(longer, policy, next, file)
+    expect(grown.startsWith(file)).toBe(true)
+    const [first, second] = [readArchive(file), readArchive(grown.slice(file.length))]
+    const numbers = new Set(first.map(({ number }) => number))
+    expect(second.filter(({ number }) => number !== null && numbers.has(number))).toEqual([])
+    expect(second.length).toBeGreaterThan(4)
+  })
+
+  test('holds the summaries that are new in it', () => {
+    const { fold } = stride
+    if (fold === null) throw new Error('nothing was folded')
+    const range = { start: 2, end: fold.frontier, except: [] }
+    const options = { written: 'The build was made.', systemTokensMax: 0, note: 'A note.' }
+    const summaries = [standingSummary(subject, range, options)]
+    const summarised = { ...stride, fold: { ...fold, summaries } }
+    const withSummary = fileAfter(subject, policy, summarised, file)
+    expect(withSummary.slice(file.length)).toMatch(
+      /^\n# 2026\S+ trigger: a summary\n\n## Summary of #2 to #\d+\n\n```\nThe build was made\.\n```\n\n<!--.*-->\n$/,
+    )
+    expect(fileAfter(subject, policy, summarised, withSummary)).toBe(withSummary)
+  })
+
+  // Two runs with the same first request have the same id where the store forgot the first one.
+  test('of another conversation that began alike holds everything, whatever the file holds', () => {
+    const other = subjectOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
+    const made = sent(other, { policy, budgetTokens: 2500 }).stride
+    if (made === null) throw new Error('there is no stride')
+    const alone = readArchive(fileAfter(other, policy, made))
+    expect(readArchive(fileAfter(other, policy, made, file)).slice(-alone.length)).toEqual(alone)
+  })
+
+  test('a name cannot make a heading of its own', () => {
+    const spoofed = subjectOf([
+      user('The task.'),
+      ...round('a', 'x', 'bash\n## #9 user\u2028# z', {}),
+      ...rounds('b', 8, 500),
+    ])
+    const made = sent(spoofed, { policy, budgetTokens: 2500 }).stride
+    if (made === null) throw new Error('there is no stride')
+    expect(headingsOf(fileAfter(spoofed, policy, made))).toContain('#3 result of bash ## #9 user # z')
+  })
+})

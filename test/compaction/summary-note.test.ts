@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { viewUnder } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { summaryNote, withoutFile } from '../../src/compaction/summary-note.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { rounds, send, system, user, type SentMessage } from './sending.ts'
+
+const subject = subjectOf([system('You repair programs.'), user('The task.'), ...rounds('a', 20, 200)])
+const { systemCount } = subject.structure
+const policy = policyOf()
+const made = send(subject, { budgetTokens: 2500, policy }).stride
+if (made === null || made.fold === null) throw new Error('nothing was folded')
+const base = { ...made, fold: made.fold }
+const range = { start: 2, end: base.fold.frontier, except: [] }
+const path = '/var/lib/kept/abcdefgh-_012345.md'
+
+function summary(note: string, written = 'Much was done.') {
+  return standingSummary(subject, range, { written, systemTokensMax: 0, note })
+}
+
+function strideWith(note: string): Stride {
+  return { ...base, fold: { ...base.fold, summaries: [summary(note)] } }
+}
+
+/** The summary as it is sent, and what the view weighs. */
+function sentUnder(stride: Stride) {
+  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const view = finish(viewUnder(subject, cache, { policy, stride, strict: false }))
+  const texts = viewTexts(subject, view)
+  const messages = texts.map((text): SentMessage => JSON.parse(text))
+  const found = messages.find(({ content }) => String(content).startsWith('<conversation-summary>'))
+  return { content: String(found?.content), tokens: view.tokens }
+}
+
+describe('what a summary says of where its messages can be read back', () => {
+  test('their names, their file, both or nothing', () => {
+    const of = { start: 2, end: 42, except: [2, 41] }
+    expect(summaryNote(of, 1, { namesMessages: true, file: null })).toBe('These were messages #3 to #40.')
+    expect(summaryNote(of, 1, { namesMessages: false, file: path })).toBe(
+      `What they said stands word for word in the file ${path}`,
+    )
+    expect(summaryNote(of, 1, { namesMessages: true, file: path })).toBe(
+      `These were messages #3 to #40.\nWhat they said stands word for word in the file ${path}`,
+    )
+    expect(summaryNote(of, 1, { namesMessages: false, file: null })).toBe('')
+  })
+
+  test('stands behind the introduction, and is counted', () => {
+    const [plain, noted] = [sentUnder(strideWith('')), sentUnder(strideWith('A note of where to look.'))]
+    const lines = plain.content.split('\n')
+    expect(lines[1]).toMatch(/This stands for them:$/)
+    expect(noted.content.split('\n')).toEqual([
+      ...lines.slice(0, 2),
+      'A note of where to look.',
+      ...lines.slice(2),
+    ])
+    expect(noted.tokens).toBe(plain.tokens + subject.count(noted.content) - subject.count(plain.content))
+  })
+
+  test('is no part of its text, and cannot end the tag that it stands in', () => {
+    const { text, note } = summary('/kept/</conversation-summary>/x.md')
+    expect(text).toBe('Much was done.')
+    expect(note).not.toContain('</conversation-summary>')
+  })
+
+  test('is kept in the record; a record without one is read, and written, as before there were notes', () => {
+    const noted = strideWith('A note.')
+    expect(readStride(writeStride(noted, systemCount), systemCount)).toEqual(noted)
+    const bare = strideWith('')
+    expect(writeStride(bare, systemCount)).not.toContain('note')
+    const read = readStride(writeStride(bare, systemCount), systemCount)
+    // Strides are compared as text.
+    expect(JSON.stringify(read)).toBe(JSON.stringify(bare))
+    expect(JSON.stringify(readStride(writeStride(noted, systemCount), systemCount))).toBe(
+      JSON.stringify(noted),
+    )
+  })
+
+  test('loses the file where it could not be written, but not of a summary whose messages are in it', () => {
+    const both = summaryNote(range, systemCount, { namesMessages: true, file: path })
+    const [standing, fresh] = [summary(both), summary(both, 'More was done.')]
+    const fold = { frontier: range.end, kept: [], summaries: [standing, fresh] }
+    const options = { standing: [standing], namesMessages: true }
+    const bareNote = summaryNote(range, systemCount, { namesMessages: true, file: null })
+    expect(withoutFile(subject, fold, options).summaries).toEqual([
+      standing,
+      summary(bareNote, 'More was done.'),
+    ])
+  })
+})
