@@ -31,6 +31,7 @@ import { createRewriter } from './proxy/rewrite.ts'
 import { createScopes } from './proxy/request/scope.ts'
 import { createServer } from './proxy/wire/server.ts'
 import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
+import { createRecallOffers } from './proxy/reply/recall-offer.ts'
 import { createRateLimits } from './proxy/summaries/rate-limits.ts'
 import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
@@ -184,6 +185,7 @@ export function createApp(options: AppOptions): App {
     }),
     summarizer,
     rateLimits,
+    recallOffer: createRecallOffers(),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
     bodyLimits,

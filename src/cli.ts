@@ -12,7 +12,6 @@ import { loadConfiguration, profileFilesOptions } from './config/configuration.t
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
-import { withoutEffect } from './config/without-effect.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
@@ -149,8 +148,6 @@ async function serve(flagValues: FlagValues): Promise<number> {
     }
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
-    const idle = withoutEffect(settings, profiles)
-    if (idle.length > 0) log.warn('set, but without effect in this version', { keys: idle.join(', ') })
   } catch (error) {
     watch.close()
     await app.close()

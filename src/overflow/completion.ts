@@ -42,6 +42,13 @@ export function readCompletion(body: unknown): CompletionFacts | null {
   }
 }
 
+/** From `usage`, or from `x_groq.usage` where Groq puts it in a stream; without either from llama.cpp's timings. */
+export function readUsage(body: Fields): Usage | null {
+  const groq = body['x_groq']
+  const usage = isFields(body['usage']) ? body['usage'] : isFields(groq) ? groq['usage'] : null
+  return (isFields(usage) ? statedUsage(usage) : null) ?? timedUsage(body['timings'])
+}
+
 // --- internal ---
 
 function choiceHasOutput(choice: Fields): boolean {
@@ -73,13 +80,6 @@ function statesError(body: Fields): boolean {
     return baseResponse['status_code'] !== 0
   }
   return !Array.isArray(body['choices']) && (isText(body['message']) || isPresent(body['detail']))
-}
-
-/** From `usage`, or from `x_groq.usage` where Groq puts it in a stream; without either from llama.cpp's timings. */
-function readUsage(body: Fields): Usage | null {
-  const groq = body['x_groq']
-  const usage = isFields(body['usage']) ? body['usage'] : isFields(groq) ? groq['usage'] : null
-  return (isFields(usage) ? statedUsage(usage) : null) ?? timedUsage(body['timings'])
 }
 
 function statedUsage(usage: Fields): Usage | null {

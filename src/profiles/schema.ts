@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { notYet } from './not-yet.ts'
 import {
   count,
   glob,
@@ -19,8 +18,7 @@ import { summaryParameter } from './summary-parameters.ts'
  * A profile as a file may spell it: the one source of the type `Profile`, of the editor's schema and of
  * the tables in docs/configuration.md. Any key may be left out, no other key is accepted.
  *
- * Descriptions say meaning and unit; thresholds are ratios up to 1 and tokens above. What nothing acts on so
- * far begins with `notYet`.
+ * Descriptions say meaning and unit; thresholds are ratios up to 1 and tokens above.
  */
 export const profileKeys = group({
   models: z
@@ -270,18 +268,24 @@ export const profileKeys = group({
   recall: group({
     enabled: onOff
       .default(false)
-      .describe('Offer the model one more tool with which it reads back what was folded. Experimental.'),
-    rounds: count('rounds', 1, 100).default(3).describe('How often it may do so in one request.'),
+      .describe(
+        'Offer the model one more tool, `recall_conversation`, with which it reads back what was folded. Only beside tools of the client. Experimental.',
+      ),
+    rounds: count('rounds', 1, 100)
+      .default(3)
+      .describe('How often its calls are answered within one reply; each time is an upstream request more.'),
   })
     .prefault({})
-    .describe(`${notYet}. Reading back what was folded.`),
+    .describe('Reading back what was folded.'),
   continuation: group({
     max: count('continuations', 0, 100)
       .default(0)
-      .describe('How often a reply cut by the output limit is continued and joined; 0: never. Experimental.'),
+      .describe(
+        'How often a reply cut by the output limit goes on, each time by an upstream request more; 0: never. Experimental.',
+      ),
   })
     .prefault({})
-    .describe(`${notYet}. Joining replies that were cut.`),
+    .describe('Going on with replies that were cut, and joining them.'),
   observe: onOff.default(false).describe('Measure and report; change nothing, recovery included.'),
 })
 

@@ -10,6 +10,8 @@ export const failingParts = [
   'recovery',
   'summary',
   'archive',
+  'recall',
+  'continuation',
   'observation',
 ] as const
 

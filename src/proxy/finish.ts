@@ -8,6 +8,7 @@ import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
 import { learnFromAnswer, type LearnParts } from './learn.ts'
 import { lessonOf, type Lesson } from './lesson.ts'
+import type { JoinedReply } from './reply/joined-reply.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
 import { isAnswered, type Outcome } from './send/send.ts'
@@ -19,8 +20,8 @@ import { reportOf } from './report/report-of.ts'
 import type { Reports, RequestEnd } from './report/request-report.ts'
 
 /**
- * What is left to do once an answer is settled on. It refers to neither the request's body nor its view:
- * an answer may flow for minutes, and they must not stay in memory for as long.
+ * What is left to do once an answer is settled on. It refers to neither the request's body nor its view, unless a reply
+ * may take several answers: an answer may flow for minutes, and they must not stay in memory for as long.
  */
 export type Settled = {
   readonly answer: Answer
@@ -32,6 +33,8 @@ export type Settled = {
   readonly lesson: Lesson | null
   /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
   readonly hidesUsage: boolean
+  /** The reply, where it may take several answers; null where it is this answer. */
+  readonly joined: JoinedReply | null
   /** Gives the body's bytes back to the budget, once the answer is over. */
   readonly release: () => void
 }
@@ -41,12 +44,14 @@ export type SettleParts = Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & {
   readonly reports: Reports
 }
 
+export type SettleOptions = Pick<Settled, 'release' | 'joined'> & { readonly arrival: Arrival }
+
 /** What remains of a request when its answer is settled on. */
 export async function settle(
   request: ChatRequest,
   ready: Ready,
   outcome: Outcome,
-  { release, arrival }: { readonly release: () => void; readonly arrival: Arrival },
+  { release, arrival, joined }: SettleOptions,
   parts: SettleParts,
 ): Promise<Settled> {
   const { failures, memory, rateLimits, nowMs } = parts
@@ -79,6 +84,7 @@ export async function settle(
     ended: told?.ended ?? nobodyIsTold,
     lesson,
     hidesUsage: outcome.asksUsage,
+    joined,
     release,
   }
 }
@@ -89,7 +95,8 @@ export async function finish(
   settled: Settled,
   parts: Preparation & LearnParts & { readonly stallMs: number },
 ): Promise<Delivery> {
-  const observer = observeAnswer(settled.answer)
+  const { joined } = settled
+  const observer = joined?.observer ?? observeAnswer(settled.answer)
   const delivery = await deliver(exchange, settled.answer, {
     headers: settled.headers,
     held: settled.held,
@@ -104,11 +111,15 @@ export async function finish(
     learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
     return null
   })
+  const total = joined?.total() ?? oneAnswer
   const { usage = null, model: answeredBy = null } = report ?? {}
-  settled.ended({ outcome: delivery.outcome, usage, answeredBy })
+  settled.ended({ outcome: delivery.outcome, answeredBy, ...total, usage: total.usage ?? usage })
   return delivery
 }
 
 // --- internal ---
+
+/** A reply that took one answer. */
+const oneAnswer = { recalls: 0, continuations: 0, usage: null }
 
 function nobodyIsTold(): void {}

@@ -17,6 +17,9 @@ import { readChat, type Chat, type UnreadReason } from './request/read-chat.ts'
 import { recoverFromOverflow } from './send/recover.ts'
 import type { Relay } from './wire/relay.ts'
 import { deliverUnread, sendUnread, type Unread } from './request/unread.ts'
+import { replyTo } from './reply/reply-to.ts'
+import { withOffer, type OfferParts } from './reply/recall-offer.ts'
+import { offerRecall } from './send/offer-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
 import { sendOnce } from './send/send.ts'
@@ -33,7 +36,8 @@ import type { Reports } from './report/request-report.ts'
 export type HandleParts = Preparation &
   RepairParts &
   LearnParts &
-  DescribeOptions & {
+  DescribeOptions &
+  OfferParts & {
     readonly upstreams: Upstreams
     readonly relay: Relay
     readonly scopeOf: (exchange: Exchange) => Scope
@@ -117,13 +121,14 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       if (typeof chat === 'string') return await sendUnread(exchange, body, chat, arrival, parts)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
-      const request = await repairRequest(described, parts)
+      const request = withOffer(await repairRequest(described, parts), parts)
       known = { request, ready: null }
       const ready = await prepare(request, parts)
       known = { request, ready }
       const sending = sendingOf(request, body, ready, parts)
+      const once = sendOnce(sending.once)
       const send = recoverFromOverflow(sending.recover)(
-        restoreOnRefusal(sending.restore)(askForUsage(sending.usage)(sendOnce(sending.once))),
+        restoreOnRefusal(sending.restore)(offerRecall(sending.recall)(askForUsage(sending.usage)(once))),
       )
       const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
       // Beside the answer, not before it: a store may be slow.
@@ -132,11 +137,14 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         stride:
           outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
       })
-      // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
-      // the body, which is gone by then.
-      if (bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE) body.release()
       const measure = await sending.measured()
-      return await settle(request, { ...ready, measure }, outcome, { release: body.release, arrival }, parts)
+      const joined = await replyTo(request, outcome, { once, sending, measure, failures: parts.failures })
+      // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
+      // the body, which is gone by then. A reply that may still go on is made from the body.
+      const isSmall = bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE
+      if (isSmall && joined?.isOpen !== true) body.release()
+      const settling = { release: body.release, arrival, joined }
+      return await settle(request, { ...ready, measure }, joined?.outcome ?? outcome, settling, parts)
     } catch (error) {
       body.release()
       tellUnanswered(exchange, error, arrival, known)

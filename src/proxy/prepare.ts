@@ -132,6 +132,7 @@ export async function measureRequest(
     stride: remembered.stride,
     scope: request.place.scope,
     conversation: remembered.conversation,
+    addedTool: request.recall?.tool ?? null,
     mustCount,
   })
 }

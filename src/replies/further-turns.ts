@@ -7,7 +7,11 @@ import { anchorOf } from './seam.ts'
 export type AnsweredCall = { readonly call: ReplyCall; readonly answer: string }
 
 /** The messages, as JSON, by which a model goes on after its calls were answered. */
-export function recallTurn(said: string, { kept }: Reply, answered: readonly AnsweredCall[]): readonly string[] {
+export function recallTurn(
+  said: string,
+  { kept }: Reply,
+  answered: readonly AnsweredCall[],
+): readonly string[] {
   const calls = answered.map(({ call }, position) => ({ id: idOf(call, position), json: call.json }))
   const asked = {
     role: 'assistant',

@@ -28,7 +28,8 @@ const growing: ReadonlySet<string> = new Set([
 
 function mergedValue(key: string, before: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return before ?? value
-  if (typeof value === 'string' && typeof before === 'string') return growing.has(key) ? before + value : value
+  if (typeof value === 'string' && typeof before === 'string')
+    return growing.has(key) ? before + value : value
   if (Array.isArray(value) && Array.isArray(before)) return mergedList(before, value)
   if (isJsonObject(value) && isJsonObject(before)) return mergedDelta(before, value)
   return value

@@ -4,8 +4,8 @@ import type { Reply, ReplyCall } from './reply.ts'
 /** What is to be done when a reply has ended. */
 export type Step =
   | { readonly kind: 'end' }
-  /** Foldgate answers these calls, and the model goes on. `isRefused`: it is told that there are no more answers. */
-  | { readonly kind: 'recall'; readonly calls: readonly ReplyCall[]; readonly isRefused: boolean }
+  /** Foldgate answers these calls, and the model goes on. `isTooOften`: often enough, so that it is told that there are no more answers. */
+  | { readonly kind: 'recall'; readonly calls: readonly ReplyCall[]; readonly isTooOften: boolean }
   /** The text was cut. */
   | { readonly kind: 'continue-text' }
   /** A call was cut before its arguments were complete. */
@@ -29,9 +29,10 @@ export function nextStep(reply: Reply, limits: StepLimits): Step {
   if (ours.length > 0 && clients.length === 0) {
     return limits.recallsLeft < 0
       ? { kind: 'end' }
-      : { kind: 'recall', calls: ours, isRefused: limits.recallsLeft === 0 }
+      : { kind: 'recall', calls: ours, isTooOften: limits.recallsLeft === 0 }
   }
-  if (reply.finishReason !== 'length' || reply.hasRefusal || limits.continuationsLeft <= 0) return { kind: 'end' }
+  if (reply.finishReason !== 'length' || reply.hasRefusal || limits.continuationsLeft <= 0)
+    return { kind: 'end' }
   const [only] = clients
   if (only === undefined)
     return reply.text === null || reply.text.trim() === '' ? { kind: 'end' } : { kind: 'continue-text' }

@@ -28,7 +28,7 @@ export function anchorOf(text: string): string {
   const trimmed = text.trimEnd()
   for (let chars = ANCHOR_CHARS; chars <= ANCHOR_CHARS_MAX; chars *= 2) {
     const anchor = lastWords(trimmed, chars)
-    if (anchor === '') return ''
+    if (new Set(anchor).size < DISTINCT_CHARS_MIN) return ''
     if (trimmed.indexOf(anchor) === trimmed.length - anchor.length) return anchor
     if (chars >= trimmed.length) return ''
   }
@@ -74,10 +74,16 @@ export function continuationSeam(before: string, anchor: string): Seam {
 
 // --- internal ---
 
-/** Enough words to be found only once, and few enough to be repeated without a mistake. */
-const ANCHOR_CHARS = 48
+/**
+ * Enough words to be found only once, and few enough to be repeated without a mistake. Shorter ones may follow once
+ * more by themselves: of 1.5 million places at which recorded replies were cut, 20 with half of it.
+ */
+const ANCHOR_CHARS = 96
 
-const ANCHOR_CHARS_MAX = 192
+const ANCHOR_CHARS_MAX = 384
+
+/** Fewer are a ruler, a fence or a word or two, which may well go on as they began. */
+const DISTINCT_CHARS_MIN = 12
 
 function lastWords(text: string, chars: number): string {
   const tail = text.slice(-chars)

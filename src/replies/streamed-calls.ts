@@ -53,7 +53,9 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
   function numbered(call: Call, delta: JsonObject): JsonObject {
     const before = calls.slice(0, calls.indexOf(call)).filter(({ owner }) => owner === 'ours').length
     const { index } = delta
-    return before === 0 || typeof index !== 'number' ? delta : { ...delta, index: Math.max(0, index - before) }
+    return before === 0 || typeof index !== 'number'
+      ? delta
+      : { ...delta, index: Math.max(0, index - before) }
   }
 
   function flushed(call: Call): JsonObject[] {

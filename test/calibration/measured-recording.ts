@@ -63,6 +63,7 @@ export async function measureRecording(
       stride: null,
       scope: 'recorded',
       conversation: recording.id,
+      addedTool: null,
       mustCount: true,
     })
     const prepared = asItCame(chat, measured.incomingTokens)

@@ -47,7 +47,15 @@ async function requestWith(messages: readonly object[]) {
   const sources = { configuredTokens: 16_000, maxTokens: null, learnt: null, server: null }
   const window = resolveWindow({ ...sources, names: ['gpt-4o'], host: null })
   const windows = { actual: window, nominal: window }
-  const of = { chat, profile, stride: null, scope: 'test', conversation: 'c', mustCount: true }
+  const of = {
+    chat,
+    profile,
+    stride: null,
+    scope: 'test',
+    conversation: 'c',
+    addedTool: null,
+    mustCount: true,
+  }
   const { counted } = await measure({ ...of, model: 'gpt-4o', modelKey, windows })
   if (counted === null) throw new Error('the request was not counted')
   const place = { scope: 'test', profile: 'default', model: 'm' }

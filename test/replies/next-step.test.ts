@@ -3,7 +3,10 @@ import { nextStep, type StepLimits } from '../../src/replies/next-step.ts'
 import { replyOf } from '../../src/replies/reply.ts'
 
 const limits: StepLimits = { toolName: 'recall', recallsLeft: 2, continuationsLeft: 2 }
-const call = (name: string, argumentsText = '{}') => ({ id: name, function: { name, arguments: argumentsText } })
+const call = (name: string, argumentsText = '{}') => ({
+  id: name,
+  function: { name, arguments: argumentsText },
+})
 
 function stepAfter(message: object, reason: string, changed: Partial<StepLimits> = {}): string {
   return nextStep(replyOf({ ...message }, reason, null), { ...limits, ...changed }).kind
@@ -36,8 +39,8 @@ test('everything is bounded', () => {
 
 test('whoever asks once too often is told so, once', () => {
   const reply = replyOf({ tool_calls: [call('recall')] }, 'tool_calls', null)
-  expect(nextStep(reply, { ...limits, recallsLeft: 0 })).toMatchObject({ isRefused: true })
-  expect(nextStep(reply, { ...limits, recallsLeft: 1 })).toMatchObject({ isRefused: false })
+  expect(nextStep(reply, { ...limits, recallsLeft: 0 })).toMatchObject({ isTooOften: true })
+  expect(nextStep(reply, { ...limits, recallsLeft: 1 })).toMatchObject({ isTooOften: false })
 })
 
 test('a tool of the client’s with that name is the client’s, where ours was not offered', () => {

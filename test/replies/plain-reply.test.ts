@@ -16,6 +16,13 @@ const call = (name: string, argumentsText = '{}', id = name) => ({
   function: { name, arguments: argumentsText },
 })
 
+/** With the probabilities of its tokens: it is one. */
+function part(content: string, reason: string): object {
+  const logprobs = { content: [{ token: content }] }
+  const message = { role: 'assistant', content }
+  return { id: 'x', choices: [{ index: 0, message, logprobs, finish_reason: reason }] }
+}
+
 function joined(bodies: readonly object[], seamOf: (said: string) => Seam = paragraphSeam) {
   const plain = createPlainReply(rules)
   bodies.forEach((each, at) => {
@@ -73,17 +80,17 @@ test('a call of ours beside the client’s is left out', () => {
 })
 
 test('one that is not answered any more is left out, and nothing is said of calls', () => {
-  const asking = body({ content: 'I would look.', tool_calls: [call('recall_conversation')] }, { reason: 'tool_calls' })
+  const asking = body(
+    { content: 'I would look.', tool_calls: [call('recall_conversation')] },
+    { reason: 'tool_calls' },
+  )
   expect(joined([asking]).body).toEqual(body({ content: 'I would look.' }))
 })
 
 test('a text that was cut is joined, and so are the probabilities of its tokens', () => {
-  const part = (content: string, reason: string) => {
-    const made = body({ content }, { reason })
-    const [choice] = (made as { choices: object[] }).choices
-    return { ...made, choices: [{ ...choice, logprobs: { content: [{ token: content }] } }] }
-  }
-  const result = joined([part('The wh', 'length'), part('ole.', 'stop')], (said) => continuationSeam(said, ''))
+  const result = joined([part('The wh', 'length'), part('ole.', 'stop')], (said) =>
+    continuationSeam(said, ''),
+  )
   expect(result.body).toMatchObject({
     choices: [
       {
@@ -97,8 +104,8 @@ test('a text that was cut is joined, and so are the probabilities of its tokens'
 
 test('a call that was cut is left out beside one that is complete, and stays where it is the only one', () => {
   const cut = call('write', '{"text":"ab')
-  expect(joined([body({ content: null, tool_calls: [call('read'), cut] }, { reason: 'length' })]).body).toEqual(
-    body({ content: null, tool_calls: [call('read')] }, { reason: 'tool_calls' }),
-  )
+  expect(
+    joined([body({ content: null, tool_calls: [call('read'), cut] }, { reason: 'length' })]).body,
+  ).toEqual(body({ content: null, tool_calls: [call('read')] }, { reason: 'tool_calls' }))
   expect(joined([body({ content: null, tool_calls: [cut] }, { reason: 'length' })]).body).toBeNull()
 })

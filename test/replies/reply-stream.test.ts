@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createReplyStream, type StreamEvent } from '../../src/replies/reply-stream.ts'
+import type { CallRules } from '../../src/replies/shown-reason.ts'
 import { paragraphSeam } from '../../src/replies/seam.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
 
@@ -14,8 +15,23 @@ function grown(index: number, argumentsText: string): object {
   return { tool_calls: [{ index, function: { arguments: argumentsText } }] }
 }
 
+function inPieces(rest: string) {
+  return eventsOf(
+    [
+      role,
+      callOf(0, 'recall', ''),
+      { tool_calls: [{ index: 0, function: { name: rest, arguments: '{}' } }] },
+    ],
+    { reason: 'tool_calls' },
+  )
+}
+
+function cumulative(text: string, tokens: number) {
+  return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: { prompt_tokens: tokens } })}\n\n`
+}
+
 /** What the client gets of these answers, each going on from the one before. */
-function joined(answers: readonly (readonly StreamEvent[])[], options = rules) {
+function joined(answers: readonly (readonly StreamEvent[])[], options: CallRules = rules) {
   const stream = createReplyStream<StreamEvent>(options)
   const out: (StreamEvent | string)[] = []
   const replies = answers.map((events, at) => {
@@ -33,7 +49,11 @@ describe('an answer that calls no tool of ours', () => {
   const answers: readonly (readonly [string, readonly Said[], object])[] = [
     ['text', [role, { content: 'Hel' }, { content: 'lo' }], {}],
     ['thoughts', [role, { reasoning_content: 'Hm.' }, { content: 'Yes' }], { usage: { prompt_tokens: 1 } }],
-    ['calls', [role, callOf(0, 'bash', '{"a'), grown(0, '":1}'), callOf(1, 'read')], { reason: 'tool_calls' }],
+    [
+      'calls',
+      [role, callOf(0, 'bash', '{"a'), grown(0, '":1}'), callOf(1, 'read')],
+      { reason: 'tool_calls' },
+    ],
     ['comments', [': keep-alive\n\n', role, { content: 'x' }, ': more\n\n'], {}],
     ['an answer that was cut', [role, { content: 'Hel' }], { reason: 'length' }],
     ['no reason at its end', [role, { content: 'Hel' }], { reason: null }],
@@ -46,7 +66,10 @@ describe('an answer that calls no tool of ours', () => {
   })
 
   test('what has several choices, or an error, is not understood and passes', () => {
-    const several = eventsOf([`data: {"choices":[{"index":1,"delta":{"content":"x"}}]}\n\n`, { content: 'y' }])
+    const several = eventsOf([
+      `data: {"choices":[{"index":1,"delta":{"content":"x"}}]}\n\n`,
+      { content: 'y' },
+    ])
     expect(joined([several]).out).toEqual(several)
     const failing = eventsOf([role, 'data: {"error":{"message":"gone"}}\n\n'])
     const { out, replies } = joined([failing])
@@ -57,7 +80,13 @@ describe('an answer that calls no tool of ours', () => {
 
 describe('a call of our tool', () => {
   const asking = eventsOf(
-    [role, { content: 'Let me ' }, { content: 'look.' }, callOf(0, 'recall_conversation', '{"sea'), grown(0, 'rch":"x"}')],
+    [
+      role,
+      { content: 'Let me ' },
+      { content: 'look.' },
+      callOf(0, 'recall_conversation', '{"sea'),
+      grown(0, 'rch":"x"}'),
+    ],
     { reason: 'tool_calls', usage: { prompt_tokens: 10, completion_tokens: 2, details: { cached: 8 } } },
   )
   const answering = eventsOf([role, { content: 'It is ' }, { content: '42.' }], {
@@ -81,12 +110,20 @@ describe('a call of our tool', () => {
 
   test('is read whole, with what was said before it and with its thoughts', () => {
     const thinking = eventsOf(
-      [role, { reasoning_content: 'I ' }, { reasoning_content: 'look.' }, callOf(0, 'recall_conversation', '{"a":'), grown(0, '1}')],
+      [
+        role,
+        { reasoning_content: 'I ' },
+        { reasoning_content: 'look.' },
+        callOf(0, 'recall_conversation', '{"a":'),
+        grown(0, '1}'),
+      ],
       { reason: 'tool_calls' },
     )
     const [reply] = joined([thinking, answering]).replies
     expect(reply?.kept).toEqual({ reasoning_content: 'I look.' })
-    expect(reply?.calls).toMatchObject([{ id: 'call_0', name: 'recall_conversation', argumentsText: '{"a":1}' }])
+    expect(reply?.calls).toMatchObject([
+      { id: 'call_0', name: 'recall_conversation', argumentsText: '{"a":1}' },
+    ])
   })
 
   test('text before it is there before the call is known', () => {
@@ -98,7 +135,13 @@ describe('a call of our tool', () => {
 
   test('beside calls of the client it is left out, and they are numbered as if it had not been there', () => {
     const mixed = eventsOf(
-      [role, callOf(0, 'bash', '{"a":1}'), callOf(1, 'recall_conversation'), callOf(2, 'read', '{"b"'), grown(2, ':2}')],
+      [
+        role,
+        callOf(0, 'bash', '{"a":1}'),
+        callOf(1, 'recall_conversation'),
+        callOf(2, 'read', '{"b"'),
+        grown(2, ':2}'),
+      ],
       { reason: 'tool_calls' },
     )
     const { client } = joined([mixed])
@@ -110,11 +153,6 @@ describe('a call of our tool', () => {
   })
 
   test('a name that comes in pieces is waited for', () => {
-    const inPieces = (rest: string) =>
-      eventsOf(
-        [role, callOf(0, 'recall', ''), { tool_calls: [{ index: 0, function: { name: rest, arguments: '{}' } }] }],
-        { reason: 'tool_calls' },
-      )
     expect(joined([inPieces('_conversation')]).client.calls).toEqual([])
     expect(joined([inPieces('_mail')]).client.calls).toMatchObject([{ name: 'recall_mail', arguments: '{}' }])
   })
@@ -139,8 +177,6 @@ describe('a call of our tool', () => {
   })
 
   test('usage that every chunk repeats is that of all answers', () => {
-    const cumulative = (text: string, tokens: number) =>
-      `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: { prompt_tokens: tokens } })}\n\n`
     const second = eventsOf([cumulative('a', 5), cumulative('b', 6)])
     expect(joined([asking, second]).client.usage).toEqual({
       prompt_tokens: 16,

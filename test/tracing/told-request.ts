@@ -65,6 +65,8 @@ export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
     outcome: 'finished',
     usage: { promptTokens: 50_100, cachedTokens: 40_000, completionTokens: 700 },
     answeredBy: 'gpt-5-2026-08-07',
+    recalls: 0,
+    continuations: 0,
     totalMs: 2_500,
     ...other,
   }

@@ -11,6 +11,7 @@ import { drive } from '../../proxy/drive.ts'
 import { createMeasure, type Counted, type Measure } from '../../proxy/measure/measure.ts'
 import { reserveOf } from '../../proxy/measure/reserve.ts'
 import { repairedChat } from '../../proxy/repair.ts'
+import { createRecallOffers, withTool, type RecallOffer } from '../../proxy/reply/recall-offer.ts'
 import { readBytes, type Chat } from '../../proxy/request/read-chat.ts'
 import { asItCame, createDryRun, type Prepared } from '../../proxy/rewrite.ts'
 import { bytesOf } from '../../proxy/send/outgoing-body.ts'
@@ -53,13 +54,14 @@ export function createExplain(parts: ExplainParts): Explain {
     const { profile } = match
     const isMended = profile.repair && !profile.observe
     const chat = isMended ? await repairedChat(received, ASKED_SCOPE, reading) : received
-    const asked = { chat, profile, model, window: await parts.findWindow(profile, model) }
+    const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
+    const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
     const { measure, counted } = await measured(asked)
     const dry = await dryRun(asked, counted)
     const usage = { when: parts.usageInStreams, mayAsk: () => true }
     const prepared = profile.observe
       ? asItCame(received, measure.incomingTokens)
-      : (withUsageAsked(dry, usage) ?? dry)
+      : offered(withUsageAsked(dry, usage) ?? dry, recall)
     const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
     const sent = await readBytes(bytes, ASKED_SCOPE, reading)
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
@@ -108,6 +110,8 @@ type Asked = {
   readonly chat: Chat
   readonly profile: Profile
   readonly model: string
+  /** The tool that the model would be offered; null where it would not. */
+  readonly recall: RecallOffer | null
   readonly window: ResolvedWindow
 }
 
@@ -132,10 +136,15 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
     stride: null,
     scope: ASKED_SCOPE,
     conversation: ASKED_SCOPE,
+    addedTool: asked.recall?.tool ?? null,
     mustCount: true,
   })
   if (measure.counted === null) throw new InvariantError('the request was not counted')
   return { measure, counted: measure.counted }
+}
+
+function offered(prepared: Prepared, recall: RecallOffer | null): Prepared {
+  return recall === null ? prepared : withTool(prepared, recall)
 }
 
 /** The request as it would be sent if it were never seen before. */

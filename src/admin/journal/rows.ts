@@ -97,6 +97,9 @@ export const usageRowSchema = z.object({
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
   prompt_cost: z.number().nullable().default(null),
   whole_prompt_cost: z.number().nullable().default(null),
+  /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
+  recalls: count.default(0),
+  continuations: count.default(0),
   added_ms: count,
   first_byte_ms: optionalCount,
   total_ms: count,

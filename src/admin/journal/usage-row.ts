@@ -43,6 +43,8 @@ export function begunRow(report: RequestReport, process: string): UsageRow {
     completion_tokens: null,
     prompt_cost: null,
     whole_prompt_cost: null,
+    recalls: 0,
+    continuations: 0,
     added_ms: rounded(report.addedMs) ?? 0,
     first_byte_ms: rounded(report.firstByteMs),
     total_ms: 0,
@@ -60,6 +62,8 @@ export function endedRow(row: UsageRow, end: RequestEnd, costs: PromptCosts): Us
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
+    recalls: end.recalls,
+    continuations: end.continuations,
     total_ms: rounded(end.totalMs) ?? 0,
   }
 }

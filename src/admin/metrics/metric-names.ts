@@ -41,7 +41,17 @@ export const metricNames = {
   foldgate_failures_total: {
     type: 'counter',
     labels: ['part'],
-    help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, observation).",
+    help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, archive, recall, continuation, observation).",
+  },
+  foldgate_recalls_total: {
+    type: 'counter',
+    labels: ['profile'],
+    help: 'How often a model read back what had been folded, within one reply, by profile.',
+  },
+  foldgate_continuations_total: {
+    type: 'counter',
+    labels: ['profile'],
+    help: 'How often a reply that was cut by the output limit went on, by profile.',
   },
   foldgate_summary_calls_total: {
     type: 'counter',

@@ -26,6 +26,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const beyond = counter(registry, 'foldgate_requests_beyond_window_total')
   const strides = counter(registry, 'foldgate_strides_total')
   const recoveries = counter(registry, 'foldgate_recoveries_total')
+  const recalls = counter(registry, 'foldgate_recalls_total')
+  const continuations = counter(registry, 'foldgate_continuations_total')
   const failures = counter(registry, 'foldgate_failures_total')
   const summaryCalls = counter(registry, 'foldgate_summary_calls_total')
   const summaryTokens = counter(registry, 'foldgate_summary_tokens_total')
@@ -71,6 +73,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
           if (received !== null) tokensOf('received', profile).inc(received)
           if (sent !== null) tokensOf('sent', profile).inc(sent)
           if (cached !== null) tokensOf('cached', profile).inc(cached)
+          if (end.recalls > 0) recalls.inc({ profile }, end.recalls)
+          if (end.continuations > 0) continuations.inc({ profile }, end.continuations)
         }
       },
       relayed: (endpoint, action) => count(action, NO_PROFILE, endpoint),

@@ -18,6 +18,7 @@ import { hasSummaries } from '../../profiles/summaries.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
+import type { JsonObject } from '../../conversation/json-value.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
 import { nameOfCounts, type ModelKey } from '../../upstream/model-key.ts'
@@ -67,6 +68,8 @@ export type MeasureRequest = {
   /** Whose conversation it is, and which. */
   readonly scope: string
   readonly conversation: string
+  /** A tool that is offered beside the client's; null where none is. */
+  readonly addedTool: JsonObject | null
   /** Counted whatever the size: a stride stands, or one is asked for. */
   readonly mustCount: boolean
 }
@@ -95,8 +98,9 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
     const mustCount =
       request.mustCount || suspicions.wantsCount({ calibrationName, conversation: request.conversation })
-    if (!mustCount && isSmall(chat, profile, guessedBudgetTokens)) {
-      const incomingTokens = chat.bytes.length
+    const bytes = chat.bytes.length + addedBytes(request.addedTool)
+    if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
+      const incomingTokens = bytes
       return {
         window,
         rate: guess,
@@ -110,7 +114,14 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     }
 
     const counter = await loadCounter(encoding)
-    const weighed = await weigh({ chat, counter, encoding, model, scope: request.scope })
+    const weighed = await weigh({
+      chat,
+      counter,
+      encoding,
+      model,
+      scope: request.scope,
+      addedTool: request.addedTool,
+    })
     const { subject, aroundTokens } = weighed
     const { systemCount } = chat.structure
     const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
@@ -215,14 +226,19 @@ function nominalRoom(window: ResolvedWindow, reserve: number, ratio: number, aro
   return { budgetTokens, aroundTokens: around, slackTokens: exact - budgetTokens + around - aroundTokens }
 }
 
+/** What a tool adds to a body, at most. */
+function addedBytes(tool: JsonObject | null): number {
+  return tool === null ? 0 : Buffer.byteLength(JSON.stringify(tool)) + 1
+}
+
 /** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
-function isSmall(chat: Chat, profile: Profile, budgetTokens: number): boolean {
+function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
   const { every, limit, preview, render } = profile
   const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
   const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
   if (looksAtEachMessage || looksAtCounts) return false
   return needsNoCount({
-    bodyBytes: chat.bytes.length,
+    bodyBytes,
     // The budget is in our tokens, so the provider's ratio is in it already.
     ratio: 1,
     // Well before the first stride: what the provider says of a counted prompt tells what that one needs.

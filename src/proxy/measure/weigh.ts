@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import type { Subject } from '../../compaction/subject.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
@@ -45,6 +46,8 @@ export type WeighRequest = {
   readonly model: string
   /** Whose conversation it is. */
   readonly scope: string
+  /** A tool that is offered behind the client's; null where none is. */
+  readonly addedTool: JsonObject | null
 }
 
 /** Weighs conversations; remembers what a message and a list of tools weighed. */
@@ -131,7 +134,8 @@ function* toolsAndSchema(request: WeighRequest, known: LRUCache<string, Surround
     [responseFormat, weighSchema],
   ] as const) {
     if (span === null) continue
-    const weight = yield* weighed(request, span, weigh, known)
+    const added = span === tools ? request.addedTool : null
+    const weight = yield* weighed(request, { span, added }, weigh, known)
     tokens += weight.tokens
     marginTokens += weight.marginTokens
   }
@@ -150,15 +154,23 @@ const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
 
 function* weighed(
   { chat, counter, encoding, model, scope }: WeighRequest,
-  span: Span,
+  { span, added }: { readonly span: Span; readonly added: JsonObject | null },
   weigh: WeighValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
-  const key = `${scope} ${encoding} ${model} ${chat.source.hash(span.start, span.end)}`
+  const key = `${scope} ${encoding} ${model} ${chat.source.hash(span.start, span.end)} ${nameOf(added)}`
   const weight = known.get(key)
   if (weight !== undefined) return weight
-  const counted = yield* weigh(JSON.parse(chat.source.text(span.start, span.end)), counter, model)
+  const value: unknown = JSON.parse(chat.source.text(span.start, span.end))
+  const shown = added !== null && Array.isArray(value) ? [...value, added] : value
+  const counted = yield* weigh(shown, counter, model)
   known.set(key, counted)
   return counted
+}
+
+/** The name of a function tool; '' where there is none. */
+function nameOf(tool: JsonObject | null): string {
+  const described = tool?.['function']
+  return isJsonObject(described) ? String(described['name']) : ''
 }

@@ -3,6 +3,7 @@ import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createLasting } from './lasting.ts'
 import { partOf, type LearntPart } from './learnt-part.ts'
+import { createRecallMemory, type RecallMemory } from './recall-memory.ts'
 import { createPromptCaches, type PromptCaches } from './prompt-caches.ts'
 import { createUsageMemory, type UsageMemory } from './usage-memory.ts'
 
@@ -11,6 +12,8 @@ export type UpstreamMemory = {
   readonly windows: WindowLearner
   /** Where usage of streamed answers need not or must not be asked for. */
   readonly usage: UsageMemory
+  /** Which models must not be offered the recall tool. */
+  readonly recall: RecallMemory
   /** Which credentials an upstream has accepted of late. */
   readonly accepted: AcceptedCredentials
   /** Which models were seen to read prompts from a cache. */
@@ -23,7 +26,7 @@ export type UpstreamMemory = {
   /** The model that answers to this name; null while no answer has said. */
   readonly answeredBy: (key: ModelKey) => string | null
   readonly rememberAnswer: (key: ModelKey, answeredBy: string) => void
-  /** What of it is kept in the store: all but `promptCaches`. */
+  /** What of it is kept in the store: all but `promptCaches` and `recall`. */
   readonly parts: Readonly<Record<string, LearntPart>>
 }
 
@@ -70,6 +73,7 @@ export function createUpstreamMemory({ nowMs, onWindow = () => {} }: UpstreamMem
   return {
     windows,
     usage,
+    recall: createRecallMemory(nowMs),
     promptCaches: createPromptCaches(),
     accepted: {
       has: (upstream, credential) => accepted.get(nameOfCredential({ upstream, credential })) !== null,

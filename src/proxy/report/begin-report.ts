@@ -1,6 +1,6 @@
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
 import type { Arrival } from './arrival.ts'
-import type { Reports, RequestEnd, RequestReport } from './request-report.ts'
+import { unreadAnswer, type Reports, type RequestEnd, type RequestReport } from './request-report.ts'
 
 /** Hands a report on. The returned function tells how the request ended; it does not hold the report. */
 export function beginReport(
@@ -33,7 +33,6 @@ export function reportUnanswered(
     reports,
   )({
     outcome: isGone ? 'client-gone' : 'finished',
-    usage: null,
-    answeredBy: null,
+    ...unreadAnswer,
   })
 }

@@ -138,9 +138,20 @@ export type RequestEnd = {
   } | null
   /** The model that says it has answered; null where none does. */
   readonly answeredBy: string | null
+  /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
+  readonly recalls: number
+  readonly continuations: number
   /** From the body's arrival until the end of the answer, in milliseconds. */
   readonly totalMs: number
 }
+
+/** What is known of an answer that nobody read. */
+export const unreadAnswer = {
+  usage: null,
+  answeredBy: null,
+  recalls: 0,
+  continuations: 0,
+} as const satisfies Partial<RequestEnd>
 
 /** Whoever wants to know of requests. */
 export type Reports = {

@@ -7,6 +7,7 @@ import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import { digest } from './body-source.ts'
 import type { Exchange } from '../wire/exchange.ts'
+import type { RecallOffer } from '../reply/recall-offer.ts'
 import type { Chat } from './read-chat.ts'
 import type { RecordPlace } from '../memory/records.ts'
 import type { Scope } from './scope.ts'
@@ -29,6 +30,8 @@ export type ChatRequest = {
   readonly modelKey: ModelKey
   /** Under whose records it is found again. */
   readonly place: RecordPlace
+  /** The tool that is offered to the model beside the client's; null where none is. */
+  readonly recall: RecallOffer | null
 }
 
 /** What a client key may do; null for a client without one, who may do everything. */
@@ -76,6 +79,7 @@ export function describeRequest(
     upstreamName,
     modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
     place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
+    recall: null,
   }
 }
 

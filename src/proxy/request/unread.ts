@@ -6,7 +6,7 @@ import type { UnreadReason } from './read-chat.ts'
 import { beginReport } from '../report/begin-report.ts'
 import type { Arrival } from '../report/arrival.ts'
 import { bareReport } from '../report/report-of.ts'
-import type { Reports, RequestReport } from '../report/request-report.ts'
+import { unreadAnswer, type Reports, type RequestReport } from '../report/request-report.ts'
 
 /** The answer to a body that was not read, and why it was not. */
 export type Unread = {
@@ -55,6 +55,6 @@ export async function deliverUnread(
   const ended = beginReport(report, arrival, parts.reports)
   const headers = { 'x-foldgate-action': `${report.action};reason=${report.reason}` }
   const delivery = await deliver(exchange, answer, { headers, stallMs: parts.stallMs })
-  ended({ outcome: delivery.outcome, usage: null, answeredBy: null })
+  ended({ outcome: delivery.outcome, ...unreadAnswer })
   return delivery
 }

@@ -21,6 +21,8 @@ export type Outcome = Judged & {
   readonly firstByteMs: number
   /** What had to be done for it beyond sending. */
   readonly remedy: 'none' | 'recovered' | 'restored'
+  /** Whether the model was offered the recall tool. */
+  readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
   readonly asksUsage: boolean
 }
@@ -60,7 +62,7 @@ export function sendOnce(options: SendOptions): Send {
     const firstByteMs = performance.now() - sentAtMs
     const judged = await judge(answer, options.judging(prepared))
     const timing = { attempts, firstSentAtMs, firstByteMs }
-    return { ...judged, ...timing, prepared, remedy: 'none', asksUsage: false }
+    return { ...judged, ...timing, prepared, remedy: 'none', asksUsage: false, offersRecall: false }
   }
 }
 

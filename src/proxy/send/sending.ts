@@ -5,6 +5,8 @@ import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { withReplaced } from './outgoing-body.ts'
 import { measureRequest, rewriteRequest, type Preparation, type Ready } from '../prepare.ts'
 import type { RequestBody } from '../request/read-body.ts'
+import { hasSchema } from '../reply/recall-offer.ts'
+import type { OfferOptions } from './offer-recall.ts'
 import type { RecoverOptions } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
 import { asItCame, type Prepared } from '../rewrite.ts'
@@ -16,6 +18,7 @@ import { refusesUsage } from './usage-refusals.ts'
 export type Sending = {
   readonly once: SendOptions
   readonly usage: UsageOptions
+  readonly recall: OfferOptions | null
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
   /** The request's measure, with its count if it was counted meanwhile. */
@@ -62,6 +65,14 @@ export function sendingOf(
         !refusesUsage(parts.upstreams.addressOf(request.upstreamName).origin),
       onRefused: (how) => memory.usage.refused(request.modelKey, how),
     },
+
+    recall:
+      request.recall === null
+        ? null
+        : {
+            offer: request.recall,
+            onRefused: () => memory.recall.refused(request.modelKey, hasSchema(chat)),
+          },
 
     restore: {
       underStrictPlacement: (prepared) =>

@@ -69,12 +69,15 @@ function showsAll({ compacted, range }: WarmCall): boolean {
 
 /** The client's own body with these messages and the instruction behind them, and fields of our own for the answer. */
 function bodyOf(
-  { chat }: ChatRequest,
+  { chat, recall }: ChatRequest,
   messages: readonly ViewMessage[],
   instruction: string,
   own: Readonly<Record<string, unknown>>,
 ): string {
-  const fields: unknown = JSON.parse(chat.source.text(0, chat.bytes.length))
+  const body: unknown = JSON.parse(chat.source.text(0, chat.bytes.length))
+  const fields = isJsonObject(body) ? body : {}
+  // As the upstream has just been sent them: every prompt begins with its tools.
+  const { tools } = fields
   const texts = messages.map(({ item }) => {
     if (item.kind === 'made') return item.json
     const message = chat.messages[item.index]
@@ -82,8 +85,9 @@ function bodyOf(
   })
   texts.push(JSON.stringify({ role: 'user', content: instruction }))
   const around = {
-    ...(isJsonObject(fields) ? fields : {}),
+    ...fields,
     ...Object.fromEntries(leftOut.map((name) => [name, undefined])),
+    ...(recall === null || !Array.isArray(tools) ? {} : { tools: [...tools, recall.tool] }),
     ...own,
     messages: undefined,
   }

@@ -4,7 +4,7 @@ import type { Upstreams } from '../../upstream/upstreams.ts'
 import { beginReport, reportUnanswered } from '../report/begin-report.ts'
 import { arrivalNow, type Arrival, type ArrivalParts } from '../report/arrival.ts'
 import { bareReport } from '../report/report-of.ts'
-import type { Reports, RequestReport } from '../report/request-report.ts'
+import { unreadAnswer, type Reports, type RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
@@ -52,7 +52,7 @@ export function createRelay(options: RelayOptions): Relay {
     const delivery = await deliver(exchange, answer, {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
     })
-    ended?.({ outcome: delivery.outcome, usage: null, answeredBy: null })
+    ended?.({ outcome: delivery.outcome, ...unreadAnswer })
     if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
     return delivery.outcome
   }

@@ -67,6 +67,19 @@ describe('what is too long', () => {
     }
   })
 
+  test('with the tool by which the model reads back, where its profile offers that', async () => {
+    const profile = { window, recall: { enabled: true } }
+    const tools = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object' } } }]
+    const body = { ...long, tools }
+    await using at = await standWith(completion('fine'), { profile })
+    const reply = await postChat(at.url, body)
+    const told = await asked(body, { profiles: { default: profile } })
+    expect(told.body.toString()).toBe(at.upstream.requests.at(-1)?.body.toString())
+    expect(told.body.toString()).toContain('recall_conversation')
+    const { received } = told.tokens
+    expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(reply.header('x-foldgate-tokens'))
+  })
+
   test('adds up, message by message and category by category', async () => {
     const { tokens, messages, would, message_counts, body } = await asked(long)
     const around = tokens.received.tools + tokens.received.other

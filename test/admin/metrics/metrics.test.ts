@@ -23,7 +23,7 @@ type Opened = ReturnType<typeof openMetrics>
 
 /** One of everything that can happen. */
 function everything({ metrics, request }: Opened): void {
-  request({ isBeyondWindow: true })
+  request({ isBeyondWindow: true }, { recalls: 2, continuations: 1 })
   request({ action: 'recovered', attempts: 2 })
   request({ refusal: 'overflow', status: 400, strides: [] })
   request({ profile: null, size: null, action: 'refused', strides: [], attempts: 0, firstByteMs: null })

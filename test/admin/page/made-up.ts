@@ -100,6 +100,8 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     completion_tokens: null,
     prompt_cost: null,
     whole_prompt_cost: null,
+    recalls: 0,
+    continuations: 0,
     added_ms: 3,
     first_byte_ms: 210,
     total_ms: 1_800,

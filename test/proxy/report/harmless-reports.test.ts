@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFailures } from '../../../src/proxy/failures.ts'
 import { harmlessReports } from '../../../src/proxy/report/harmless-reports.ts'
+import { unreadAnswer } from '../../../src/proxy/report/request-report.ts'
 import type { Tracing } from '../../../src/tracing/open-tracing.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion, silence } from '../../support/fake-upstream.ts'
@@ -58,6 +59,6 @@ test('what throws is counted once for each time, and the end is not told to who 
   const reports = harmlessReports({ begin: failing, relayed: failing }, failures)
   const ended = reports.begin(reportOf())
   reports.relayed('other', 'relayed')
-  ended({ outcome: 'finished', usage: null, answeredBy: null, totalMs: 1 })
+  ended({ outcome: 'finished', ...unreadAnswer, totalMs: 1 })
   expect(noted).toEqual(['observation', 'observation'])
 })

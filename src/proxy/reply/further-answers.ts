@@ -1,0 +1,143 @@
+import { FoldgateError } from '../../errors.ts'
+import { addedTurn } from './added-turn.ts'
+import { nextStep, type StepLimits } from '../../replies/next-step.ts'
+import {
+  continuedTextTurn,
+  recallTurn,
+  repeatedCallTurn,
+  type AnsweredCall,
+} from '../../replies/further-turns.ts'
+import type { Reply, ReplyCall } from '../../replies/reply.ts'
+import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../replies/seam.ts'
+import type { Failures } from '../failures.ts'
+import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from './recall-answers.ts'
+import type { Prepared } from '../rewrite.ts'
+import { isAnswered, type Outcome } from '../send/send.ts'
+
+/** What becomes of a reply that is not over yet. */
+export type Further =
+  /** The reply is complete as it is. */
+  | { readonly kind: 'end' }
+  /** It goes on in another answer. */
+  | { readonly kind: 'answer'; readonly outcome: Outcome; readonly seam: Seam }
+  /** It cannot go on, and without that it is nothing: what the upstream said last. */
+  | { readonly kind: 'refused'; readonly outcome: Outcome }
+
+export type FurtherAnswers = {
+  /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
+  readonly after: (reply: Reply) => Promise<Further>
+  /** How often either was done. */
+  readonly counts: () => ReplyCounts
+}
+
+export type ReplyCounts = { readonly recalls: number; readonly continuations: number }
+
+export type FurtherAnswersOptions = {
+  /** The request as it was answered. */
+  readonly prepared: Prepared
+  readonly toolName: string | null
+  readonly recallRounds: number
+  readonly continuationsMax: number
+  /** What is left of the budget beside the request, in our tokens. */
+  readonly roomTokens: number
+  readonly count: (text: string) => number
+  /** Sends a form of the request. */
+  readonly send: (prepared: Prepared, how: { readonly offersRecall: boolean }) => Promise<Outcome>
+  /** The answer to a call of Foldgate's tool, with what is left of the budget. */
+  readonly answerRecall: (argumentsText: string, roomTokens: number) => Promise<string>
+  readonly failures: Pick<Failures, 'note'>
+}
+
+/** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
+export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
+  const { prepared, failures } = options
+  let limits: StepLimits = {
+    toolName: options.toolName,
+    recallsLeft: options.recallRounds,
+    continuationsLeft: options.continuationsMax,
+  }
+  /** What was said and answered since the request, as messages. */
+  let turns: readonly string[] = []
+  /** What the model said since then, where it was cut. */
+  let said = ''
+  let recalls = 0
+  let continuations = 0
+
+  function roomTokens(messages: readonly string[]): number {
+    return messages.reduce((room, message) => room - options.count(message), options.roomTokens)
+  }
+
+  async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
+    const answered: AnsweredCall[] = []
+    let room = roomTokens(turns)
+    // What was read so far is worth more than another page that does not fit.
+    const isOver = isTooOften || (recalls > 0 && room < RECALL_ROOM_TOKENS_MIN)
+    for (const call of calls) {
+      const answer = isOver ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, room)
+      room -= options.count(answer)
+      answered.push({ call, answer })
+    }
+    const text = said + (reply.text ?? '')
+    turns = [...turns, ...recallTurn(text, reply, answered)]
+    said = ''
+    recalls += 1
+    limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
+    const seam = paragraphSeam(text)
+    const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
+    if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
+    failures.note('recall', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    // As if there were no such tool: the request is answered once more, without it.
+    limits = { ...limits, toolName: null }
+    turns = []
+    const plain = await options.send(prepared, { offersRecall: false })
+    return isAnswered(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
+  }
+
+  async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
+    const all = [...turns, ...messages]
+    if (roomTokens(all) < 0) return { kind: 'end' }
+    const outcome = await sent(addedTurn(prepared, all), { offersRecall: limits.toolName !== null })
+    if (outcome === null || !isAnswered(outcome)) {
+      failures.note('continuation', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+      return { kind: 'end' }
+    }
+    continuations += 1
+    limits = { ...limits, continuationsLeft: limits.continuationsLeft - 1 }
+    return { kind: 'answer', outcome, seam }
+  }
+
+  /** Null where it fails on the wire. */
+  async function sent(form: Prepared, how: { readonly offersRecall: boolean }): Promise<Outcome | null> {
+    try {
+      return await options.send(form, how)
+    } catch (error) {
+      if (error instanceof FoldgateError) return null
+      throw error
+    }
+  }
+
+  return {
+    after: async (reply) => {
+      const step = nextStep(reply, limits)
+      switch (step.kind) {
+        case 'end':
+          return step
+        case 'recall':
+          return recall(reply, step.calls, step.isTooOften)
+        case 'continue-text':
+          said += reply.text ?? ''
+          return continueWith(continuedTextTurn(said), continuationSeam(said, anchorOf(said)))
+        case 'repeat-call':
+          said += reply.text ?? ''
+          return continueWith(repeatedCallTurn(said, step.name), paragraphSeam(said))
+      }
+    },
+    counts: () => ({ recalls, continuations }),
+  }
+}
+
+// --- internal ---
+
+function statusOf(outcome: Outcome | null): string {
+  return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
+}

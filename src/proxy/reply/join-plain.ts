@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream'
+import { parseJsonText, stringifyJson } from '../../conversation/json-value.ts'
+import { readUsage } from '../../overflow/completion.ts'
+import { createPlainReply } from '../../replies/plain-reply.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { AnswerObserver } from '../observe.ts'
+import type { Outcome } from '../send/send.ts'
+import type { JoinedReply, JoinOptions } from './joined-reply.ts'
+import { readWhole } from './read-whole.ts'
+import { withoutLength } from './without-length.ts'
+
+/** Reads plain answers whole, until the reply is over. What cannot be read goes on as it came. */
+export async function joinPlain(
+  first: Outcome,
+  observer: AnswerObserver,
+  { rules, further }: JoinOptions,
+): Promise<JoinedReply> {
+  const plain = createPlainReply(rules)
+  let outcome = await readWhole(first, BODY_BYTES_MAX)
+  for (const piece of outcome.held) observer.tap(piece)
+  for (;;) {
+    const reply = plain.take(bodyOf(outcome))
+    if (reply === null) break
+    const next = await further.after(reply)
+    if (next.kind === 'refused') return joined(next.outcome)
+    if (next.kind === 'end') {
+      const body = plain.finish()
+      const text = body === null ? null : stringifyJson(body)
+      return joined(text === null ? outcome : withBody(outcome, first.answer, text))
+    }
+    plain.goOn(next.seam)
+    outcome = await readWhole(next.outcome, BODY_BYTES_MAX)
+  }
+  return joined(outcome)
+
+  function joined(last: Outcome): JoinedReply {
+    const { prepared, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
+    const told = { prepared, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
+    // Made now: while the answer is delivered, nothing of the request is to be held.
+    const total = { ...further.counts(), usage: readUsage({ usage: plain.usage() }) }
+    return {
+      outcome: { ...last, ...told },
+      isOpen: false,
+      observer: { tap: () => {}, end: observer.end },
+      total: () => total,
+    }
+  }
+}
+
+// --- internal ---
+
+/** A larger answer is passed on as it comes. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+/** The parsed body; undefined where it is not whole. */
+function bodyOf({ answer, held }: Outcome): unknown {
+  return answer.body.readableEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
+}
+
+function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
+  const body = Readable.from([Buffer.from(text)])
+  const headers = { rawHeaders: withoutLength(rawHeaders), status, statusText }
+  return { ...outcome, answer: { ...outcome.answer, ...headers, body }, held: [] }
+}

@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream'
+import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import { readUsage } from '../../overflow/completion.ts'
+import { readChunk } from '../../replies/chunk.ts'
+import { createEventBlocks } from '../../replies/event-blocks.ts'
+import { createReplyStream } from '../../replies/reply-stream.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { AnswerObserver } from '../observe.ts'
+import type { Outcome } from '../send/send.ts'
+import type { JoinedReply, JoinOptions } from './joined-reply.ts'
+import { readWhole } from './read-whole.ts'
+import { withoutLength } from './without-length.ts'
+
+/** Streams a reply: the first answer as it comes, and behind it those that go on from it. */
+export function joinStream(
+  first: Outcome,
+  observer: AnswerObserver,
+  { rules, further }: JoinOptions,
+): JoinedReply {
+  const stream = createReplyStream<RawEvent>(rules)
+  let current: Answer = first.answer
+
+  async function* reply(): AsyncGenerator<Buffer, void, void> {
+    let outcome = first
+    for (;;) {
+      const { body: flowing } = outcome.answer
+      let timer: NodeJS.Timeout | null = null
+      for await (const event of events(outcome, () => timer !== null)) {
+        const out = stream.take(event)
+        if (out.length > 0) yield bytesOf(out)
+        // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
+        else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+      }
+      if (timer !== null) clearTimeout(timer)
+      const { reply: said, shown } = stream.ended()
+      if (shown.length > 0) yield bytesOf(shown)
+      const next = said === null ? END : await further.after(said)
+      if (next.kind === 'refused') {
+        // What has been shown cannot be taken back: the upstream's error follows it, and an end in the middle.
+        yield* errorEvent(next.outcome)
+        throw new Error(`the upstream refused to go on with status ${next.outcome.answer.status}`)
+      }
+      if (next.kind === 'end') {
+        const out = bytesOf(stream.finish())
+        if (out.length > 0) yield out
+        return
+      }
+      outcome = next.outcome
+      current = outcome.answer
+      stream.goOn(next.seam)
+    }
+  }
+
+  async function* events(outcome: Outcome, isOver: () => boolean): AsyncGenerator<RawEvent, void, void> {
+    const blocks = createEventBlocks()
+    for await (const piece of pieces(outcome, isOver)) {
+      if (outcome === first) observer.tap(piece)
+      for (const block of blocks.feed(piece.toString('latin1'))) yield rawEvent(block)
+    }
+    const rest = blocks.end()
+    if (rest !== '') yield rawEvent(rest)
+  }
+
+  const body = Readable.from(reply(), { objectMode: false, highWaterMark: 0 })
+  // A generator that waits for its upstream does not hear that nobody reads it any more.
+  body.once('close', () => current.body.destroy())
+  const answer: Answer = {
+    ...first.answer,
+    rawHeaders: withoutLength(first.answer.rawHeaders),
+    body,
+    failure: (error) => current.failure(error),
+  }
+  return {
+    outcome: { ...first, answer, held: [] },
+    isOpen: true,
+    observer: { tap: () => {}, end: observer.end },
+    total: () => ({ ...further.counts(), usage: readUsage({ usage: stream.usage() }) }),
+  }
+}
+
+// --- internal ---
+
+/** A refusal as servers state one in the middle of a stream, where it is JSON. */
+async function* errorEvent(outcome: Outcome): AsyncGenerator<Buffer, void, void> {
+  const { held } = await readWhole(outcome, ERROR_BYTES_MAX)
+  outcome.answer.body.destroy()
+  const error = parseJsonText(Buffer.concat(held).toString('utf8'))
+  if (isJsonObject(error)) yield Buffer.from(`data: ${JSON.stringify(error)}\n\n`)
+}
+
+/** Larger errors are pages, not messages. */
+const ERROR_BYTES_MAX = 256 * 1024
+
+/** An event with the bytes that it came in. */
+type RawEvent = { readonly text: string; readonly bytes: Buffer }
+
+/** How long an answer may take to end behind its last event, in milliseconds. */
+const DRAIN_MS = 250
+
+const END = { kind: 'end' } as const
+
+function rawEvent(latin1: string): RawEvent {
+  const bytes = Buffer.from(latin1, 'latin1')
+  return { text: bytes.toString('utf8'), bytes }
+}
+
+function bytesOf(events: readonly (RawEvent | string)[]): Buffer {
+  return Buffer.concat(events.map((event) => (typeof event === 'string' ? Buffer.from(event) : event.bytes)))
+}
+
+/** The pieces of an answer. What happens to it once it `isOver` does not matter any more. */
+async function* pieces({ held, answer }: Outcome, isOver: () => boolean): AsyncGenerator<Buffer, void, void> {
+  yield* held
+  if (answer.body.readableEnded) return
+  try {
+    for await (const piece of answer.body) yield piece
+  } catch (error) {
+    if (!isOver()) throw error
+  }
+}
+
+function isDone({ text }: RawEvent): boolean {
+  return readChunk(text).kind === 'done'
+}

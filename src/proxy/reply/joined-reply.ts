@@ -1,0 +1,40 @@
+import type { CallRules } from '../../replies/shown-reason.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { observeAnswer, type AnswerObserver } from '../observe.ts'
+import type { Outcome } from '../send/send.ts'
+import type { FurtherAnswers, ReplyCounts } from './further-answers.ts'
+import { joinPlain } from './join-plain.ts'
+import { joinStream } from './join-stream.ts'
+import type { Usage } from '../../overflow/completion.ts'
+
+/** A reply that may take several answers, as one answer for the client. */
+export type JoinedReply = {
+  readonly outcome: Outcome
+  /** Whether it may still go on while it flows. */
+  readonly isOpen: boolean
+  /** What reads along with the first answer: what it states of its prompt is said of what was measured. */
+  readonly observer: AnswerObserver
+  /** How often it went on, and what all of its answers cost; null where none stated that. For the end. */
+  readonly total: () => ReplyCounts & { readonly usage: Usage | null }
+}
+
+export type JoinOptions = { readonly rules: CallRules; readonly further: FurtherAnswers }
+
+/** Makes one answer of a reply that goes on from this one; null where nobody can go on from it. */
+export async function joinReply(first: Outcome, options: JoinOptions): Promise<JoinedReply | null> {
+  const shape = shapeOf(first)
+  if (shape === null) return null
+  const observer = observeAnswer(first.answer)
+  return shape === 'stream' ? joinStream(first, observer, options) : joinPlain(first, observer, options)
+}
+
+// --- internal ---
+
+/** What an answer is: read as a stream or as a whole; null where nobody can go on from it. */
+function shapeOf({ answer }: Outcome): 'stream' | 'plain' | null {
+  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+  const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
+  if (answer.status !== 200 || encoding.trim().toLowerCase() !== 'identity') return null
+  if (/^\s*text\/event-stream/i.test(contentType)) return 'stream'
+  return /json/i.test(contentType) ? 'plain' : null
+}

@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache'
+import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { Failures } from '../failures.ts'
+import { whyUntouched } from '../prepare.ts'
+import type { UpstreamMemory } from '../memory/upstream-memory.ts'
+import type { ChatRequest } from '../request/chat-request.ts'
+import type { Chat } from '../request/read-chat.ts'
+import { withReplaced } from '../send/outgoing-body.ts'
+import type { Prepared } from '../rewrite.ts'
+
+/** The tool with which a model reads back what was folded, as one request offers it. */
+export type RecallOffer = { readonly name: string; readonly tool: JsonObject }
+
+/** What of a request decides whether it offers the tool. */
+export type Offering = { readonly profile: Profile; readonly chat: Chat; readonly scope: string }
+
+export type RecallOffers = (offering: Offering) => RecallOffer | null
+
+/**
+ * Whether a request offers the tool: where its profile says so, it has tools itself, asks for one answer, and is free to
+ * call what it likes. From a conversation's first request on, so that the list of tools, with which every prompt
+ * begins, stays the same.
+ */
+export function createRecallOffers(): RecallOffers {
+  const offers = new LRUCache<string, RecallOffer | typeof NONE>({ max: TOOL_LISTS_MAX })
+  return function recallOffer({ profile, chat, scope }) {
+    const { tools, choices, hasForcedToolChoice } = chat.completion
+    const isWanted = profile.recall.enabled && !profile.observe
+    if (!isWanted || tools === null || choices !== 1 || hasForcedToolChoice) return null
+    const key = `${scope} ${chat.source.hash(tools.start, tools.end)}`
+    const known = offers.get(key)
+    if (known !== undefined) return known === NONE ? null : known
+    const offer = offerBeside(parseJson(chat.source, tools))
+    offers.set(key, offer ?? NONE)
+    return offer
+  }
+}
+
+/** The request with the tool that it offers, but where its upstream has refused that, or is sent nothing of Foldgate's. */
+export function withOffer(request: ChatRequest, parts: OfferParts): ChatRequest {
+  const { profile, chat, modelKey, place } = request
+  const { memory } = parts
+  if (!profile.recall.enabled || whyUntouched(request, memory) !== null) return request
+  if (!memory.recall.mayOffer(modelKey, hasSchema(chat))) return request
+  const { scope } = place
+  const recall = parts.failures.attempt('recall', null, () => parts.recallOffer({ profile, chat, scope }))
+  return { ...request, recall }
+}
+
+export type OfferParts = {
+  readonly recallOffer: RecallOffers
+  readonly memory: Pick<UpstreamMemory, 'placementOf' | 'recall'>
+  readonly failures: Pick<Failures, 'attempt'>
+}
+
+/** Whether the answer has to keep to a schema: some servers take tools or that, not both. */
+export function hasSchema({ completion }: Pick<Chat, 'completion'>): boolean {
+  return completion.responseFormat !== null
+}
+
+/** The request with the tool as the last of its list. */
+export function withTool(prepared: Prepared, offer: RecallOffer): Prepared {
+  const { tools } = prepared.chat.completion
+  if (tools === null) return prepared
+  const at = tools.end - 1
+  const pieces = withReplaced(prepared.pieces, { start: at, end: at }, `,${JSON.stringify(offer.tool)}`)
+  return { ...prepared, pieces }
+}
+
+// --- internal ---
+
+/** Lists of tools whose names are remembered: an agent has one. */
+const TOOL_LISTS_MAX = 1_000
+
+const NONE = 'none'
+
+function offerBeside(tools: unknown): RecallOffer | null {
+  if (!Array.isArray(tools) || tools.length === 0) return null
+  const name = recallToolName(new Set(tools.flatMap(namesIn)))
+  return { name, tool: recallTool(name) }
+}
+
+/** The names that a tool takes, whatever its kind. */
+function namesIn(tool: unknown): string[] {
+  if (!isJsonObject(tool)) return []
+  const described = [tool, tool['function'], tool['custom']]
+  return described.flatMap((each) =>
+    isJsonObject(each) && typeof each['name'] === 'string' ? each['name'] : [],
+  )
+}
