@@ -96,7 +96,7 @@ function clipped({ count }: Subject, text: string, lengthening: number, tokensMa
   // Of what was not counted the mark states the size that its length tells.
   const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
   const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
-  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, whole)))
+  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, { wholeTokens: whole })))
 }
 
 function clean(text: string): string {
