@@ -51,7 +51,11 @@ export function* viewUnder(
 ): Steps<View> {
   const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
-  return yield* buildView(subject, ledger, treatments, cache, { stride, strict })
+  return yield* buildView(subject, ledger, treatments, cache, {
+    stride,
+    strict,
+    areNamed: policy.recall.enabled,
+  })
 }
 
 export type TightenOptions = {
@@ -86,6 +90,5 @@ export function* tighten(
     plannedTokensMax: null,
   })
   if (stride === null) return null
-  const view = yield* buildView(subject, ledger, treatments, cache, { stride, strict: options.strict })
-  return { stride, view }
+  return { stride, view: yield* viewUnder(subject, cache, { policy, stride, strict: options.strict }) }
 }

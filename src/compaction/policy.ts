@@ -14,6 +14,7 @@ export type Policy = Pick<
   | 'clear'
   | 'fold'
   | 'recap'
+  | 'recall'
 >
 
 /**

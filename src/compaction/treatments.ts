@@ -7,6 +7,7 @@ import { clipArguments, clipText, waterLevel } from './passes/clip.ts'
 import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
+import { handleOf } from './handles.ts'
 import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
@@ -23,8 +24,9 @@ export type Treatment =
   | { readonly kind: 'clipped'; readonly tokensMax: number; readonly of: 'kept' | 'rendered' | 'previewed' }
 
 /**
- * Makes the treated messages of one subject and remembers them. What it makes depends on the message and the
- * policy only. The tokens stated for a made message are those that its JSON would be counted with.
+ * Makes the treated messages of one subject and remembers them. What it makes depends on the message, the policy
+ * and, where messages are named, its place. The tokens stated for a made message are those that its JSON would be
+ * counted with.
  */
 export type Treatments = {
   /** The message under this treatment; `text` null where the treatment changes nothing. */
@@ -52,7 +54,9 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
       if (latest?.how === how) return latest.made
       // A cleared result names its tool, which stands in another message.
       const tool = treatment.kind === 'cleared' ? toolNameOf(subject, index) : ''
-      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${settings}`
+      // Equal bytes stand at several places, and each of them has a name of its own.
+      const handle = handleIn(policy, subject, index, treatment.kind) ?? ''
+      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${handle}:${settings}`
       let made = cache.get(key)
       if (made === undefined) {
         made = smallerOf(size, makeOne(policy, subject, index, treatment))
@@ -81,6 +85,12 @@ function nameOf(treatment: Treatment): string {
   }
 }
 
+/** The name that the mark of a treated message states; null where it has no mark or messages have no names. */
+function handleIn(policy: Policy, subject: Subject, index: number, kind: Treatment['kind']): string | null {
+  const isMarked = kind === 'previewed' || kind === 'cleared' || kind === 'clipped'
+  return policy.recall.enabled && isMarked ? handleOf(index, subject.structure.systemCount) : null
+}
+
 /** A treatment that would make a message larger leaves it as it is. */
 function smallerOf(size: number, made: Made): Made {
   return made.text !== null && made.tokens < size ? made : unchanged(size)
@@ -96,7 +106,8 @@ function makeOne(policy: Policy, subject: Subject, index: number, treatment: Tre
     case 'kept':
       return unchanged(subject.sizes[index] ?? 0)
     case 'cleared': {
-      const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0)
+      const handle = handleIn(policy, subject, index, treatment.kind)
+      const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0, handle)
       return withText(subject, index, { text, how: 'cleared' }, 'drop')
     }
     case 'rendered':
@@ -127,10 +138,9 @@ function treatedText(
   if (kind === 'rendered') return rendered
   const size = shown === text ? (subject.sizes[index] ?? 0) : subject.count(shown)
   if (size < policy.preview.threshold_tokens) return rendered
-  const preview = previewText(shown, subject.sizes[index] ?? 0, {
-    maxChars: policy.preview.max_chars,
-    maxLines: policy.preview.max_lines,
-  })
+  const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
+  const handle = handleIn(policy, subject, index, kind)
+  const preview = previewText(shown, subject.sizes[index] ?? 0, bounds, handle)
   return preview === shown ? rendered : { text: preview, how: 'previewed' }
 }
 
@@ -200,7 +210,8 @@ function clipMessage(
   const level = waterLevel([textTokens, ...argumentTokens], treatment.tokensMax - staying - markTokens, 0)
 
   const replacements: Replacement[] = []
-  const clipped = clipText(text, textTokens, level, count)
+  const mark = { handle: handleIn(policy, subject, index, treatment.kind) }
+  const clipped = clipText(text, textTokens, level, count, mark)
   const shownText = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
   if (shownText !== parsed.text || drops) {
     const content = contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
@@ -215,7 +226,7 @@ function clipMessage(
       tokens += sizeTokens
       continue
     }
-    const shown = clippedArguments(span.kind, argumentsText, sizeTokens, level, count)
+    const shown = clippedArguments(span.kind, argumentsText, sizeTokens, level, count, mark)
     tokens += count(shown)
     isCut ||= shown !== argumentsText
     replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })

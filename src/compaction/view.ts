@@ -40,6 +40,8 @@ export type ViewOptions = {
   readonly stride: Stride | null
   /** Whether user messages are joined, for templates that want the roles to alternate. */
   readonly strict: boolean
+  /** Whether recaps name messages, by which they can be read back. */
+  readonly areNamed: boolean
 }
 
 /** The messages that are sent for a conversation that stands in this stride. */
@@ -117,7 +119,7 @@ export function* buildView(
     }
     if (part.recap === null) return
     const said = part.summaries.map(({ text }) => text)
-    const recap = yield* recapOf(subject, part.recap, { ...around, said }, cache)
+    const recap = yield* recapOf(subject, part.recap, { ...around, said }, cache, options)
     if (recap.text === null) return
     standIns.recaps += 1
     messages.push(standInMessage(recap.text, recap.tokens, 'recap', part.recap))

@@ -3,7 +3,8 @@ import { renderTerminal } from '../compaction/passes/render.ts'
 import { harmless } from '../compaction/recap/harmless.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
-import type { Media, Message, ParsedMessage, Role } from '../conversation/message.ts'
+import { mediaMarks } from '../conversation/media-marks.ts'
+import type { Message, ParsedMessage, Role } from '../conversation/message.ts'
 import { parseMessage } from '../conversation/parse.ts'
 import type { Steps } from '../conversation/source.ts'
 import { redacted } from './secrets.ts'
@@ -55,8 +56,6 @@ const ARGUMENTS_TOKENS_MAX = 300
 const DRAWN_CHARS = 65_536
 const SEARCHED_CHARS = 32_768
 
-const MEDIA_MARKS_MAX = 8
-
 function saidIn(subject: Subject, message: Message, index: number, text: string): string[] {
   const { facts } = message
   const near = ends(text, DRAWN_CHARS)
@@ -96,7 +95,7 @@ function clipped({ count }: Subject, text: string, lengthening: number, tokensMa
   // Of what was not counted the mark states the size that its length tells.
   const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
   const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
-  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, whole)))
+  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, { wholeTokens: whole })))
 }
 
 function clean(text: string): string {
@@ -111,18 +110,4 @@ function ends(text: string, chars: number): string {
 /** A line of content that looks like a label is marked as none. */
 function unlabelled(text: string): string {
   return text.replace(/^(?=[ \t]*\[(?:user|assistant|system|developer|other|to |from ))/gim, '\\')
-}
-
-function mediaMarks(media: readonly Media[]): string {
-  const marks = media.slice(0, MEDIA_MARKS_MAX).map(mediaMark)
-  if (media.length > MEDIA_MARKS_MAX) marks.push(`[and ${media.length - MEDIA_MARKS_MAX} more]`)
-  return marks.join(' ')
-}
-
-function mediaMark({ kind, widthPixels, heightPixels, seconds }: Media): string {
-  const isSized = widthPixels > 0 && heightPixels > 0
-  if (isSized) return `[${kind} ${widthPixels}x${heightPixels}]`
-  return seconds === undefined
-    ? `[${kind === 'other' ? 'other content' : kind}]`
-    : `[${kind} ${Math.round(seconds)}s]`
 }

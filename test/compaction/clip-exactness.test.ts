@@ -17,12 +17,14 @@ import {
 import { policyOf, subjectFrom } from '../support/subject.ts'
 
 const counter = await loadCounter('o200k_base')
-const policy = policyOf({ preview: { threshold_tokens: 200, max_chars: 400, max_lines: 20 } })
+const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
+const policies = [false, true].map((enabled) => policyOf({ preview, recall: { enabled } }))
 
 /** A message under a treatment: what is sent for it, what it is said to weigh, and what it weighs. */
-function treat(message: object, treatment: Treatment, exact = true) {
+function treat(message: object, treatment: Treatment, exact = true, isNamed = false) {
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
+  const policy = policies[isNamed ? 1 : 0] ?? policyOf()
   const treatments = createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
   const made = finish(treatments.make(0, treatment))
   const sent = made.text ?? JSON.stringify(message)
@@ -130,12 +132,14 @@ const anyMessage = fc
 
 describe('what a made message is said to weigh is what it weighs (P7)', () => {
   test.each([
-    ['in an encoding', true, 300],
-    ['in thirds', false, 1_500],
-  ])('%s, whatever is in the message and whatever is done to it', (_, exact, numRuns) => {
+    ['in an encoding', true, false, 300],
+    ['in thirds', false, false, 1_500],
+    ['in an encoding with a mark that names it', true, true, 300],
+    ['in thirds with a mark that names it', false, true, 1_500],
+  ])('%s, whatever is in the message and whatever is done to it', (_, exact, isNamed, numRuns) => {
     fc.assert(
       fc.property(anyMessage, arbitraryTreatment, (message, treatment) => {
-        const { said, weighs, size } = treat(message, treatment, exact)
+        const { said, weighs, size } = treat(message, treatment, exact, isNamed)
         expect(said).toBe(weighs)
         expect(said).toBeLessThanOrEqual(size)
       }),

@@ -49,9 +49,11 @@ const limited = fc
   .record({
     limit: fc.record({ turns: few, messages: few.map((count) => count * 3) }),
     keep: fc.record({ recent_messages: fc.integer({ min: 0, max: 12 }), task: fc.boolean() }),
+    recall: fc.record({ enabled: fc.boolean() }),
   })
   .map(policyOf)
-const policies = fc.oneof({ weight: 1, arbitrary: fc.constant(policyOf()) }, limited)
+const plain = fc.boolean().map((enabled) => policyOf({ recall: { enabled } }))
+const policies = fc.oneof({ weight: 1, arbitrary: plain }, limited)
 
 describe('a view', () => {
   test('fits the budget whenever the fixed parts do (P7)', () => {

@@ -1,5 +1,10 @@
-/** What stands in the place of a cleared tool result: the tool and the size, so that it can be asked for again. */
-export function clearedText(toolName: string, sizeTokens: number): string {
+import { namedInMark } from '../handles.ts'
+
+/**
+ * What stands in the place of a cleared tool result: the tool and the size, so that it can be asked for again, and the
+ * name by which it can be read back; null where it cannot.
+ */
+export function clearedText(toolName: string, sizeTokens: number, handle: string | null = null): string {
   const what = toolName === '' ? 'tool result' : `result of ${toolName}`
-  return `[cleared: ${what}, ${sizeTokens} tokens]`
+  return `[cleared: ${what}, ${sizeTokens} tokens${namedInMark(handle)}]`
 }

@@ -1,5 +1,6 @@
 import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import { cutHead, cutTail } from '../cut.ts'
+import { namedInMark } from '../handles.ts'
 import type { CountTokens } from '../subject.ts'
 
 /** The share of a clipped text that its head takes. */
@@ -23,20 +24,27 @@ export function waterLevel(sizes: readonly number[], allowed: number, floor: num
   return Math.max(floor, ascending.at(-1) ?? floor)
 }
 
+/** What the mark of a clipped text says. */
+export type ClipMark = {
+  /** The original's size in tokens where the text itself is only a part of it. Default: the text's. */
+  readonly wholeTokens?: number
+  /** The name by which the whole can be read back. Default null: it cannot. */
+  readonly handle?: string | null
+}
+
 /**
  * A text shortened to at most `tokensMax` tokens, head and tail kept around a mark that states the
- * original size; the text itself where it fits. Below a few tokens a fixed word remains. `wholeTokens` is the
- * original's size where the text itself is only a part of it.
+ * original size; the text itself where it fits. Below a few tokens a fixed word remains.
  */
 export function clipText(
   text: string,
   sizeTokens: number,
   tokensMax: number,
   count: CountTokens,
-  wholeTokens = sizeTokens,
+  { wholeTokens = sizeTokens, handle = null }: ClipMark = {},
 ): string {
   if (sizeTokens <= tokensMax) return text
-  const mark = ` [clipped: ${wholeTokens} tokens in all] `
+  const mark = ` [clipped: ${wholeTokens} tokens in all${namedInMark(handle)}] `
   const room = tokensMax - count(mark)
   let chars = Math.floor((text.length * room) / sizeTokens)
   while (chars > 0) {
@@ -59,15 +67,18 @@ export function clipArguments(
   sizeTokens: number,
   tokensMax: number,
   count: CountTokens,
+  mark: Pick<ClipMark, 'handle'> = {},
 ): string {
   if (sizeTokens <= tokensMax) return argumentsText
   for (const share of [1, 0.6, 0.3]) {
-    const fields = clippedFields(argumentsText, Math.floor(tokensMax * share), count)
+    const fields = clippedFields(argumentsText, Math.floor(tokensMax * share), count, mark)
     if (fields !== null && count(fields) <= tokensMax) return fields
   }
   let textTokensMax = tokensMax - ARGUMENTS_FRAME_TOKENS
   while (textTokensMax > 0) {
-    const whole = JSON.stringify({ clipped: clipText(argumentsText, sizeTokens, textTokensMax, count) })
+    const whole = JSON.stringify({
+      clipped: clipText(argumentsText, sizeTokens, textTokensMax, count, mark),
+    })
     if (count(whole) <= tokensMax) return whole
     textTokensMax = Math.floor(textTokensMax * SHRINK) - 1
   }
@@ -82,7 +93,12 @@ const SHRINK = 0.9
 /** `{"clipped":""}` and a margin for the escapes inside. */
 const ARGUMENTS_FRAME_TOKENS = 6
 
-function clippedFields(argumentsText: string, tokensMax: number, count: CountTokens): string | null {
+function clippedFields(
+  argumentsText: string,
+  tokensMax: number,
+  count: CountTokens,
+  mark: ClipMark,
+): string | null {
   const fields = fieldsOf(argumentsText)
   if (fields === null) return null
   const sizes = fields.map(({ text }) => (text === null ? 0 : count(text)))
@@ -91,7 +107,7 @@ function clippedFields(argumentsText: string, tokensMax: number, count: CountTok
   if (level <= 0) return null
   return objectOf(fields, ({ json, text }, index) => {
     const size = sizes[index] ?? 0
-    return text === null || size <= level ? json : JSON.stringify(clipText(text, size, level, count))
+    return text === null || size <= level ? json : JSON.stringify(clipText(text, size, level, count, mark))
   })
 }
 

@@ -1,4 +1,5 @@
 import { cutHead, cutTail } from '../cut.ts'
+import { namedInMark } from '../handles.ts'
 
 /** A preview's bounds: the shorter one counts. */
 export type PreviewBounds = { readonly maxChars: number; readonly maxLines: number }
@@ -6,9 +7,17 @@ export type PreviewBounds = { readonly maxChars: number; readonly maxLines: numb
 /** The share of a preview that its head takes: commands print what they are first and how they ended last. */
 const HEAD_SHARE = 0.6
 
-/** A long text's head and tail, with a mark between them that states the original size in tokens; the text itself where that is no longer. */
-export function previewText(text: string, sizeTokens: number, bounds: PreviewBounds): string {
-  const mark = previewMark(sizeTokens)
+/**
+ * A long text's head and tail, with a mark between them that states the original size in tokens and the name by which
+ * all of it can be read back, null where it cannot; the text itself where that is no longer.
+ */
+export function previewText(
+  text: string,
+  sizeTokens: number,
+  bounds: PreviewBounds,
+  handle: string | null = null,
+): string {
+  const mark = previewMark(sizeTokens, handle)
   const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
   const lines = Math.max(0, bounds.maxLines - 1)
   const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
@@ -26,6 +35,6 @@ export function previewText(text: string, sizeTokens: number, bounds: PreviewBou
 /** The line breaks around the mark. */
 const BREAKS_CHARS = 2
 
-function previewMark(sizeTokens: number): string {
-  return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens]`
+function previewMark(sizeTokens: number, handle: string | null): string {
+  return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${namedInMark(handle)}]`
 }

@@ -14,9 +14,17 @@ export const labels = {
   result: (tool: string): string => `[from ${inLabel(tool)}]`,
 } as const
 
-/** Quoted text as it may stand in a recap: a line that looks like a label or a heading is marked as none. */
-export function unforged(text: string): string {
-  return text.replace(headingLike, '\\')
+/** A label that names the message in which the quote stands. */
+export function namedLabel(label: string, handle: string): string {
+  return `${label.slice(0, -1)} ${handle}]`
+}
+
+/**
+ * Quoted text as it may stand in a recap: a line that looks like a label or a heading is marked as none. `areNamed`: whether
+ * labels name messages there.
+ */
+export function unforged(text: string, areNamed: boolean): string {
+  return text.replace(areNamed ? namedHeadingLike : headingLike, '\\')
 }
 
 // --- internal ---
@@ -30,7 +38,10 @@ function inLabel(tool: string): string {
 /** No label holds a character that means something in a pattern but its bracket. */
 const beginnings = [...Object.values(headings), labels.user, labels.assistant, '[to ', '[from ']
 
-const headingLike = new RegExp(
-  String.raw`^(?=\s*(?:${beginnings.map((beginning) => beginning.replace('[', String.raw`\[`)).join('|')}))`,
-  'gim',
-)
+const headingLike = lineThatBegins(beginnings)
+const namedHeadingLike = lineThatBegins([...beginnings, '[user #', '[assistant #'])
+
+function lineThatBegins(any: readonly string[]): RegExp {
+  const patterns = any.map((beginning) => beginning.replace('[', String.raw`\[`))
+  return new RegExp(String.raw`^(?=\s*(?:${patterns.join('|')}))`, 'gim')
+}

@@ -1,8 +1,9 @@
 import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
+import { handleOf } from '../handles.ts'
 import { isSaidByUser, toolNameOf, type Subject } from '../subject.ts'
-import { labels, unforged } from './headings.ts'
+import { labels, namedLabel, unforged } from './headings.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
@@ -17,6 +18,8 @@ export type QuoteOptions = {
   /** What the messages name that is not in view. */
   readonly mentions: ReadonlyMap<string, Mention>
   readonly tokensMax: number
+  /** Whether labels name the messages that are quoted. */
+  readonly areNamed: boolean
 }
 
 /** Passages of one message that stand in one run, under a label that says whose they are. */
@@ -43,7 +46,10 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
     chosen.push(candidate)
     if (chosen.length % PASSAGES_PER_STEP === 0) yield
   }
-  return joined(chosen.sort((a, b) => a.index - b.index || a.passage.position - b.passage.position))
+  return joined(
+    chosen.sort((a, b) => a.index - b.index || a.passage.position - b.passage.position),
+    options.areNamed,
+  )
 }
 
 // --- internal ---
@@ -112,13 +118,16 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
     yield
   }
   const candidates: Candidate[] = []
+  const { systemCount } = subject.structure
   for (const { index, ageTokens: age, passages } of cuts) {
     for (const { passage, lines, tokensAbout } of passages) {
       const again = lines.filter((line) => (messagesWith.get(line) ?? 0) > 1).length / lines.length
       const worth =
         (worthOf[passage.speaker] * (1 + again)) / (1 + age / HALF_AGE_TOKENS) +
         (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
-      candidates.push({ index, passage, label: labelOf(subject, index, passage), lines, tokensAbout, worth })
+      const speaker = labelOf(subject, index, passage)
+      const label = options.areNamed ? namedLabel(speaker, handleOf(index, systemCount)) : speaker
+      candidates.push({ index, passage, label, lines, tokensAbout, worth })
     }
     yield
   }
@@ -188,7 +197,7 @@ function isNew({ lines }: Candidate, seen: ReadonlySet<string>): boolean {
 }
 
 /** Neighbours become one quote; between others of one text a mark stands. */
-function joined(chosen: readonly Candidate[]): Quote[] {
+function joined(chosen: readonly Candidate[], areNamed: boolean): Quote[] {
   const quotes: { label: string; text: string }[] = []
   let last: Candidate | null = null
   for (const candidate of chosen) {
@@ -196,8 +205,8 @@ function joined(chosen: readonly Candidate[]): Quote[] {
     const quote = quotes.at(-1)
     if (quote !== undefined && last?.index === index && last.passage.part === passage.part) {
       const mark = last.passage.position + 1 === passage.position ? '\n' : '\n…\n'
-      quote.text += mark + unforged(passage.text)
-    } else quotes.push({ label, text: unforged(passage.text) })
+      quote.text += mark + unforged(passage.text, areNamed)
+    } else quotes.push({ label, text: unforged(passage.text, areNamed) })
     last = candidate
   }
   return quotes

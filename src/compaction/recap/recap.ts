@@ -1,4 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
+import { handleOf, handlesOf } from '../handles.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../stride.ts'
@@ -32,27 +33,37 @@ export type Beside = {
   readonly said: readonly string[]
 }
 
+export type RecapOptions = {
+  /** Whether it names messages, by which they can be read back. */
+  readonly areNamed: boolean
+}
+
 /**
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
  * passages most likely to be needed word for word, and the specific things that were named beside them, as far
  * as the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
  * null where there is none even for that.
  */
-export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, cache: MadeCache): Steps<Made> {
+export function* recapOf(
+  subject: Subject,
+  folded: FoldedRun,
+  beside: Beside,
+  cache: MadeCache,
+  { areNamed }: RecapOptions = { areNamed: false },
+): Steps<Made> {
   const indexes = rangeIndexes(folded, [])
-  const key = recapKey(subject, indexes, beside, folded)
+  const key = recapKey(subject, indexes, beside, folded, areNamed)
   const known = cache.get(key)
   if (known !== undefined) return known
 
-  const writer = createWriter(subject.count, folded.tokensMax)
-  const opening = `${RECAP_OPEN}\n${indexes.length} earlier messages were left out here to fit the context window.`
-  if (!writer.open(opening, RECAP_CLOSE)) {
+  const writer = openedWriter(subject, indexes, folded.tokensMax, areNamed)
+  if (writer === null) {
     const bare = bareMark(subject, folded.tokensMax)
     cache.set(key, bare)
     return bare
   }
   writeSystem(subject, indexes, folded, writer)
-  writeUsers(subject, indexes, folded, writer)
+  writeUsers(subject, indexes, folded, writer, areNamed)
   yield* writeQuotesAndNames(
     subject,
     {
@@ -60,6 +71,7 @@ export function* recapOf(subject: Subject, folded: FoldedRun, beside: Beside, ca
       visible: beside.visible,
       said: beside.said,
       tokensMax: folded.tokensMax,
+      areNamed,
     },
     cache,
     writer,
@@ -78,17 +90,43 @@ const NAMES_SHARE = 0.8
 /** Tokens of a name, about. */
 const NAME_TOKENS = 6
 
+/** With the first words written, which name the messages where there is room for that; null where there is none for words. */
+function openedWriter(
+  subject: Subject,
+  indexes: readonly number[],
+  tokensMax: number,
+  areNamed: boolean,
+): Writer | null {
+  const names = areNamed ? [` (${handlesOf(indexes, subject.structure.systemCount)})`, ''] : ['']
+  for (const name of names) {
+    const writer = createWriter(subject.count, tokensMax)
+    const left = `${indexes.length} earlier messages${name} were left out here to fit the context window.`
+    if (writer.open(`${RECAP_OPEN}\n${left}`, RECAP_CLOSE)) return writer
+  }
+  return null
+}
+
 function bareMark(subject: Subject, tokensMax: number): Made {
   const tokens = subject.count(BARE_MARK)
   const fits = tokens <= tokensMax
   return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
-function recapKey(subject: Subject, indexes: readonly number[], beside: Beside, folded: FoldedRun): string {
+function recapKey(
+  subject: Subject,
+  indexes: readonly number[],
+  beside: Beside,
+  folded: FoldedRun,
+  areNamed: boolean,
+): string {
+  // Equal bytes stand at several places, and each of them has a name of its own.
+  const { systemCount } = subject.structure
+  const nameOf = (index: number): string => (areNamed ? handleOf(index, systemCount) : '')
   const hashesOf = (some: readonly number[]): string =>
     some
       .map(
-        (index) => `${subject.messages[index]?.facts.hash}${subject.structure.isStandIn(index) ? '*' : ''}`,
+        (index) =>
+          `${subject.messages[index]?.facts.hash}${subject.structure.isStandIn(index) ? '*' : ''}${nameOf(index)}`,
       )
       .join(' ')
   const hashes = [...[indexes, beside.visible, beside.shortened].map(hashesOf), ...beside.said].join('\n')
@@ -100,6 +138,7 @@ type Run = {
   readonly visible: readonly number[]
   readonly said: readonly string[]
   readonly tokensMax: number
+  readonly areNamed: boolean
 }
 
 function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writer: Writer): Steps<void> {
@@ -111,6 +150,7 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     indexes,
     visible,
     mentions,
+    areNamed: run.areNamed,
     tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
   })
   if (quotes.length > 0 && writer.line(headings.quotes)) {

@@ -1,5 +1,6 @@
 import { parseMessage } from '../../conversation/parse.ts'
 import type { FoldedRun } from '../layout.ts'
+import { handleOf } from '../handles.ts'
 import { waterLevel } from '../passes/clip.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
 import { headings } from './headings.ts'
@@ -29,13 +30,17 @@ export function writeSystem(
 /**
  * What the user said: nothing else in a conversation is as hard to find again. Short messages stand whole,
  * long ones, which are mostly pasted, give way first; of very many the oldest. What was said twice stands once.
+ * `areNamed`: whether what was cut says by which name it can be read back.
  */
 export function writeUsers(
   subject: Subject,
   indexes: readonly number[],
   folded: FoldedRun,
   writer: Writer,
+  areNamed: boolean,
 ): void {
+  const { systemCount } = subject.structure
+  const nameOf = (index: number): string => (areNamed ? ` (${handleOf(index, systemCount)})` : '')
   const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
   if (shareTokens < USER_TOKENS_MIN) return
   const distinct = new Map<string | undefined, number>()
@@ -45,14 +50,17 @@ export function writeUsers(
   const said = [...distinct.values()]
     .sort((a, b) => a - b)
     .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
-    .map((index) => excerpt(textOf(subject, index), USER_CHARS_MAX))
-    .filter((text) => text !== '')
-  const sizes = said.map((text) => subject.count(text) + LINE_TOKENS)
+    .map((index) => ({
+      text: excerpt(textOf(subject, index), USER_CHARS_MAX, nameOf(index)),
+      name: nameOf(index),
+    }))
+    .filter(({ text }) => text !== '')
+  const sizes = said.map(({ text }) => subject.count(text) + LINE_TOKENS)
   const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
   if (said.length === 0 || !writer.line(headings.users)) return
-  for (const [position, text] of said.entries()) {
+  for (const [position, { text, name }] of said.entries()) {
     const size = sizes[position] ?? 0
-    const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size))
+    const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size), name)
     if (!writer.line(`- ${shown}`)) return
   }
 }
@@ -73,12 +81,12 @@ function textOf(subject: Subject, index: number): string {
   return message === undefined ? '' : parseMessage(subject.source, message).text
 }
 
-/** A text's beginning, in one line. */
-function excerpt(text: string, charsMax: number): string {
+/** A text's beginning, in one line; where that is not all of it, with its name. */
+function excerpt(text: string, charsMax: number, name: string): string {
   const line = text
     .slice(0, charsMax * 2)
     .replace(/\s+/g, ' ')
     .trim()
   const isCut = line.length > charsMax || text.length > charsMax * 2
-  return isCut ? `${line.slice(0, charsMax)}…` : line
+  return isCut ? `${line.slice(0, charsMax)}…${name}` : line
 }

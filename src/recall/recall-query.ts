@@ -1,0 +1,139 @@
+import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+
+/** Messages by the numbers of their handles, `last` included. */
+export type HandleRun = { readonly first: number; readonly last: number }
+
+/** What a call of the recall tool asks for. */
+export type RecallQuery =
+  | { readonly kind: 'list'; readonly offset: number }
+  | { readonly kind: 'messages'; readonly asked: Asked; readonly offset: number }
+  /** `among`: only in these messages; null: in all that was left out. */
+  | { readonly kind: 'search'; readonly text: string; readonly among: Asked | null; readonly offset: number }
+  /** `problem`: what was wrong, as a clause. */
+  | { readonly kind: 'unclear'; readonly problem: string }
+
+/** The messages that a call names, ascending. */
+export type Asked = {
+  readonly runs: readonly HandleRun[]
+  /** Whether it named more runs than are read at once. */
+  readonly isCut: boolean
+}
+
+/**
+ * Reads the arguments of a call however a model may have written them: no arguments at all, numbers for texts, texts
+ * for numbers, lists, ranges backwards. Never throws.
+ */
+export function readRecallQuery(argumentsText: string): RecallQuery {
+  const value = valueOf(argumentsText)
+  if (value === undefined) return { kind: 'unclear', problem: 'the arguments are no JSON object' }
+  if (isEmpty(value)) return { kind: 'list', offset: 0 }
+  // A model may leave the object out: what it names must be messages.
+  return readFields(isJsonObject(value) ? value : { messages: value })
+}
+
+/** Messages as a call names them. */
+export function runsText(runs: readonly HandleRun[]): string {
+  return runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')
+}
+
+// --- internal ---
+
+/** More runs in one call would make the line that says how to go on longer than what is read. */
+const RUNS_MAX = 12
+
+/** A longer text is searched for by its beginning, which tells it as well. */
+const SEARCH_CHARS_MAX = 400
+
+/** Beyond this a conversation has no messages, and numbers lose their digits. */
+const NUMBER_MAX = 1_000_000_000
+
+/** The value of the arguments; undefined where they are no JSON. Some models write the JSON into a JSON text. */
+function valueOf(argumentsText: string): unknown {
+  const text = argumentsText.trim()
+  if (text === '') return null
+  const value = parseJsonText(text)
+  if (typeof value === 'string') return parseJsonText(value) ?? value
+  return value === undefined && /^#?\d/.test(text) ? text : value
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    (typeof value === 'string' && value.trim() === '') ||
+    (Array.isArray(value) && value.length === 0) ||
+    (isJsonObject(value) && Object.keys(value).length === 0)
+  )
+}
+
+function readFields({ messages, search, offset, ...others }: JsonObject): RecallQuery {
+  const at = readOffset(offset)
+  if (at === null) return { kind: 'unclear', problem: '"offset" takes a whole number' }
+  const asked = isEmpty(messages) ? null : readAsked(messages)
+  if (asked !== null && asked.runs.length === 0)
+    return { kind: 'unclear', problem: '"messages" takes names like "#17" or "#12-#20"' }
+  const text = isEmpty(search) ? '' : readSearch(search)
+  if (text === null) return { kind: 'unclear', problem: '"search" takes a text of words' }
+  if (text !== '') return { kind: 'search', text, among: asked, offset: at }
+  if (asked !== null) return { kind: 'messages', asked, offset: at }
+  const isKnown = Object.values(others).every(isEmpty)
+  return isKnown
+    ? { kind: 'list', offset: at }
+    : { kind: 'unclear', problem: 'there are no arguments but "messages", "search" and "offset"' }
+}
+
+/** Null where it is no number. */
+function readOffset(value: unknown): number | null {
+  if (isEmpty(value)) return 0
+  const number = typeof value === 'string' ? Number(value.trim().replaceAll(/[,_](?=\d{3})/g, '')) : value
+  if (typeof number !== 'number' || Number.isNaN(number)) return null
+  return Math.max(0, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(number)))
+}
+
+function readSearch(value: unknown): string | null {
+  if (typeof value === 'string' || typeof value === 'number') return words(String(value))
+  if (!Array.isArray(value)) return null
+  const texts = value.filter((each: unknown) => typeof each === 'string' || typeof each === 'number')
+  return texts.length === value.length ? words(texts.join(' ')) : null
+}
+
+/** Words with single blanks; quotes around all of them mean nothing else. */
+function words(text: string): string {
+  const line = text
+    .slice(0, 2 * SEARCH_CHARS_MAX)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const bare = /^"([^"]+)"$/.exec(line)?.[1]?.trim() ?? line
+  return bare
+    .slice(0, SEARCH_CHARS_MAX)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trim()
+}
+
+function readAsked(value: unknown): Asked {
+  const runs: HandleRun[] = []
+  for (const each of Array.isArray(value) ? value : [value]) runs.push(...readRuns(each))
+  const merged: HandleRun[] = []
+  for (const run of runs.sort((one, other) => one.first - other.first)) {
+    const last = merged.at(-1)
+    if (last === undefined || run.first > last.last + 1) merged.push(run)
+    else merged[merged.length - 1] = { first: last.first, last: Math.max(last.last, run.last) }
+  }
+  return { runs: merged.slice(0, RUNS_MAX), isCut: merged.length > RUNS_MAX }
+}
+
+/** A name, two with something between them that means "up to", or several of either. */
+const named = /#?\s*(\d+)(?:\s*(?:-|–|—|:|…|\.{2,3}|\b(?:up to|to|through|until)\b)\s*#?\s*(\d+))?/gi
+
+function readRuns(value: unknown): HandleRun[] {
+  if (typeof value !== 'string' && typeof value !== 'number') return []
+  if (/^\s*(?:\*|all)\s*$/i.test(String(value))) return [{ first: 1, last: NUMBER_MAX }]
+  const text = typeof value === 'number' ? String(Math.trunc(value)) : value.slice(0, RUNS_CHARS_MAX)
+  return [...text.matchAll(named)].map(([, from = '', to = from]) => {
+    const ends = [from, to].map((digits) => Math.min(NUMBER_MAX, Number(digits)))
+    return { first: Math.min(...ends), last: Math.max(...ends) }
+  })
+}
+
+/** Far more than as many runs as are read take. */
+const RUNS_CHARS_MAX = 4000

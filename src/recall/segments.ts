@@ -1,0 +1,71 @@
+import { handleOf } from '../compaction/handles.ts'
+import { labels } from '../compaction/recap/headings.ts'
+import { toolNameOf, type Subject } from '../compaction/subject.ts'
+import { isJsonObject, parseJson, stringOr } from '../conversation/json-value.ts'
+import { mediaMarks } from '../conversation/media-marks.ts'
+import type { Message, ParsedMessage } from '../conversation/message.ts'
+import { parseMessage } from '../conversation/parse.ts'
+import { unforgedLines } from './own-lines.ts'
+
+/** A text of a message as it is read back: what it says, or what it hands to a tool. */
+export type Segment = {
+  /** The line above it, which names the message. */
+  readonly label: string
+  /** The tool that is called; null where the message speaks itself. */
+  readonly calls: string | null
+  /** As the client sent it, but that no line passes for one of ours. */
+  readonly text: string
+}
+
+/** The texts of a message, without thoughts. Never empty. */
+export function segmentsOf(subject: Subject, index: number): readonly Segment[] {
+  const message = subject.messages[index]
+  if (message === undefined) return []
+  const { source, structure } = subject
+  const handle = handleOf(index, structure.systemCount)
+  const parsed = parseMessage(source, message)
+  const said = saidIn(subject, message, parsed)
+  const calls = parsed.calls.map(({ name, argumentsText }) => ({
+    label: `${handle} ${labels.call(name)}`,
+    calls: name,
+    text: unforgedLines(argumentsText),
+  }))
+  if (said === '' && calls.length > 0) return calls
+  const label = `${handle} ${speakerOf(subject, message, index)}`
+  return [{ label, calls: null, text: unforgedLines(said) }, ...calls]
+}
+
+/** A segment as it stands in an answer. */
+export function segmentText({ label, text }: Segment): string {
+  return `${label}\n${text}\n`
+}
+
+// --- internal ---
+
+function speakerOf(subject: Subject, { facts }: Message, index: number): string {
+  switch (facts.role) {
+    case 'user':
+    case 'assistant':
+      return labels[facts.role]
+    case 'tool':
+      return labels.result(toolNameOf(subject, index))
+    case 'system':
+    case 'developer':
+    case 'other':
+      return `[${facts.role}]`
+  }
+}
+
+function saidIn({ source }: Subject, message: Message, { text, uncut }: ParsedMessage): string {
+  const { content, media, role } = message.facts
+  const isOdd = content?.kind === 'other'
+  const odd = isOdd ? source.text(message.start + content.start, message.start + content.end) : ''
+  const refusal = role === 'assistant' && uncut !== '' ? refusalIn(source, message) : ''
+  return [text, odd, refusal, mediaMarks(media)].filter((piece) => piece !== '').join('\n')
+}
+
+/** What an assistant said in the place of an answer. */
+function refusalIn(source: Subject['source'], message: Message): string {
+  const value = parseJson(source, message)
+  return isJsonObject(value) ? stringOr(value['refusal'], '') : ''
+}

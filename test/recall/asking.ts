@@ -1,0 +1,59 @@
+import { compact, type Compacted } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'
+import { readRecallPage } from '../support/recall-pages.ts'
+import { policyOf, subjectOf } from '../support/subject.ts'
+
+/** A conversation as the client sent it, and what a budget of so many tokens leaves of it. */
+export function held(
+  conversation: readonly object[] | Subject,
+  budgetTokens: number,
+  { profile = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
+): Held & { readonly compacted: Compacted } {
+  const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
+  const { systemCount } = subject.structure
+  const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+  const room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+  const compacted = finish(
+    compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
+      policy: policyOf({ recall: { enabled: true }, ...profile }),
+      newest: null,
+      nominal: room,
+      actual: room,
+      strict,
+      excess: noExcess,
+      forced: false,
+      prepared: null,
+    }),
+  )
+  return { subject, compacted }
+}
+
+/** One call of the tool. */
+export function ask(asked: Held, callArguments: unknown, tokensMax = 1_000_000): string {
+  const text = typeof callArguments === 'string' ? callArguments : JSON.stringify(callArguments)
+  return finish(answerRecall(asked, text, tokensMax))
+}
+
+/** Follows the last lines of pages to the end; the whole answer. The sizes of pages take turns. */
+export function askAll(
+  asked: Held,
+  callArguments: unknown,
+  sizes: readonly number[] = [1_000_000],
+): { readonly text: string; readonly pages: readonly string[] } {
+  const pages: string[] = []
+  let text = ''
+  let next: string | null = JSON.stringify(callArguments)
+  while (next !== null) {
+    const page = ask(asked, next, sizes[pages.length % sizes.length] ?? 0)
+    pages.push(page)
+    const read = readRecallPage(page, next)
+    if (!read.hasRoom) throw new Error(`no room on a page of ${sizes[(pages.length - 1) % sizes.length]}`)
+    text += read.text
+    next = read.next
+  }
+  return { text, pages }
+}

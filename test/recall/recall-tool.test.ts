@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { finish } from '../../src/conversation/source.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import { plainToolsTokens, toolsTokens } from '../../src/pressure/tools-tokens.ts'
+import { recallTool, recallToolName } from '../../src/recall/recall-tool.ts'
+
+test('the tool has a name that no tool of the client’s has', () => {
+  expect(recallToolName(new Set(['bash']))).toBe('recall_conversation')
+  expect(recallToolName(new Set(['recall_conversation']))).toBe('recall_conversation_2')
+  expect(recallToolName(new Set(['recall_conversation', 'recall_conversation_2']))).toBe(
+    'recall_conversation_3',
+  )
+})
+
+test('the tool is one that every server takes: a plain function without anything required', () => {
+  const tool = recallTool('recall_conversation')
+  expect(tool).toMatchObject({
+    type: 'function',
+    function: { name: 'recall_conversation', parameters: { type: 'object' } },
+  })
+  expect(JSON.stringify(tool)).not.toMatch(/strict|required|additionalProperties/)
+  expect(recallToolName(new Set())).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+})
+
+test('the tool costs little in each request', async () => {
+  const counter = await loadCounter('o200k_base')
+  const tools = [recallTool('recall_conversation')]
+  expect(finish(toolsTokens(tools, counter, 'gpt-4o'))).toBeLessThan(200)
+  expect(finish(plainToolsTokens(tools, counter))).toBeLessThan(250)
+})
