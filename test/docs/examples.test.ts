@@ -27,16 +27,7 @@ test('the example of settings and its profile are valid, as the start reads them
   expect(text).toContain('16384 tokens')
 })
 
-test('every profile of the README is valid', async () => {
-  const blocks = fencedBlocks(await readFile(join(root, 'README.md'), 'utf8'), 'yaml')
-  expect(blocks.length).toBeGreaterThan(0)
-  const files = blocks.map((text, index) => [`profiles/example-${index}.yaml`, text] as const)
-  const cwd = await temporaryFolder(Object.fromEntries(files))
-  const configuration = await loadConfiguration({ flags: {}, env: {}, cwd, builtInDirectory })
-  expect(configuration.ok ? [] : configuration.problems).toEqual([])
-})
-
-test.each(['docs/troubleshooting.md', 'docs/migrate.md'])(
+test.each(['README.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(
   'every profile and every setting of %s is valid, and says which file it stands in',
   async (page) => {
     const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')
