@@ -1,5 +1,4 @@
 import { FoldgateError } from '../../errors.ts'
-import { addedTurn } from './added-turn.ts'
 import { nextStep, type StepLimits } from '../../replies/next-step.ts'
 import {
   continuedTextTurn,
@@ -41,16 +40,24 @@ export type FurtherAnswersOptions = {
   /** What is left of the budget beside the request, in our tokens. */
   readonly roomTokens: number
   readonly count: (text: string) => number
-  /** Sends a form of the request. */
-  readonly send: (prepared: Prepared, how: { readonly offersRecall: boolean }) => Promise<Outcome>
-  /** The answer to a call of Foldgate's tool, with what is left of the budget. */
-  readonly answerRecall: (argumentsText: string, roomTokens: number) => Promise<string>
+  /** Sends the request with further messages, as JSON, behind its own; in a smaller form, where that is too much. */
+  readonly send: (further: FurtherRequest) => Promise<Outcome>
+  /** The answer to a call of Foldgate's tool, with what is left of the budget beside this form of the request. */
+  readonly answerRecall: (argumentsText: string, form: Prepared, roomTokens: number) => Promise<string>
   readonly failures: Pick<Failures, 'note'>
+}
+
+export type FurtherRequest = {
+  readonly prepared: Prepared
+  readonly turns: readonly string[]
+  readonly offersRecall: boolean
 }
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
 export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
-  const { prepared, failures } = options
+  const { failures } = options
+  /** The request as it was last sent. */
+  let { prepared } = options
   let limits: StepLimits = {
     toolName: options.toolName,
     recallsLeft: options.recallRounds,
@@ -64,7 +71,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   let continuations = 0
 
   function roomTokens(messages: readonly string[]): number {
-    return messages.reduce((room, message) => room - options.count(message), options.roomTokens)
+    const room = options.roomTokens + options.prepared.sentTokens - prepared.sentTokens
+    return messages.reduce((left, message) => left - options.count(message), room)
   }
 
   async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
@@ -73,7 +81,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     // What was read so far is worth more than another page that does not fit.
     const isOver = isTooOften || (recalls > 0 && room < RECALL_ROOM_TOKENS_MIN)
     for (const call of calls) {
-      const answer = isOver ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, room)
+      const answer = isOver ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, prepared, room)
       room -= options.count(answer)
       answered.push({ call, answer })
     }
@@ -83,20 +91,20 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     recalls += 1
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
     const seam = paragraphSeam(text)
-    const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
+    const outcome = await sent({ prepared, turns, offersRecall: !isOver })
     if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
     failures.note('recall', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
-    const plain = await options.send(prepared, { offersRecall: false })
+    const plain = await options.send({ prepared, turns, offersRecall: false })
     return isAnswered(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
   }
 
   async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
     const all = [...turns, ...messages]
     if (roomTokens(all) < 0) return { kind: 'end' }
-    const outcome = await sent(addedTurn(prepared, all), { offersRecall: limits.toolName !== null })
+    const outcome = await sent({ prepared, turns: all, offersRecall: limits.toolName !== null })
     if (outcome === null || !isAnswered(outcome)) {
       failures.note('continuation', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
       return { kind: 'end' }
@@ -107,9 +115,11 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   }
 
   /** Null where it fails on the wire. */
-  async function sent(form: Prepared, how: { readonly offersRecall: boolean }): Promise<Outcome | null> {
+  async function sent(further: FurtherRequest): Promise<Outcome | null> {
     try {
-      return await options.send(form, how)
+      const outcome = await options.send(further)
+      if (isAnswered(outcome)) prepared = outcome.prepared
+      return outcome
     } catch (error) {
       if (error instanceof FoldgateError) return null
       throw error

@@ -1,7 +1,7 @@
-import type { Compacted } from '../../compaction/compact.ts'
 import { answerRecall } from '../../recall/answer-recall.ts'
 import { drive } from '../drive.ts'
 import type { Counted } from '../measure/measure.ts'
+import type { Prepared } from '../rewrite.ts'
 
 /** What a model is told that has called the tool too often, or read so much that there is no room for more. */
 export const RECALL_NO_MORE =
@@ -16,9 +16,8 @@ export const RECALL_ROOM_TOKENS_MIN = 512
  */
 export function recallAnswers(
   counted: Counted | null,
-  compacted: Compacted | null,
-): (argumentsText: string, roomTokens: number) => Promise<string> {
-  return async (argumentsText, roomTokens) => {
+): (argumentsText: string, form: Pick<Prepared, 'compacted'>, roomTokens: number) => Promise<string> {
+  return async (argumentsText, { compacted }, roomTokens) => {
     if (counted === null || compacted === null) return NOTHING_LEFT_OUT
     const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
     return drive(answerRecall({ subject: counted.subject, compacted }, argumentsText, tokensMax))

@@ -4,7 +4,9 @@ import type { ChatRequest } from '../request/chat-request.ts'
 import { isAnswered, type Outcome, type Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
-import { createFurtherAnswers } from './further-answers.ts'
+import { addedTurn } from './added-turn.ts'
+import { recoverFromOverflow } from '../send/recover.ts'
+import { createFurtherAnswers, type FurtherRequest } from './further-answers.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
 import { recallAnswers } from './recall-answers.ts'
 import { withTool } from './recall-offer.ts'
@@ -12,7 +14,7 @@ import { withTool } from './recall-offer.ts'
 export type ReplyParts = {
   /** Sends a form of the request as it is. */
   readonly once: Send
-  readonly sending: Pick<Sending, 'usage'>
+  readonly sending: Pick<Sending, 'usage' | 'recover'>
   readonly measure: Measure | null
   readonly failures: Failures
 }
@@ -29,8 +31,18 @@ export async function replyTo(
   if ((rules.toolName === null && !rules.continues) || !isAnswered(outcome)) return null
   const { prepared } = outcome
   const counted = prepared.chat === chat ? (measure?.counted ?? null) : null
-  // Whether usage is asked for was settled with the first answer: its event is hidden from then on, or not.
-  const send = outcome.asksUsage ? askForUsage(sending.usage)(once) : once
+
+  async function send({ prepared: form, turns, offersRecall }: FurtherRequest): Promise<Outcome> {
+    const sendWithTurns: Send = async (smaller) => {
+      const added = addedTurn(smaller, turns)
+      const sent = await once(offersRecall && offer !== null ? withTool(added, offer) : added)
+      return { ...sent, prepared: smaller }
+    }
+    // Whether usage is asked for was settled with the first answer: its event is hidden from then on, or not.
+    const sendOnce = outcome.asksUsage ? askForUsage(sending.usage)(sendWithTurns) : sendWithTurns
+    return recoverFromOverflow(sending.recover)(sendOnce)(form)
+  }
+
   const further = createFurtherAnswers({
     prepared,
     toolName: rules.toolName,
@@ -38,8 +50,8 @@ export async function replyTo(
     continuationsMax: rules.continues ? profile.continuation.max : 0,
     roomTokens: roomTokens(outcome, measure),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
-    send: (form, { offersRecall }) => send(offersRecall && offer !== null ? withTool(form, offer) : form),
-    answerRecall: recallAnswers(counted, prepared.compacted),
+    send,
+    answerRecall: recallAnswers(counted),
     failures,
   })
   return joinReply(outcome, { rules, further })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
-import { bytes, json, type FakeUpstream } from '../../support/fake-upstream.ts'
+import { bytes, json, overflow, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
 import { readAsClient, type Client } from '../../replies/streamed.ts'
 import { chatOf, postChat, type ChatReply } from '../post-chat.ts'
@@ -22,6 +22,9 @@ const question: TestMessage[] = [
   { role: 'assistant', content: 'Done.' },
   { role: 'user', content: 'How does the vault open?' },
 ]
+
+/** Of the request alone, the upstream takes more. */
+const SMALL_BYTES = 14_000
 
 const askedOf = ({ requests }: FakeUpstream): Asked[] =>
   requests.map(({ body }) => JSON.parse(body.toString()))
@@ -323,6 +326,23 @@ describe.each([
     await expect(reply).rejects.toThrow(/abort/)
     await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
   })
+})
+
+// A view that fills its budget left no room for a page: the detour was refused, and the model never got to read.
+test('a detour that does not fit goes on from a smaller form of the request', async () => {
+  const seek = seeker()
+  const tight: Script = (request, outgoing, incoming) => {
+    const asked: Asked = JSON.parse(request.body.toString())
+    const isTooLong = asked.messages.at(-1)?.role === 'tool' && request.body.length > SMALL_BYTES
+    return (isTooLong ? overflow(9_000, 9_500) : seek)(request, outgoing, incoming)
+  }
+  await using at = await standWith(tight, { profile })
+  const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
+  expect(JSON.parse(reply.text).choices[0].message.content).toBe('With plum-granite-77.')
+  const sizes = at.upstream.requests.map(({ body }) => body.length)
+  expect(sizes.length).toBeGreaterThan(2)
+  expect(sizes.at(-1)).toBeLessThanOrEqual(SMALL_BYTES)
+  expect(askedOf(at.upstream).at(-1)?.messages.at(-1)?.content).toContain(FACT)
 })
 
 describe('where the upstream refuses in the detour, and without the tool as well', () => {
