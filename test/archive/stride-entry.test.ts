@@ -124,7 +124,7 @@ describe('whatever becomes of a growing conversation', () => {
         for (const { number, fences } of written)
           expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 

@@ -47,7 +47,7 @@ describe('the pages of an answer', () => {
       fc.property(anyHeld, anyCall, sizes, (asked, call, pageSizes) => {
         expect(askAll(asked, call, pageSizes).text).toBe(askAll(asked, call).text)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 
@@ -58,7 +58,7 @@ describe('the pages of an answer', () => {
         const page = ask(asked, { ...call, offset: at }, tokensMax)
         expect(countThirds(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 400 },
+      { numRuns: 120 },
     )
   })
 
@@ -69,7 +69,7 @@ describe('the pages of an answer', () => {
         const page = finish(answerRecall(held(subject, 3000), JSON.stringify(call), tokensMax))
         expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
   })
 
@@ -96,7 +96,7 @@ describe('what was left out', () => {
           for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 
@@ -115,7 +115,7 @@ describe('what was left out', () => {
         const { systemCount } = subject.structure
         expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 
@@ -136,7 +136,7 @@ describe('what was left out', () => {
         const named = new RegExp(String.raw`^${handle} \[|also in .*${handle}\b|and \d+ more|\d more\n`, 'm')
         expect(text).toMatch(named)
       }),
-      { numRuns: 400 },
+      { numRuns: 120 },
     )
   })
 
@@ -155,7 +155,7 @@ describe('what was left out', () => {
       fc.property(anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
         expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })
