@@ -1,5 +1,6 @@
 import type { Archive } from '../archive/archive.ts'
 import { writeStrideEntry } from '../archive/stride-entry.ts'
+import { titleOf } from '../archive/title.ts'
 import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Stride } from '../compaction/stride.ts'
@@ -44,10 +45,4 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
       return true
     })
   }
-}
-
-// --- internal ---
-
-function titleOf(conversation: string): string {
-  return `# Conversation ${conversation}\n\nWhat was taken out of its prompts or shortened there, word for word. #1 is its first message behind the leading system messages.\n`
 }

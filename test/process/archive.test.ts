@@ -11,8 +11,8 @@ const settings = 'store: {url: "memory:"}\narchive: {dir: kept}\ndrain: {delay_s
 test('foldgate purge deletes the files of the archive, too, and nothing else that lies there', async () => {
   const cwd = await temporaryFolder({
     'foldgate.yaml': settings,
-    'kept/conversation-one.md': 'text',
-    'kept/conversation-two.md': 'text',
+    'kept/conversation-one.md': '# Conversation conversation-one\ntext',
+    'kept/conversation-two.md': '# Conversation conversation-two\ntext',
     'kept/notes.md': 'mine',
   })
   const dir = join(cwd, 'kept')
