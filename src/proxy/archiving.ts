@@ -36,9 +36,9 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
       const summaries = stride.fold?.summaries ?? []
       if (lost.length === 0 && summaries.length === 0) return true
       const time = new Date(nowMs()).toISOString()
-      await archive.append(conversation, async ({ isEmpty, holding }) => {
+      await archive.append(conversation, async ({ isEmpty, holdings }) => {
         const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []
-        const entry = { subject, stride, lost, keys: chat.keys, time, holding }
+        const entry = { subject, stride, lost, keys: chat.keys, time, holdings }
         await drive(writeStrideEntry(entry, (text) => pieces.push(Buffer.from(text))))
         return pieces
       })

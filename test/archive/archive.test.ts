@@ -18,9 +18,9 @@ const entry =
 /** An entry that takes the longer the earlier it is, and says what it found. */
 const slowEntry =
   (count: number): Compose =>
-  async ({ isEmpty, holding }) => {
+  async ({ isEmpty, holdings }) => {
     await new Promise((resolve) => setTimeout(resolve, 10 - count))
-    const found = `${isEmpty} ${holding?.point ?? 'none'}`
+    const found = `${isEmpty} ${holdings[0]?.point ?? 'none'}`
     return [Buffer.from(`${found}\n<!-- foldgate: holds 1 of ${count} k; summaries  -->\n`)]
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readHolding } from '../../src/archive/holding.ts'
+import { readHoldings } from '../../src/archive/holding.ts'
 import { writeStrideEntry } from '../../src/archive/stride-entry.ts'
 import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/losses.ts'
@@ -30,7 +30,7 @@ function fileAfter(subject: Subject, policy: Policy, stride: Stride, file = ''):
     lost: finish(lostMessages(subject, policy, cache, stride)),
     keys: meaningKeys(subject.messages, subject.structure.systemCount, digest),
     time: '2026-11-03T10:20:30.000Z',
-    holding: readHolding(file),
+    holdings: readHoldings(file),
   }
   finish(writeStrideEntry(entry, (piece) => (text += piece)))
   return text
