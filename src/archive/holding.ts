@@ -65,14 +65,16 @@ function asRanges(messages: ReadonlySet<number>): string {
 }
 
 /** More messages than any body holds: a line that says otherwise was not written here. */
-const MESSAGES_MAX = 10_000_000
+const MESSAGES_MAX = 1_000_000
 
+/** Of ranges that ascend, as they are written: overlapping ones could keep the process busy for hours. */
 function numbersIn(ranges: string): ReadonlySet<number> {
   const numbers = new Set<number>()
+  let next = 1
   for (const range of ranges.split(',')) {
-    if (range === '') continue
     const [first = 0, last = first] = range.split('-').map(Number)
-    for (let number = first; number <= Math.min(last, MESSAGES_MAX); number += 1) numbers.add(number)
+    if (first < next) break
+    for (next = first; next <= Math.min(last, MESSAGES_MAX); next += 1) numbers.add(next)
   }
   return numbers
 }
