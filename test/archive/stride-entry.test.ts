@@ -81,6 +81,7 @@ function numbersIn(file: string): ReadonlySet<number | null> {
 function saidBy(subject: Subject, index: number): readonly string[] {
   const message = subject.messages[index]
   if (message === undefined) return []
+  if (message.facts.role === 'other') return [subject.source.text(message.start, message.end)]
   const { text, uncut, calls } = parseMessage(subject.source, message)
   return [...[text, uncut].filter((each) => each !== ''), ...calls.map((call) => call.argumentsText)]
 }
@@ -191,6 +192,16 @@ describe('an entry', () => {
     )
     expect(file).not.toContain('The task.')
     expect(file).not.toContain('You repair programs.')
+  })
+
+  // Its calls were left out: only those of an assistant are read.
+  test('holds a message of an unknown role as it came', () => {
+    const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
+    const unknown = subjectOf([user('The task.'), odd, ...rounds('b', 8, 500)])
+    const made = sent(unknown, { policy, budgetTokens: 2500 }).stride
+    if (made === null) throw new Error('there is no stride')
+    const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
+    expect(fileAfter(unknown, policy, made)).toContain(as)
   })
 
   test('is not written twice, and a second one holds only what is new', () => {
