@@ -3,7 +3,7 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { deleteArchived } from './delete-archived.ts'
 import { archiveFile } from './file-names.ts'
-import { readHolding, type Holding } from './holding.ts'
+import { readHoldings, type Holding } from './holding.ts'
 import { createTurns } from './turns.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
@@ -22,7 +22,7 @@ export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
 export type Standing = {
   /** Whether the file is empty: it may just have been made. */
   readonly isEmpty: boolean
-  readonly holding: Holding | null
+  readonly holdings: readonly Holding[]
 }
 
 /** An archive in a folder that is made, with mode 0700, when it is first needed. `dir` is an absolute path. */
@@ -53,7 +53,7 @@ export function openArchive(
 /** What takes longer has failed, in milliseconds: a request waits for it. */
 const DEADLINE_MS = 2_000
 
-/** The end of a file that is read for its last line: that of a conversation whose every second message is held. */
+/** The end of a file that is read for its last lines: one is that of a conversation whose every second message is held. */
 const END_BYTES_MAX = 256 * 1024
 
 /** A file that cannot be written. `code` is all that is told of it. */
@@ -84,8 +84,8 @@ async function openToAppend(path: string): Promise<FileHandle> {
 async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
   const stats = await file.stat()
   if (!stats.isFile()) throw new ArchiveError('EINVAL', 'what has the name of a file is none')
-  const holding = readHolding(await endOf(file, stats))
-  const entry = Buffer.concat(await compose({ isEmpty: stats.size === 0, holding }))
+  const holdings = readHoldings(await endOf(file, stats))
+  const entry = Buffer.concat(await compose({ isEmpty: stats.size === 0, holdings }))
   if (entry.length === 0) return
   const { bytesWritten } = await file.write(entry, 0, entry.length, null)
   if (bytesWritten === entry.length) return
@@ -97,6 +97,6 @@ async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
 async function endOf(file: FileHandle, { size }: Stats): Promise<string> {
   const length = Math.min(size, END_BYTES_MAX)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
-  // Cut in the middle of a character or a line: only the last line is of interest.
+  // Cut in the middle of a character or a line: only the last lines are of interest.
   return buffer.toString('latin1', 0, bytesRead)
 }

@@ -1,7 +1,8 @@
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { troubleOf } from '../stores/store-error.ts'
-import { archiveFile, isArchiveName } from './file-names.ts'
+import { archivedConversation, archiveFile } from './file-names.ts'
+import { isTitled } from './title.ts'
 
 /**
  * Deletes the file of a conversation, or those of all where it is null, and nothing else that lies in the folder.
@@ -11,22 +12,31 @@ export async function deleteArchived(dir: string, conversation: string | null): 
   const path = conversation === null ? null : archiveFile(dir, conversation)
   const paths = conversation === null ? await archivedFiles(dir) : path === null ? [] : [path]
   let deleted = 0
-  for (const each of paths) if (await deleteFile(each)) deleted += 1
+  for (const each of paths) {
+    if (!(await isFile(each))) continue
+    await orWhereAbsent(undefined, unlink(each))
+    deleted += 1
+  }
   return deleted
 }
 
 // --- internal ---
 
+/** Those that begin as a conversation's file does: a name of sixteen characters has many another one. */
 async function archivedFiles(dir: string): Promise<readonly string[]> {
-  const names = await orWhereAbsent([], readdir(dir))
-  return names.filter(isArchiveName).map((name) => join(dir, name))
+  const paths: string[] = []
+  for (const name of await orWhereAbsent([], readdir(dir))) {
+    const conversation = archivedConversation(name)
+    const path = join(dir, name)
+    if (conversation === null || !(await isFile(path))) continue
+    if (await orWhereAbsent(false, isTitled(path, conversation))) paths.push(path)
+  }
+  return paths
 }
 
-async function deleteFile(path: string): Promise<boolean> {
+async function isFile(path: string): Promise<boolean> {
   const stats = await orWhereAbsent(null, lstat(path))
-  if (stats === null || !stats.isFile()) return false
-  await orWhereAbsent(undefined, unlink(path))
-  return true
+  return stats?.isFile() ?? false
 }
 
 /** `instead` where there is no such file or folder. */

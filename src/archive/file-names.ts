@@ -6,9 +6,10 @@ export function archiveFile(dir: string, conversation: string): string | null {
   return isConversationId(conversation) ? join(dir, conversation + ENDING) : null
 }
 
-/** Whether a file of this name may be one that the archive has made. */
-export function isArchiveName(name: string): boolean {
-  return name.endsWith(ENDING) && isConversationId(name.slice(0, -ENDING.length))
+/** The conversation whose file may have this name; null where the archive makes none of that name. */
+export function archivedConversation(name: string): string | null {
+  const conversation = name.slice(0, -ENDING.length)
+  return name.endsWith(ENDING) && isConversationId(conversation) ? conversation : null
 }
 
 // --- internal ---

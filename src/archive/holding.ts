@@ -1,6 +1,7 @@
 /**
- * What a file says in its last line that it holds: so nothing is written twice, and nothing is left out that another
- * process, a full disk or a time without an archive kept from it.
+ * What a file says in its last lines that it holds: so nothing is written twice, and nothing is left out that another
+ * process, a full disk or a time without an archive kept from it. Each line is for one of the conversations that share
+ * the file: runs that begin alike and are sent at the same time have the same id.
  */
 export type Holding = {
   /** Numbers of messages, as in their names. */
@@ -13,14 +14,35 @@ export type Holding = {
   readonly key: string
 }
 
-/** The last line of a file. */
+/** One of the last lines of a file. */
 export function writeHolding({ messages, summaries, point, key }: Holding): string {
   return `<!-- foldgate: holds ${asRanges(messages)} of ${point} ${key}; summaries ${[...summaries].join(' ')} -->\n`
 }
 
-/** What the last line of a text says; null where it is no such line, as in a file that broke off. */
-export function readHolding(text: string): Holding | null {
-  const [, ranges = '', point, key = '', summaries = ''] = lastLine.exec(text) ?? []
+/** What the last lines of a text say, as far as they are such lines: none are where a file broke off. */
+export function readHoldings(text: string): readonly Holding[] {
+  const holdings: Holding[] = []
+  let end = text.length
+  while (end > 0 && holdings.length < HOLDINGS_MAX) {
+    const start = text.lastIndexOf('\n', end - 2) + 1
+    const holding = readLine(text.slice(start, end))
+    if (holding === null) break
+    holdings.unshift(holding)
+    end = start
+  }
+  return holdings
+}
+
+/** Of how many conversations a file says what it holds of them. */
+export const HOLDINGS_MAX = 16
+
+/** Enough of a key or a digest to tell the conversations and summaries of one file apart. */
+export const HOLDING_DIGEST_CHARS = 16
+
+// --- internal ---
+
+function readLine(line: string): Holding | null {
+  const [, ranges = '', point, key = '', summaries = ''] = holdingLine.exec(line) ?? []
   if (point === undefined) return null
   return {
     messages: numbersIn(ranges),
@@ -30,12 +52,7 @@ export function readHolding(text: string): Holding | null {
   }
 }
 
-/** Enough of a key or a digest to tell the conversations and summaries of one file apart. */
-export const HOLDING_DIGEST_CHARS = 16
-
-// --- internal ---
-
-const lastLine = /(?:^|\n)<!-- foldgate: holds ([\d,-]*) of (\d{1,9}) ([\w-]*); summaries ([\w -]*) -->\n$/
+const holdingLine = /^<!-- foldgate: holds ([\d,-]*) of (\d{1,9}) ([\w-]*); summaries ([\w -]*) -->\n$/
 
 function asRanges(messages: ReadonlySet<number>): string {
   const ranges: { first: number; last: number }[] = []
@@ -48,14 +65,16 @@ function asRanges(messages: ReadonlySet<number>): string {
 }
 
 /** More messages than any body holds: a line that says otherwise was not written here. */
-const MESSAGES_MAX = 10_000_000
+const MESSAGES_MAX = 1_000_000
 
+/** Of ranges that ascend, as they are written: overlapping ones could keep the process busy for hours. */
 function numbersIn(ranges: string): ReadonlySet<number> {
   const numbers = new Set<number>()
+  let next = 1
   for (const range of ranges.split(',')) {
-    if (range === '') continue
     const [first = 0, last = first] = range.split('-').map(Number)
-    for (let number = first; number <= Math.min(last, MESSAGES_MAX); number += 1) numbers.add(number)
+    if (first < next) break
+    for (next = first; next <= Math.min(last, MESSAGES_MAX); next += 1) numbers.add(next)
   }
   return numbers
 }

@@ -4,12 +4,19 @@ import type { Media } from '../conversation/message.ts'
 import { parseMessage } from '../conversation/parse.ts'
 import { fenced } from './fenced.ts'
 
-/** A message under a heading that names it: its text and its calls word for word, its media as marks. */
+/**
+ * A message under a heading that names it: its text and its calls word for word, its media as marks. One whose role is
+ * unknown as it came: what else its fields mean is not known, either.
+ */
 export function messageMarkdown(subject: Subject, index: number): string {
   const message = subject.messages[index]
   if (message === undefined) return ''
-  const { text, calls, uncut } = parseMessage(subject.source, message)
   const pieces = [`## ${handleOf(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
+  if (message.facts.role === 'other') {
+    pieces.push('As it came:\n', fenced(subject.source.text(message.start, message.end)))
+    return pieces.join('\n')
+  }
+  const { text, calls, uncut } = parseMessage(subject.source, message)
   if (text !== '') pieces.push(fenced(text))
   for (const media of message.facts.media) pieces.push(`${markOf(media)}\n`)
   // Thoughts, a refusal, a content of an unknown shape: nobody shortens them, but a fold leaves them out.

@@ -4,7 +4,7 @@ import { summarisedRange } from '../compaction/summary-note.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { fenced } from './fenced.ts'
-import { HOLDING_DIGEST_CHARS, writeHolding, type Holding } from './holding.ts'
+import { HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding, type Holding } from './holding.ts'
 import { messageMarkdown } from './message-markdown.ts'
 
 export type StrideEntry = {
@@ -16,8 +16,8 @@ export type StrideEntry = {
   readonly keys: readonly string[]
   /** When it was made, as an ISO time. */
   readonly time: string
-  /** What the file says that it holds; null where it says nothing, or is not there. */
-  readonly holding: Holding | null
+  /** What the file says that it holds; none where it says nothing, or is not there. */
+  readonly holdings: readonly Holding[]
 }
 
 /**
@@ -27,7 +27,7 @@ export type StrideEntry = {
 export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => void): Steps<void> {
   const { subject, stride, lost } = entry
   const { systemCount } = subject.structure
-  const held = ownHolding(entry)
+  const { held, others } = ownHolding(entry)
   const fresh = lost.filter((index) => !held.messages.has(index - systemCount + 1))
   const standing = (stride.fold?.summaries ?? []).map((summary) => ({
     summary,
@@ -46,6 +46,7 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
     write(`## Summary of ${summarisedRange(summary, systemCount)}\n\n`)
     write(`${fenced(summary.text)}\n`)
   }
+  for (const other of others.slice(1 - HOLDINGS_MAX)) write(writeHolding(other))
   write(
     writeHolding({
       messages: new Set([...held.messages, ...fresh.map((index) => index - systemCount + 1)]),
@@ -60,13 +61,21 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
 
 type Held = Pick<Holding, 'messages' | 'summaries'>
 
-const nothing: Held = { messages: new Set(), summaries: new Set() }
+type OwnHolding = { readonly held: Held; readonly others: readonly Holding[] }
 
-/** What the file holds of this very conversation: two that begin alike may have had the same id, one after the other. */
-function ownHolding(entry: StrideEntry): Held {
-  const { holding, subject } = entry
-  if (holding === null) return nothing
-  return holding.key === keyAt(entry, holding.point + subject.structure.systemCount) ? holding : nothing
+/** What the file holds of this very conversation, and what of others that begin alike and have the same id. */
+function ownHolding(entry: StrideEntry): OwnHolding {
+  const { holdings, subject } = entry
+  const isOwn = ({ key, point }: Holding): boolean =>
+    key === keyAt(entry, point + subject.structure.systemCount)
+  const own = holdings.filter(isOwn)
+  return {
+    held: {
+      messages: new Set(own.flatMap(({ messages }) => [...messages])),
+      summaries: new Set(own.flatMap(({ summaries }) => [...summaries])),
+    },
+    others: holdings.filter((holding) => !isOwn(holding)),
+  }
 }
 
 function keyAt({ keys }: StrideEntry, point: number): string {

@@ -5,7 +5,7 @@ export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /**
  * One thing after the other, so that a folder that hangs holds one thread and no more. What has not begun by its deadline
- * is not done at all; while something that began is past its own, everything else is refused at once.
+ * is not done at all; while something has been under way for that long, everything else is refused at once.
  */
 export function createTurns({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
   let last: Promise<unknown> = Promise.resolve()
@@ -13,20 +13,23 @@ export function createTurns({ deadlineMs }: { readonly deadlineMs: number }): In
 
   return async function inTurn(work) {
     if (isStuck) throw late()
-    let state: 'waiting' | 'begun' | 'given-up' | 'over' = 'waiting'
+    let isGivenUp = false
+    let stuck: NodeJS.Timeout | undefined
     const result = last.then(() => {
-      if (state === 'given-up') throw late()
-      state = 'begun'
+      if (isGivenUp) throw late()
+      // From when it begins: whoever had to wait for others may be late where nothing hangs.
+      stuck = setTimeout(() => {
+        isStuck = true
+      }, deadlineMs)
       return work()
     })
     const settle = (): void => {
-      state = 'over'
+      clearTimeout(stuck)
       isStuck = false
     }
     last = result.then(settle, settle)
     return within(deadlineMs, result, () => {
-      if (state === 'begun') isStuck = true
-      if (state === 'waiting') state = 'given-up'
+      isGivenUp = true
       return late()
     })
   }

@@ -1,5 +1,6 @@
 import type { Archive } from '../archive/archive.ts'
 import { writeStrideEntry } from '../archive/stride-entry.ts'
+import { titleOf } from '../archive/title.ts'
 import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Stride } from '../compaction/stride.ts'
@@ -35,19 +36,13 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
       const summaries = stride.fold?.summaries ?? []
       if (lost.length === 0 && summaries.length === 0) return true
       const time = new Date(nowMs()).toISOString()
-      await archive.append(conversation, async ({ isEmpty, holding }) => {
+      await archive.append(conversation, async ({ isEmpty, holdings }) => {
         const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []
-        const entry = { subject, stride, lost, keys: chat.keys, time, holding }
+        const entry = { subject, stride, lost, keys: chat.keys, time, holdings }
         await drive(writeStrideEntry(entry, (text) => pieces.push(Buffer.from(text))))
         return pieces
       })
       return true
     })
   }
-}
-
-// --- internal ---
-
-function titleOf(conversation: string): string {
-  return `# Conversation ${conversation}\n\nWhat was taken out of its prompts or shortened there, word for word. #1 is its first message behind the leading system messages.\n`
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { archiveTrouble } from '../../src/archive/archive-trouble.ts'
 import { openArchive, type Compose } from '../../src/archive/archive.ts'
 import { purgeArchive } from '../../src/archive/purge-archive.ts'
+import { titleOf } from '../../src/archive/title.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const id = 'abcdefgh-_012345'
@@ -17,9 +18,9 @@ const entry =
 /** An entry that takes the longer the earlier it is, and says what it found. */
 const slowEntry =
   (count: number): Compose =>
-  async ({ isEmpty, holding }) => {
+  async ({ isEmpty, holdings }) => {
     await new Promise((resolve) => setTimeout(resolve, 10 - count))
-    const found = `${isEmpty} ${holding?.point ?? 'none'}`
+    const found = `${isEmpty} ${holdings[0]?.point ?? 'none'}`
     return [Buffer.from(`${found}\n<!-- foldgate: holds 1 of ${count} k; summaries  -->\n`)]
   }
 
@@ -123,8 +124,8 @@ describe('deleting', () => {
 
   test('all of them leaves everything else that lies in the folder', async () => {
     const { dir, archive } = await freshArchive()
-    await archive.append(id, entry('x'))
-    await archive.append(other, entry('x'))
+    await archive.append(id, entry(titleOf(id), 'x'))
+    await archive.append(other, entry(titleOf(other), 'x'))
     const foreign = ['README.md', 'notes.txt', `${id}.txt`, `${id}.md.bak`, `x${id}.md`]
     for (const name of foreign) await writeFile(join(dir, name), 'mine')
     await mkdir(join(dir, 'a-folder-of-mine.md'))
@@ -133,6 +134,26 @@ describe('deleting', () => {
     expect(await purgeArchive(dir, null)).toBe(
       `Nothing to delete: the archive ${dir} holds no file of a conversation.`,
     )
+  })
+
+  // A name of sixteen characters was enough: a folder of notes that was named as archive.dir lost them.
+  test('all of them leaves notes whose names might be ids', async () => {
+    const { dir, archive } = await freshArchive()
+    await archive.append(id, entry(titleOf(id), 'x'))
+    for (const [name, text] of [
+      ['project-overview.md', '# Overview\n'],
+      ['release-notes-24.md', ''],
+      ['another-id-00000.md', `# Conversation ${id}\n`],
+    ] as const)
+      await writeFile(join(dir, name), text)
+    await symlink(join(dir, `${id}.md`), join(dir, 'a-link-of-mine-0.md'))
+    expect(await purgeArchive(dir, null)).toBe(`Deleted 1 file from the archive ${dir}.`)
+    expect(await readdir(dir)).toEqual([
+      'a-link-of-mine-0.md',
+      'another-id-00000.md',
+      'project-overview.md',
+      'release-notes-24.md',
+    ])
   })
 
   test('of one conversation says what that was', async () => {

@@ -11,8 +11,8 @@ const settings = 'store: {url: "memory:"}\narchive: {dir: kept}\ndrain: {delay_s
 test('foldgate purge deletes the files of the archive, too, and nothing else that lies there', async () => {
   const cwd = await temporaryFolder({
     'foldgate.yaml': settings,
-    'kept/conversation-one.md': 'text',
-    'kept/conversation-two.md': 'text',
+    'kept/conversation-one.md': '# Conversation conversation-one\ntext',
+    'kept/conversation-two.md': '# Conversation conversation-two\ntext',
     'kept/notes.md': 'mine',
   })
   const dir = join(cwd, 'kept')
@@ -38,6 +38,27 @@ test('an archive that cannot be written is told at the start, and keeps nobody w
   expect(line).toContain('"level":"warn"')
   expect(line).toContain('(ENOTDIR)')
   expect((await postChat(foldgate.url, chatOf([{ role: 'user', content: 'hello' }]))).status).toBe(200)
+  foldgate.child.kill('SIGTERM')
+  expect(await foldgate.ended).toBe(0)
+})
+
+/** What a network folder whose server is gone does: nothing that is asked of it is answered. */
+const hanging = `import files from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+for (const name of ['stat', 'open']) {
+  const real = files[name]
+  files[name] = (path, ...more) => String(path).endsWith('/kept') ? new Promise(() => {}) : real(path, ...more)
+}
+syncBuiltinESMExports()
+`
+
+// The start waited for the folder, and the signal to end for the start: requests were served, but nothing drained.
+test('an archive that hangs is told at the start, and keeps no signal waiting', async () => {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const cwd = await temporaryFolder({ 'foldgate.yaml': settings, 'hanging.mjs': hanging })
+  const env = { NODE_OPTIONS: `--import ${join(cwd, 'hanging.mjs')}` }
+  const foldgate = await serve(['--upstream', upstream.url], { cwd, env })
+  await foldgate.said(/.*archive\.dir: nothing can be written in .* \(no answer\)/)
   foldgate.child.kill('SIGTERM')
   expect(await foldgate.ended).toBe(0)
 })

@@ -139,6 +139,40 @@ describe('with archive.dir', () => {
     expect(new Set(numbers).size).toBe(numbers.length)
   })
 
+  // Runs of one task that are sent side by side have one id. Each stride of one wrote all of its messages anew: the file
+  // said in its last line what it held of the other.
+  test('runs that share a file have each message in it once', async () => {
+    const { dir, settings } = await archivePlace()
+    let waiting: (() => void)[] = []
+    // No run is answered before all of them were prepared: none is taken for another's branch.
+    const together: Script = async (request, outgoing, incoming) => {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        if (waiting.length < runs.length) return
+        for (const go of waiting) go()
+        waiting = []
+      })
+      await completion('fine')(request, outgoing, incoming)
+    }
+    await using stand = await standWith(together, { profile, settings })
+    const runs = [run, ...[12, 13].map((seed) => [...run.slice(0, 2), ...longRun(40, seed).slice(2)])]
+    const growths = runs.map((messages) => [...growing(messages)])
+    const ids = new Set<string>()
+    for (let count = 0; count < 40; count += 1) {
+      const replies = await Promise.all(
+        growths.map((requests) => postChat(stand.url, chatOf(requests[count] ?? expect.fail()))),
+      )
+      for (const reply of replies) ids.add(conversationOf(reply))
+    }
+    expect(ids.size).toBe(1)
+    const file = await readFile(join(dir, `${[...ids].join('')}.md`), 'utf8')
+    const sections = readArchive(file).filter(({ number }) => number !== null)
+    expect(sections.length).toBeGreaterThan(150)
+    const copies = new Map<number | null, number>()
+    for (const { number } of sections) copies.set(number, (copies.get(number) ?? 0) + 1)
+    expect(Math.max(...copies.values())).toBeLessThanOrEqual(runs.length)
+  })
+
   test('conversations and credentials have files of their own', async () => {
     const { dir, settings } = await archivePlace()
     await using stand = await standWith(completion('fine'), { profile, settings })
