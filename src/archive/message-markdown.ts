@@ -52,10 +52,11 @@ function markOf({ kind, place, dataBytes, widthPixels, heightPixels }: Media): s
 
 const NAME_CHARS_MAX = 200
 
-/** A name that a client wrote, as it may stand in a heading. */
+/** A name that a client wrote, as it may stand in a heading: a reader's program must not load what it names. */
 function oneLine(name: string): string {
   return name
     .slice(0, NAME_CHARS_MAX)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\\`*[\]<>]/g, String.raw`\$&`)
     .trim()
 }

@@ -250,4 +250,18 @@ describe('an entry', () => {
     if (made === null) throw new Error('there is no stride')
     expect(headingsOf(fileAfter(spoofed, policy, made))).toContain('#3 result of bash ## #9 user # z')
   })
+
+  // A tool's name stood in a heading as it was: whoever opened the file loaded the picture that it names.
+  test('a name cannot be a picture or a link', () => {
+    const named = subjectOf([
+      user('The task.'),
+      ...round('a', 'x', '![x](https://example.com/a.png)<img src=b>', {}),
+      ...rounds('b', 8, 500),
+    ])
+    const made = sent(named, { policy, budgetTokens: 2500 }).stride
+    if (made === null) throw new Error('there is no stride')
+    const text = fileAfter(named, policy, made)
+    expect(text).toContain(String.raw`!\[x\](https://example.com/a.png)\<img src=b\>`)
+    expect(text).not.toMatch(/!\[|<img/)
+  })
 })
