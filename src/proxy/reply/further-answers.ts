@@ -12,7 +12,7 @@ import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../repl
 import type { Failures } from '../failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from './recall-answers.ts'
 import type { Prepared } from '../rewrite.ts'
-import { isAnswered, type Outcome } from '../send/send.ts'
+import { discard, isAnswered, type Outcome } from '../send/send.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -85,7 +85,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     const seam = paragraphSeam(text)
     const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
     if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
-    failures.note('recall', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    refused('recall', outcome)
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
@@ -98,12 +98,18 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     if (roomTokens(all) < 0) return { kind: 'end' }
     const outcome = await sent(addedTurn(prepared, all), { offersRecall: limits.toolName !== null })
     if (outcome === null || !isAnswered(outcome)) {
-      failures.note('continuation', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+      refused('continuation', outcome)
       return { kind: 'end' }
     }
     continuations += 1
     limits = { ...limits, continuationsLeft: limits.continuationsLeft - 1 }
     return { kind: 'answer', outcome, seam }
+  }
+
+  function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
+    // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
+    if (outcome !== null) discard(outcome.answer)
+    failures.note(part, new Error(`the upstream did not go on: ${statusOf(outcome)}`))
   }
 
   /** Null where it fails on the wire. */
