@@ -126,6 +126,14 @@ describe('a call of our tool', () => {
     ])
   })
 
+  // DashScope repeats id and name as empty texts, and the call went back to it under an id of ours.
+  test('keeps its id where later deltas state an empty one', () => {
+    const empty = { tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '"x"}' } }] }
+    const deltas = [role, callOf(0, 'recall_conversation', '{"search":', 'call_7'), empty]
+    const [reply] = joined([eventsOf(deltas, { reason: 'tool_calls' })]).replies
+    expect(reply?.calls).toMatchObject([{ id: 'call_7', argumentsText: '{"search":"x"}' }])
+  })
+
   test('text before it is there before the call is known', () => {
     const stream = createReplyStream<StreamEvent>(rules)
     const [first, second, ...rest] = asking
