@@ -33,9 +33,7 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
     const index = delta['index']
     const id = stringOr(delta['id'], '')
     const known = index === undefined ? calls.at(-1) : calls.findLast((call) => call.index === index)
-    // Some servers give every call the same index.
-    const isOther = known !== undefined && id !== '' && known.id !== '' && known.id !== id
-    if (known !== undefined && !isOther) {
+    if (known !== undefined && !isAnother(known, id, delta)) {
       if (known.id === '') known.id = id
       return known
     }
@@ -73,8 +71,9 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
           continue
         }
         const call = callOf(delta)
-        const called = isJsonObject(delta['function']) ? delta['function'] : {}
-        call.name += stringOr(called['name'], '')
+        const name = nameIn(delta)
+        // Some servers give a name in pieces, some give all of it with every delta.
+        if (name !== call.name) call.name += name
         call.json = mergedDelta(call.json, delta)
         readOwner(call)
         if (call.owner === 'ours') {
@@ -102,6 +101,21 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
 }
 
 // --- internal ---
+
+/** Some servers give every call the same index, and Gemini no ids either: what follows a complete call is another. */
+function isAnother(known: Call, id: string, delta: JsonObject): boolean {
+  if (id !== '' || known.id !== '') return id !== '' && known.id !== '' && known.id !== id
+  const isBegun = nameIn(delta) !== '' && hasArguments(delta)
+  return isBegun && hasArguments(known.json) && !isIncomplete(known.json)
+}
+
+function nameIn({ function: called }: JsonObject): string {
+  return isJsonObject(called) ? stringOr(called['name'], '') : ''
+}
+
+function hasArguments({ function: called }: JsonObject): boolean {
+  return isJsonObject(called) && stringOr(called['arguments'], '') !== ''
+}
 
 /** Some servers give a name in pieces. */
 function named({ json, name }: Call): JsonObject {

@@ -177,6 +177,37 @@ describe('a call of our tool', () => {
     expect(joined([same]).client.calls).toEqual([{ id: 'a', name: 'bash', arguments: '{}' }])
   })
 
+  // Gemini's calls all have the index 0 and no id: the client's was taken for the rest of ours, and the reply was empty.
+  test.each([{}, { index: 0 }])('servers that give no call an id are understood: %j', (place) => {
+    const whole = (name: string, text: string) => ({
+      ...place,
+      id: '',
+      function: { name, arguments: text },
+    })
+    const calls = [
+      whole('recall_conversation', '{"search":"x"}'),
+      whole('bash', '{}'),
+      whole('bash', '{"b":1}'),
+    ]
+    const { replies } = joined([eventsOf([{ ...role, tool_calls: calls }], { reason: 'tool_calls' })])
+    expect(replies[0]?.calls.map(({ name, argumentsText }) => [name, argumentsText])).toEqual([
+      ['recall_conversation', '{"search":"x"}'],
+      ['bash', '{}'],
+      ['bash', '{"b":1}'],
+    ])
+  })
+
+  // Its name was added up to one that nobody has, and the reply ended in calls of which the client got none.
+  test('a name that every delta repeats is that name', () => {
+    const deltas = ['', '{"search"', ':"x"}', ''].map((text) =>
+      callOf(0, 'recall_conversation', text, 'call_7'),
+    )
+    const [reply] = joined([eventsOf(deltas, { reason: 'tool_calls' })]).replies
+    expect(reply?.calls).toMatchObject([
+      { id: 'call_7', name: 'recall_conversation', argumentsText: '{"search":"x"}' },
+    ])
+  })
+
   test('calls behind the recall of an earlier answer begin at 0', () => {
     const calling = eventsOf([role, callOf(0, 'bash', '{"a":1}', 'late')], { reason: 'tool_calls' })
     const { client } = joined([asking, calling])
