@@ -56,10 +56,14 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
       : { ...delta, index: Math.max(0, index - before) }
   }
 
+  /** What was held of a call, as one delta: clients that add up deltas take one of each call in a chunk. */
   function flushed(call: Call): JsonObject[] {
-    const deltas = call.held.map((delta) => numbered(call, delta))
+    const { held } = call
     call.held = []
-    return deltas
+    const [only, ...more] = held
+    if (only === undefined) return []
+    // Held are all of its deltas or the latest: of several, all.
+    return [numbered(call, more.length === 0 ? only : named(call))]
   }
 
   return {

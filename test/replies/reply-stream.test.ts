@@ -240,6 +240,23 @@ describe('a reply that may be continued', () => {
     expect(client.reasons).toEqual(['tool_calls'])
   })
 
+  // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
+  test('gives each call that was held in one delta', () => {
+    const deltas = [role, callOf(0, 'write', ''), grown(0, '{"a"'), grown(0, ':1}'), callOf(1, 'read')]
+    const { out } = joined([eventsOf(deltas, { reason: 'tool_calls' })], continuing)
+    const lists = out.flatMap((event) => {
+      const text = typeof event === 'string' ? event : event.text
+      const list: unknown = text.startsWith('data: {')
+        ? JSON.parse(text.slice(6)).choices[0].delta.tool_calls
+        : undefined
+      return list === undefined ? [] : [list]
+    })
+    expect(lists).toEqual([
+      [{ index: 0, id: 'call_0', type: 'function', function: { name: 'write', arguments: '{"a":1}' } }],
+      [{ index: 1, id: 'call_1', type: 'function', function: { name: 'read', arguments: '{}' } }],
+    ])
+  })
+
   test('calls of a stream that ends without a reason are the client’s', () => {
     const calling = eventsOf([role, callOf(0, 'write', '{"a":1}')], { reason: null })
     expect(joined([calling], continuing).client.calls).toMatchObject([{ arguments: '{"a":1}' }])
