@@ -45,7 +45,7 @@ export type FurtherAnswersOptions = {
   readonly send: (prepared: Prepared, how: { readonly offersRecall: boolean }) => Promise<Outcome>
   /** The answer to a call of Foldgate's tool, with what is left of the budget. */
   readonly answerRecall: (argumentsText: string, roomTokens: number) => Promise<string>
-  readonly failures: Pick<Failures, 'note'>
+  readonly failures: Pick<Failures, 'around' | 'note'>
 }
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
@@ -63,29 +63,26 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   let recalls = 0
   let continuations = 0
 
-  function roomTokens(messages: readonly string[]): number {
+  function roomBeside(messages: readonly string[]): number {
     return messages.reduce((room, message) => room - options.count(message), options.roomTokens)
   }
 
   async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
-    const answered: AnsweredCall[] = []
-    let room = roomTokens(turns)
+    const room = roomBeside(turns)
     // What was read so far is worth more than another page that does not fit.
     const isOver = isTooOften || (recalls > 0 && room < RECALL_ROOM_TOKENS_MIN)
-    for (const call of calls) {
-      const answer = isOver ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, room)
-      room -= options.count(answer)
-      answered.push({ call, answer })
-    }
     const text = said + (reply.text ?? '')
-    turns = [...turns, ...recallTurn(text, reply, answered)]
+    const seam = paragraphSeam(text)
     said = ''
     recalls += 1
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
-    const seam = paragraphSeam(text)
-    const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
-    if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
-    refused('recall', outcome)
+    const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
+    if (answered !== null) {
+      turns = [...turns, ...recallTurn(text, reply, answered)]
+      const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
+      if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
+      refused('recall', outcome)
+    }
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
@@ -93,9 +90,21 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     return isAnswered(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
   }
 
+  /** @param roomTokens null: nothing more is read back. */
+  async function answersTo(calls: readonly ReplyCall[], roomTokens: number | null): Promise<AnsweredCall[]> {
+    const answered: AnsweredCall[] = []
+    let room = roomTokens
+    for (const call of calls) {
+      const answer = room === null ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, room)
+      if (room !== null) room -= options.count(answer)
+      answered.push({ call, answer })
+    }
+    return answered
+  }
+
   async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
     const all = [...turns, ...messages]
-    if (roomTokens(all) < 0) return { kind: 'end' }
+    if (roomBeside(all) < 0) return { kind: 'end' }
     const outcome = await sent(addedTurn(prepared, all), { offersRecall: limits.toolName !== null })
     if (outcome === null || !isAnswered(outcome)) {
       refused('continuation', outcome)
