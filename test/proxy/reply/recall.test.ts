@@ -194,6 +194,15 @@ describe('the tool', () => {
     expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
   })
 
+  // One odd 500 took the tool away for an hour, and with it the beginning of every cached prompt.
+  test('is offered again where a 500 went away without it: that may have been a passing trouble', async () => {
+    await using at = await standWith([json({ error: { message: 'Oops.' } }, 500), said], { profile })
+    const body = chatOf(short, { tools: [bash] })
+    for (const reply of [await postChat(at.url, body), await postChat(at.url, body)])
+      expect(reply.status).toBe(200)
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
+  })
+
   test('what the upstream refuses either way is its own error, unchanged', async () => {
     const error = { error: { message: 'No such model.', code: 'model_not_found' } }
     await using at = await standWith(json(error, 400), { profile })
