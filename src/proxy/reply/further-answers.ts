@@ -12,7 +12,7 @@ import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../repl
 import type { Failures } from '../failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from './recall-answers.ts'
 import type { Prepared } from '../rewrite.ts'
-import { discard, isAnswered, type Outcome } from '../send/send.ts'
+import { discard, type Outcome } from '../send/send.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -41,8 +41,10 @@ export type FurtherAnswersOptions = {
   /** What is left of the budget beside the request, in our tokens. */
   readonly roomTokens: number
   readonly count: (text: string) => number
-  /** Sends a form of the request. */
+  /** Sends a form of the request; the answer as far as it has to be read to be judged. */
   readonly send: (prepared: Prepared, how: { readonly offersRecall: boolean }) => Promise<Outcome>
+  /** Whether a reply goes on in this answer. */
+  readonly goesOn: (outcome: Outcome) => boolean
   /** The answer to a call of Foldgate's tool, with what is left of the budget. */
   readonly answerRecall: (argumentsText: string, roomTokens: number) => Promise<string>
   readonly failures: Pick<Failures, 'around' | 'note'>
@@ -50,7 +52,7 @@ export type FurtherAnswersOptions = {
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
 export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
-  const { prepared, failures } = options
+  const { prepared, failures, goesOn } = options
   let limits: StepLimits = {
     toolName: options.toolName,
     recallsLeft: options.recallRounds,
@@ -80,14 +82,14 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     if (answered !== null) {
       turns = [...turns, ...recallTurn(text, reply, answered)]
       const outcome = await sent(addedTurn(prepared, turns), { offersRecall: !isOver })
-      if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
+      if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam }
       refused('recall', outcome)
     }
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
     const plain = await options.send(prepared, { offersRecall: false })
-    return isAnswered(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
+    return goesOn(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
   }
 
   /** @param roomTokens null: nothing more is read back. */
@@ -106,7 +108,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     const all = [...turns, ...messages]
     if (roomBeside(all) < 0) return { kind: 'end' }
     const outcome = await sent(addedTurn(prepared, all), { offersRecall: limits.toolName !== null })
-    if (outcome === null || !isAnswered(outcome)) {
+    if (outcome === null || !goesOn(outcome)) {
       refused('continuation', outcome)
       return { kind: 'end' }
     }

@@ -4,7 +4,9 @@ import type { ChatRequest } from '../request/chat-request.ts'
 import { isAnswered, type Outcome, type Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
+import { goesOn, shapeOf } from './answer-shape.ts'
 import { createFurtherAnswers } from './further-answers.ts'
+import { readPlain } from './join-plain.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
 import { recallAnswers } from './recall-answers.ts'
 import { withTool } from './recall-offer.ts'
@@ -23,10 +25,11 @@ export async function replyTo(
   outcome: Outcome,
   { once, sending, measure, failures }: ReplyParts,
 ): Promise<JoinedReply | null> {
-  const { profile, chat, recall } = request
+  const { profile, chat, recall, exchange } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
-  if ((rules.toolName === null && !rules.continues) || !isAnswered(outcome)) return null
+  const shape = isAnswered(outcome) ? shapeOf(outcome) : null
+  if (shape === null || (rules.toolName === null && !rules.continues)) return null
   const { prepared } = outcome
   const counted = prepared.chat === chat ? (measure?.counted ?? null) : null
   // Whether usage is asked for was settled with the first answer: its event is hidden from then on, or not.
@@ -38,11 +41,19 @@ export async function replyTo(
     continuationsMax: rules.continues ? profile.continuation.max : 0,
     roomTokens: roomTokens(outcome, measure),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
-    send: (form, { offersRecall }) => send(offersRecall && offer !== null ? withTool(form, offer) : form),
+    send: async (form, { offersRecall }) => {
+      const next = await send(offersRecall && offer !== null ? withTool(form, offer) : form)
+      if (shape !== 'plain' || shapeOf(next) !== 'plain') return next
+      const read = await readPlain(next)
+      // Whoever left has no further answers.
+      exchange.signal.throwIfAborted()
+      return read
+    },
+    goesOn: (next) => goesOn(next, shape),
     answerRecall: recallAnswers(counted, prepared.compacted),
     failures,
   })
-  return joinReply(outcome, { rules, further })
+  return joinReply(outcome, shape, { rules, further })
 }
 
 // --- internal ---

@@ -3,7 +3,7 @@ import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
 import { anchorOf } from '../../../src/replies/seam.ts'
 import { readAsClient } from '../../replies/streamed.ts'
-import { json, type FakeUpstream } from '../../support/fake-upstream.ts'
+import { bytes, json, type FakeUpstream } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
 import { chatOf, postChat, type ChatReply } from '../post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
@@ -93,6 +93,21 @@ describe.each([
     expect(reply.status).toBe(200)
     expect(choiceOf(reply)).toMatchObject({ text: 'Half a', reason: 'length' })
     expect(at.foldgate.log.join('\n')).toContain('"part":"continuation"')
+  })
+
+  // An error with status 200, or an answer that broke off, took the place of the reply that was there.
+  test.each([
+    ['fails with status 200', json({ error: { message: 'Busy.' } })],
+    ['states half an answer', bytes('{"choices":[{"ind', { 'content-type': 'application/json' })],
+  ])('where going on %s, it is passed on as it was cut', async (_what, answer) => {
+    const failing = model((asked) =>
+      asked.messages.length > 1 ? answer : { text: 'Half a', reason: 'length' },
+    )
+    // Of a prompt that is far from its window no answer is held back to be judged.
+    const profile = { window: { tokens: 100_000 }, continuation: { max: 3 } }
+    await using at = await standWith(failing, { profile })
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(reply).toMatchObject({ text: 'Half a', reason: 'length' })
   })
 
   test('a call that was cut is asked for again in smaller pieces', async () => {

@@ -55,6 +55,7 @@ test('where reading back fails, the request is answered as if there were no such
       sent.push({ form, offersRecall })
       return answerTo(form)
     },
+    goesOn: () => true,
     answerRecall: async () => {
       throw new TypeError('a fault in reading back')
     },
