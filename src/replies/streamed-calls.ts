@@ -44,8 +44,10 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
 
   function readOwner(call: Call): void {
     if (call.owner !== 'unknown') return
-    if (toolName === null || !toolName.startsWith(call.name)) call.owner = 'client'
-    else if (call.name === toolName) call.owner = 'ours'
+    if (call.name === toolName) call.owner = 'ours'
+    // No name goes on once there are arguments.
+    else if (toolName === null || !toolName.startsWith(call.name) || hasArguments(call.json))
+      call.owner = 'client'
   }
 
   function numbered(call: Call, delta: JsonObject): JsonObject {
@@ -113,8 +115,10 @@ function isAnother(known: Call, id: string, delta: JsonObject): boolean {
   return isBegun && hasArguments(known.json) && !isIncomplete(known.json)
 }
 
-function nameIn({ function: called }: JsonObject): string {
-  return isJsonObject(called) ? stringOr(called['name'], '') : ''
+/** The name in a delta, of a function or of a tool that takes free text. */
+function nameIn({ function: called, custom }: JsonObject): string {
+  const either = isJsonObject(called) ? called : custom
+  return isJsonObject(either) ? stringOr(either['name'], '') : ''
 }
 
 function hasArguments({ function: called }: JsonObject): boolean {

@@ -54,6 +54,16 @@ describe('an answer that calls no tool of ours', () => {
       [role, callOf(0, 'bash', '{"a'), grown(0, '":1}'), callOf(1, 'read')],
       { reason: 'tool_calls' },
     ],
+    // Nobody saw a name in it, and all of it waited for the end.
+    [
+      'calls with free text',
+      [
+        role,
+        { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'patch', input: '' } }] },
+        { tool_calls: [{ index: 0, custom: { input: '*** Begin' } }] },
+      ],
+      { reason: 'tool_calls' },
+    ],
     ['comments', [': keep-alive\n\n', role, { content: 'x' }, ': more\n\n'], {}],
     ['an answer that was cut', [role, { content: 'Hel' }], { reason: 'length' }],
     ['no reason at its end', [role, { content: 'Hel' }], { reason: null }],
@@ -175,6 +185,20 @@ describe('a call of our tool', () => {
       reason: 'tool_calls',
     })
     expect(joined([same]).client.calls).toEqual([{ id: 'a', name: 'bash', arguments: '{}' }])
+  })
+
+  // It could have become ours, and all of it waited for the end.
+  test('is told from one of the client with the beginning of its name, once that has arguments', () => {
+    const stream = createReplyStream<StreamEvent>(rules)
+    const [, , , ...late] = eventsOf([
+      callOf(0, 'recall', ''),
+      grown(0, '{"a'),
+      grown(0, '":'),
+      grown(0, '1}'),
+    ])
+    const early = eventsOf([callOf(0, 'recall', ''), grown(0, '{"a')], { reason: null }).slice(0, 2)
+    expect(early.map((event) => stream.take(event).length)).toEqual([0, 1])
+    for (const event of late) expect(stream.take(event)).toEqual([event])
   })
 
   // Gemini's calls all have the index 0 and no id: the client's was taken for the rest of ours, and the reply was empty.
