@@ -59,7 +59,7 @@ export function* pageOf(answer: Answer, { offset, tokensMax, count }: PageOption
 /**
  * However large the window, no page takes more: counting blocks, and a model that wants so much reads on.
  */
-const PAGE_TOKENS_MAX = 16_384
+const PAGE_TOKENS_MAX = 8_192
 
 /** Characters that are made for each token of a page. Text has three or four; of what has more, pages are shorter. */
 const GATHERED_CHARS = 6

@@ -6,12 +6,17 @@ import { anchorOf } from './seam.ts'
 /** A call of Foldgate's tool, and what it is answered with. */
 export type AnsweredCall = { readonly call: ReplyCall; readonly answer: string }
 
-/** The messages, as JSON, by which a model goes on after its calls were answered. */
+/**
+ * The messages, as JSON, by which a model goes on after its calls were answered. `round` is which time it is within one
+ * reply: calls without ids get ones of ours, which no two have.
+ */
 export function recallTurn(
   said: string,
   { kept }: Reply,
   answered: readonly AnsweredCall[],
+  round: number,
 ): readonly string[] {
+  const idOf = ({ id }: ReplyCall, position: number): string => (id === '' ? ownId(round, position) : id)
   const calls = answered.map(({ call }, position) => ({ id: idOf(call, position), json: call.json }))
   const asked = {
     role: 'assistant',
@@ -57,10 +62,13 @@ function turn(said: string, asked: string): readonly string[] {
   ]
 }
 
-/** Mistral wants nine letters and digits; an id that the server gave is its own. */
-function idOf(call: ReplyCall, position: number): string {
-  return call.id === '' ? `recall${String(position % 1000).padStart(3, '0')}` : call.id
+/** Mistral wants nine letters and digits. */
+function ownId(round: number, position: number): string {
+  return `recall${String((round * CALLS_MAX + position) % 1000).padStart(3, '0')}`
 }
+
+/** More calls in one go may share an id with those of the next. */
+const CALLS_MAX = 10
 
 /** The call as servers want it back, which read the arguments of past calls as JSON; without its place in a stream. */
 function readable(call: ReplyCall['json']): JsonObject {

@@ -27,7 +27,8 @@ const growing: ReadonlySet<string> = new Set([
 ])
 
 function mergedValue(key: string, before: unknown, value: unknown): unknown {
-  if (value === null || value === undefined) return before ?? value
+  // Some servers repeat the fields of the first delta, empty.
+  if (value === null || value === undefined || value === '') return before ?? value
   if (typeof value === 'string' && typeof before === 'string')
     return growing.has(key) ? before + value : value
   if (Array.isArray(value) && Array.isArray(before)) return mergedList(before, value)

@@ -21,6 +21,8 @@ export type ReplyStream<Event extends StreamEvent> = {
   readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
   /** What was held back, where no further answer follows. */
   readonly finish: () => readonly (Event | string)[]
+  /** The end of a reply whose further answer broke off: it stands as one that was cut. */
+  readonly cut: () => readonly string[]
   /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
   readonly goOn: (seam: Seam) => void
   /** The usage of all answers so far; null where none was stated. */
@@ -171,10 +173,16 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
       return { reply: replyOf({ ...message, content, tool_calls: calls.all() }, finishReason, usage), shown }
     },
     finish,
+    cut: () => {
+      const { latest } = answer
+      if (latest === null) return []
+      const { usage: _usage, ...json } = latest.json
+      return [...written(json, latest.choice, {}, 'length'), 'data: [DONE]\n\n']
+    },
     goOn: (seam) => {
       isFirst = false
       usageBefore = answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)
-      answer = newAnswer(rules, seam)
+      answer = { ...newAnswer<Event>(rules, seam), latest: answer.latest }
     },
     usage: () => (answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)),
   }

@@ -33,9 +33,7 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
     const index = delta['index']
     const id = stringOr(delta['id'], '')
     const known = index === undefined ? calls.at(-1) : calls.findLast((call) => call.index === index)
-    // Some servers give every call the same index.
-    const isOther = known !== undefined && id !== '' && known.id !== '' && known.id !== id
-    if (known !== undefined && !isOther) {
+    if (known !== undefined && !isAnother(known, id, delta)) {
       if (known.id === '') known.id = id
       return known
     }
@@ -46,8 +44,10 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
 
   function readOwner(call: Call): void {
     if (call.owner !== 'unknown') return
-    if (toolName === null || !toolName.startsWith(call.name)) call.owner = 'client'
-    else if (call.name === toolName) call.owner = 'ours'
+    if (call.name === toolName) call.owner = 'ours'
+    // No name goes on once there are arguments.
+    else if (toolName === null || !toolName.startsWith(call.name) || hasArguments(call.json))
+      call.owner = 'client'
   }
 
   function numbered(call: Call, delta: JsonObject): JsonObject {
@@ -58,10 +58,14 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
       : { ...delta, index: Math.max(0, index - before) }
   }
 
+  /** What was held of a call, as one delta: clients that add up deltas take one of each call in a chunk. */
   function flushed(call: Call): JsonObject[] {
-    const deltas = call.held.map((delta) => numbered(call, delta))
+    const { held } = call
     call.held = []
-    return deltas
+    const [only, ...more] = held
+    if (only === undefined) return []
+    // Held are all of its deltas or the latest: of several, all.
+    return [numbered(call, more.length === 0 ? only : named(call))]
   }
 
   return {
@@ -73,8 +77,9 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
           continue
         }
         const call = callOf(delta)
-        const called = isJsonObject(delta['function']) ? delta['function'] : {}
-        call.name += stringOr(called['name'], '')
+        const name = nameIn(delta)
+        // Some servers give a name in pieces, some give all of it with every delta.
+        if (name !== call.name) call.name += name
         call.json = mergedDelta(call.json, delta)
         readOwner(call)
         if (call.owner === 'ours') {
@@ -102,6 +107,23 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
 }
 
 // --- internal ---
+
+/** Some servers give every call the same index, and Gemini no ids either: what follows a complete call is another. */
+function isAnother(known: Call, id: string, delta: JsonObject): boolean {
+  if (id !== '' || known.id !== '') return id !== '' && known.id !== '' && known.id !== id
+  const isBegun = nameIn(delta) !== '' && hasArguments(delta)
+  return isBegun && hasArguments(known.json) && !isIncomplete(known.json)
+}
+
+/** The name in a delta, of a function or of a tool that takes free text. */
+function nameIn({ function: called, custom }: JsonObject): string {
+  const either = isJsonObject(called) ? called : custom
+  return isJsonObject(either) ? stringOr(either['name'], '') : ''
+}
+
+function hasArguments({ function: called }: JsonObject): boolean {
+  return isJsonObject(called) && stringOr(called['arguments'], '') !== ''
+}
 
 /** Some servers give a name in pieces. */
 function named({ json, name }: Call): JsonObject {

@@ -54,6 +54,16 @@ describe('an answer that calls no tool of ours', () => {
       [role, callOf(0, 'bash', '{"a'), grown(0, '":1}'), callOf(1, 'read')],
       { reason: 'tool_calls' },
     ],
+    // Nobody saw a name in it, and all of it waited for the end.
+    [
+      'calls with free text',
+      [
+        role,
+        { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'patch', input: '' } }] },
+        { tool_calls: [{ index: 0, custom: { input: '*** Begin' } }] },
+      ],
+      { reason: 'tool_calls' },
+    ],
     ['comments', [': keep-alive\n\n', role, { content: 'x' }, ': more\n\n'], {}],
     ['an answer that was cut', [role, { content: 'Hel' }], { reason: 'length' }],
     ['no reason at its end', [role, { content: 'Hel' }], { reason: null }],
@@ -126,6 +136,14 @@ describe('a call of our tool', () => {
     ])
   })
 
+  // DashScope repeats id and name as empty texts, and the call went back to it under an id of ours.
+  test('keeps its id where later deltas state an empty one', () => {
+    const empty = { tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '"x"}' } }] }
+    const deltas = [role, callOf(0, 'recall_conversation', '{"search":', 'call_7'), empty]
+    const [reply] = joined([eventsOf(deltas, { reason: 'tool_calls' })]).replies
+    expect(reply?.calls).toMatchObject([{ id: 'call_7', argumentsText: '{"search":"x"}' }])
+  })
+
   test('text before it is there before the call is known', () => {
     const stream = createReplyStream<StreamEvent>(rules)
     const [first, second, ...rest] = asking
@@ -169,6 +187,51 @@ describe('a call of our tool', () => {
     expect(joined([same]).client.calls).toEqual([{ id: 'a', name: 'bash', arguments: '{}' }])
   })
 
+  // It could have become ours, and all of it waited for the end.
+  test('is told from one of the client with the beginning of its name, once that has arguments', () => {
+    const stream = createReplyStream<StreamEvent>(rules)
+    const [, , , ...late] = eventsOf([
+      callOf(0, 'recall', ''),
+      grown(0, '{"a'),
+      grown(0, '":'),
+      grown(0, '1}'),
+    ])
+    const early = eventsOf([callOf(0, 'recall', ''), grown(0, '{"a')], { reason: null }).slice(0, 2)
+    expect(early.map((event) => stream.take(event).length)).toEqual([0, 1])
+    for (const event of late) expect(stream.take(event)).toEqual([event])
+  })
+
+  // Gemini's calls all have the index 0 and no id: the client's was taken for the rest of ours, and the reply was empty.
+  test.each([{}, { index: 0 }])('servers that give no call an id are understood: %j', (place) => {
+    const whole = (name: string, text: string) => ({
+      ...place,
+      id: '',
+      function: { name, arguments: text },
+    })
+    const calls = [
+      whole('recall_conversation', '{"search":"x"}'),
+      whole('bash', '{}'),
+      whole('bash', '{"b":1}'),
+    ]
+    const { replies } = joined([eventsOf([{ ...role, tool_calls: calls }], { reason: 'tool_calls' })])
+    expect(replies[0]?.calls.map(({ name, argumentsText }) => [name, argumentsText])).toEqual([
+      ['recall_conversation', '{"search":"x"}'],
+      ['bash', '{}'],
+      ['bash', '{"b":1}'],
+    ])
+  })
+
+  // Its name was added up to one that nobody has, and the reply ended in calls of which the client got none.
+  test('a name that every delta repeats is that name', () => {
+    const deltas = ['', '{"search"', ':"x"}', ''].map((text) =>
+      callOf(0, 'recall_conversation', text, 'call_7'),
+    )
+    const [reply] = joined([eventsOf(deltas, { reason: 'tool_calls' })]).replies
+    expect(reply?.calls).toMatchObject([
+      { id: 'call_7', name: 'recall_conversation', argumentsText: '{"search":"x"}' },
+    ])
+  })
+
   test('calls behind the recall of an earlier answer begin at 0', () => {
     const calling = eventsOf([role, callOf(0, 'bash', '{"a":1}', 'late')], { reason: 'tool_calls' })
     const { client } = joined([asking, calling])
@@ -199,6 +262,23 @@ describe('a reply that may be continued', () => {
       { name: 'read', arguments: '{}' },
     ])
     expect(client.reasons).toEqual(['tool_calls'])
+  })
+
+  // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
+  test('gives each call that was held in one delta', () => {
+    const deltas = [role, callOf(0, 'write', ''), grown(0, '{"a"'), grown(0, ':1}'), callOf(1, 'read')]
+    const { out } = joined([eventsOf(deltas, { reason: 'tool_calls' })], continuing)
+    const lists = out.flatMap((event) => {
+      const text = typeof event === 'string' ? event : event.text
+      const list: unknown = text.startsWith('data: {')
+        ? JSON.parse(text.slice(6)).choices[0].delta.tool_calls
+        : undefined
+      return list === undefined ? [] : [list]
+    })
+    expect(lists).toEqual([
+      [{ index: 0, id: 'call_0', type: 'function', function: { name: 'write', arguments: '{"a":1}' } }],
+      [{ index: 1, id: 'call_1', type: 'function', function: { name: 'read', arguments: '{}' } }],
+    ])
   })
 
   test('calls of a stream that ends without a reason are the client’s', () => {

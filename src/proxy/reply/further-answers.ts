@@ -10,15 +10,22 @@ import type { Reply, ReplyCall } from '../../replies/reply.ts'
 import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../replies/seam.ts'
 import type { Failures } from '../failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from './recall-answers.ts'
+import type { FurtherRequest } from './send-further.ts'
 import type { Prepared } from '../rewrite.ts'
-import { isAnswered, type Outcome } from '../send/send.ts'
+import { discard, type Outcome } from '../send/send.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
   /** The reply is complete as it is. */
   | { readonly kind: 'end' }
   /** It goes on in another answer. */
-  | { readonly kind: 'answer'; readonly outcome: Outcome; readonly seam: Seam }
+  | {
+      readonly kind: 'answer'
+      readonly outcome: Outcome
+      readonly seam: Seam
+      /** Whether the reply is one that was cut, should this answer break off: then nothing of it is lost. */
+      readonly standsCut: boolean
+    }
   /** It cannot go on, and without that it is nothing: what the upstream said last. */
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
@@ -40,22 +47,18 @@ export type FurtherAnswersOptions = {
   /** What is left of the budget beside the request, in our tokens. */
   readonly roomTokens: number
   readonly count: (text: string) => number
-  /** Sends the request with further messages, as JSON, behind its own; in a smaller form, where that is too much. */
+  /** Sends a further request; the answer as far as it has to be read to be judged. */
   readonly send: (further: FurtherRequest) => Promise<Outcome>
+  /** Whether a reply goes on in this answer. */
+  readonly goesOn: (outcome: Outcome) => boolean
   /** The answer to a call of Foldgate's tool, with what is left of the budget beside this form of the request. */
   readonly answerRecall: (argumentsText: string, form: Prepared, roomTokens: number) => Promise<string>
-  readonly failures: Pick<Failures, 'note'>
-}
-
-export type FurtherRequest = {
-  readonly prepared: Prepared
-  readonly turns: readonly string[]
-  readonly offersRecall: boolean
+  readonly failures: Pick<Failures, 'around' | 'note'>
 }
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
 export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
-  const { failures } = options
+  const { failures, goesOn } = options
   /** The request as it was last sent. */
   let { prepared } = options
   let limits: StepLimits = {
@@ -70,55 +73,73 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   let recalls = 0
   let continuations = 0
 
-  function roomTokens(messages: readonly string[]): number {
+  function roomBeside(messages: readonly string[]): number {
     const room = options.roomTokens + options.prepared.sentTokens - prepared.sentTokens
     return messages.reduce((left, message) => left - options.count(message), room)
   }
 
   async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
-    const answered: AnsweredCall[] = []
-    let room = roomTokens(turns)
+    const room = roomBeside(turns)
     // What was read so far is worth more than another page that does not fit.
     const isOver = isTooOften || (recalls > 0 && room < RECALL_ROOM_TOKENS_MIN)
-    for (const call of calls) {
-      const answer = isOver ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, prepared, room)
-      room -= options.count(answer)
-      answered.push({ call, answer })
-    }
     const text = said + (reply.text ?? '')
-    turns = [...turns, ...recallTurn(text, reply, answered)]
+    const seam = paragraphSeam(text)
     said = ''
     recalls += 1
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
-    const seam = paragraphSeam(text)
-    const outcome = await sent({ prepared, turns, offersRecall: !isOver })
-    if (outcome !== null && isAnswered(outcome)) return { kind: 'answer', outcome, seam }
-    failures.note('recall', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
+    if (answered !== null) {
+      turns = [...turns, ...recallTurn(text, reply, answered, recalls - 1)]
+      const outcome = await sent({ prepared, turns, offersRecall: !isOver })
+      if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }
+      refused('recall', outcome)
+    }
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
     const plain = await options.send({ prepared, turns, offersRecall: false })
-    return isAnswered(plain) ? { kind: 'answer', outcome: plain, seam } : { kind: 'refused', outcome: plain }
+    return goesOn(plain)
+      ? { kind: 'answer', outcome: plain, seam, standsCut: false }
+      : { kind: 'refused', outcome: plain }
+  }
+
+  /** @param roomTokens null: nothing more is read back. */
+  async function answersTo(calls: readonly ReplyCall[], roomTokens: number | null): Promise<AnsweredCall[]> {
+    const answered: AnsweredCall[] = []
+    let room = roomTokens
+    for (const call of calls) {
+      const answer =
+        room === null ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, prepared, room)
+      if (room !== null) room -= options.count(answer)
+      answered.push({ call, answer })
+    }
+    return answered
   }
 
   async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
     const all = [...turns, ...messages]
-    if (roomTokens(all) < 0) return { kind: 'end' }
+    if (roomBeside(all) < 0) return { kind: 'end' }
     const outcome = await sent({ prepared, turns: all, offersRecall: limits.toolName !== null })
-    if (outcome === null || !isAnswered(outcome)) {
-      failures.note('continuation', new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    if (outcome === null || !goesOn(outcome)) {
+      refused('continuation', outcome)
       return { kind: 'end' }
     }
     continuations += 1
     limits = { ...limits, continuationsLeft: limits.continuationsLeft - 1 }
-    return { kind: 'answer', outcome, seam }
+    return { kind: 'answer', outcome, seam, standsCut: true }
+  }
+
+  function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
+    // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
+    if (outcome !== null) discard(outcome.answer)
+    failures.note(part, new Error(`the upstream did not go on: ${statusOf(outcome)}`))
   }
 
   /** Null where it fails on the wire. */
   async function sent(further: FurtherRequest): Promise<Outcome | null> {
     try {
       const outcome = await options.send(further)
-      if (isAnswered(outcome)) prepared = outcome.prepared
+      if (goesOn(outcome)) prepared = outcome.prepared
       return outcome
     } catch (error) {
       if (error instanceof FoldgateError) return null

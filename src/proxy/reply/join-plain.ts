@@ -1,22 +1,23 @@
 import { Readable } from 'node:stream'
-import { parseJsonText, stringifyJson } from '../../conversation/json-value.ts'
+import { stringifyJson } from '../../conversation/json-value.ts'
 import { readUsage } from '../../overflow/completion.ts'
 import { createPlainReply } from '../../replies/plain-reply.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import type { Outcome } from '../send/send.ts'
+import { bodyOf } from './answer-shape.ts'
 import type { JoinedReply, JoinOptions } from './joined-reply.ts'
 import { readWhole } from './read-whole.ts'
 import { withoutLength } from './without-length.ts'
 
-/** Reads plain answers whole, until the reply is over. What cannot be read goes on as it came. */
+/** Joins plain answers, further ones as they were read, until the reply is over. What cannot be read goes on as it came. */
 export async function joinPlain(
   first: Outcome,
   observer: AnswerObserver,
   { rules, further }: JoinOptions,
 ): Promise<JoinedReply> {
   const plain = createPlainReply(rules)
-  let outcome = await readWhole(first, BODY_BYTES_MAX)
+  let outcome = await readPlain(first)
   for (const piece of outcome.held) observer.tap(piece)
   for (;;) {
     const reply = plain.take(bodyOf(outcome))
@@ -29,7 +30,7 @@ export async function joinPlain(
       return joined(text === null ? outcome : withBody(outcome, first.answer, text))
     }
     plain.goOn(next.seam)
-    outcome = await readWhole(next.outcome, BODY_BYTES_MAX)
+    outcome = next.outcome
   }
   return joined(outcome)
 
@@ -47,15 +48,15 @@ export async function joinPlain(
   }
 }
 
+/** A plain answer with its body read, as far as one is. */
+export function readPlain(outcome: Outcome): Promise<Outcome> {
+  return readWhole(outcome, BODY_BYTES_MAX)
+}
+
 // --- internal ---
 
 /** A larger answer is passed on as it comes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024
-
-/** The parsed body; undefined where it is not whole. */
-function bodyOf({ answer, held }: Outcome): unknown {
-  return answer.body.readableEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
-}
 
 function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
   const body = Readable.from([Buffer.from(text)])

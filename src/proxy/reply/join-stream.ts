@@ -15,23 +15,37 @@ import { withoutLength } from './without-length.ts'
 export function joinStream(
   first: Outcome,
   observer: AnswerObserver,
-  { rules, further }: JoinOptions,
+  { rules, further, failures }: JoinOptions,
 ): JoinedReply {
   const stream = createReplyStream<RawEvent>(rules)
   let current: Answer = first.answer
+  let isBeyondUs = false
+
+  /** What the client gets of an event. Where that cannot be said, from then on the events as they come (P2). */
+  function take(event: RawEvent): readonly (RawEvent | string)[] {
+    if (isBeyondUs) return [event]
+    try {
+      return stream.take(event)
+    } catch (error) {
+      isBeyondUs = true
+      failures.note('observation', error)
+      return [event]
+    }
+  }
 
   async function* reply(): AsyncGenerator<Buffer, void, void> {
     let outcome = first
+    let standsCut = false
     for (;;) {
-      const { body: flowing } = outcome.answer
-      let timer: NodeJS.Timeout | null = null
-      for await (const event of events(outcome, () => timer !== null)) {
-        const out = stream.take(event)
-        if (out.length > 0) yield bytesOf(out)
-        // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
-        else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+      try {
+        yield* shownOf(outcome)
+      } catch (error) {
+        const cut = standsCut ? stream.cut() : []
+        if (cut.length === 0) throw error
+        yield bytesOf(cut)
+        return
       }
-      if (timer !== null) clearTimeout(timer)
+      if (isBeyondUs) return
       const { reply: said, shown } = stream.ended()
       if (shown.length > 0) yield bytesOf(shown)
       const next = said === null ? END : await further.after(said)
@@ -46,8 +60,25 @@ export function joinStream(
         return
       }
       outcome = next.outcome
+      standsCut = next.standsCut
       current = outcome.answer
       stream.goOn(next.seam)
+    }
+  }
+
+  /** What the client gets of one answer as it flows. */
+  async function* shownOf(outcome: Outcome): AsyncGenerator<Buffer, void, void> {
+    const { body: flowing } = outcome.answer
+    let timer: NodeJS.Timeout | null = null
+    try {
+      for await (const event of events(outcome, () => timer !== null)) {
+        const out = take(event)
+        if (out.length > 0) yield bytesOf(out)
+        // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
+        else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+      }
+    } finally {
+      if (timer !== null) clearTimeout(timer)
     }
   }
 

@@ -1,7 +1,8 @@
 import type { CallRules } from '../../replies/shown-reason.ts'
-import { headerValue } from '../../upstream/credential.ts'
+import type { Failures } from '../failures.ts'
 import { observeAnswer, type AnswerObserver } from '../observe.ts'
 import type { Outcome } from '../send/send.ts'
+import type { AnswerShape } from './answer-shape.ts'
 import type { FurtherAnswers, ReplyCounts } from './further-answers.ts'
 import { joinPlain } from './join-plain.ts'
 import { joinStream } from './join-stream.ts'
@@ -18,23 +19,18 @@ export type JoinedReply = {
   readonly total: () => ReplyCounts & { readonly usage: Usage | null }
 }
 
-export type JoinOptions = { readonly rules: CallRules; readonly further: FurtherAnswers }
-
-/** Makes one answer of a reply that goes on from this one; null where nobody can go on from it. */
-export async function joinReply(first: Outcome, options: JoinOptions): Promise<JoinedReply | null> {
-  const shape = shapeOf(first)
-  if (shape === null) return null
-  const observer = observeAnswer(first.answer)
-  return shape === 'stream' ? joinStream(first, observer, options) : joinPlain(first, observer, options)
+export type JoinOptions = {
+  readonly rules: CallRules
+  readonly further: FurtherAnswers
+  readonly failures: Pick<Failures, 'note'>
 }
 
-// --- internal ---
-
-/** What an answer is: read as a stream or as a whole; null where nobody can go on from it. */
-function shapeOf({ answer }: Outcome): 'stream' | 'plain' | null {
-  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
-  const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
-  if (answer.status !== 200 || encoding.trim().toLowerCase() !== 'identity') return null
-  if (/^\s*text\/event-stream/i.test(contentType)) return 'stream'
-  return /json/i.test(contentType) ? 'plain' : null
+/** Makes one answer of a reply that goes on from this one. */
+export async function joinReply(
+  first: Outcome,
+  shape: AnswerShape,
+  options: JoinOptions,
+): Promise<JoinedReply> {
+  const observer = observeAnswer(first.answer)
+  return shape === 'stream' ? joinStream(first, observer, options) : joinPlain(first, observer, options)
 }

@@ -3,13 +3,11 @@ import type { Measure } from '../measure/measure.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import { isAnswered, type Outcome, type Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
-import { askForUsage } from '../send/usage-in-streams.ts'
-import { addedTurn } from './added-turn.ts'
-import { recoverFromOverflow } from '../send/recover.ts'
-import { createFurtherAnswers, type FurtherRequest } from './further-answers.ts'
+import { goesOn, shapeOf } from './answer-shape.ts'
+import { createFurtherAnswers } from './further-answers.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
 import { recallAnswers } from './recall-answers.ts'
-import { withTool } from './recall-offer.ts'
+import { sendFurther } from './send-further.ts'
 
 export type ReplyParts = {
   /** Sends a form of the request as it is. */
@@ -25,24 +23,13 @@ export async function replyTo(
   outcome: Outcome,
   { once, sending, measure, failures }: ReplyParts,
 ): Promise<JoinedReply | null> {
-  const { profile, chat, recall } = request
+  const { profile, chat, recall, exchange } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
-  if ((rules.toolName === null && !rules.continues) || !isAnswered(outcome)) return null
+  const shape = isAnswered(outcome) ? shapeOf(outcome) : null
+  if (shape === null || (rules.toolName === null && !rules.continues)) return null
   const { prepared } = outcome
   const counted = prepared.chat === chat ? (measure?.counted ?? null) : null
-
-  async function send({ prepared: form, turns, offersRecall }: FurtherRequest): Promise<Outcome> {
-    const sendWithTurns: Send = async (smaller) => {
-      const added = addedTurn(smaller, turns)
-      const sent = await once(offersRecall && offer !== null ? withTool(added, offer) : added)
-      return { ...sent, prepared: smaller }
-    }
-    // Whether usage is asked for was settled with the first answer: its event is hidden from then on, or not.
-    const sendOnce = outcome.asksUsage ? askForUsage(sending.usage)(sendWithTurns) : sendWithTurns
-    return recoverFromOverflow(sending.recover)(sendOnce)(form)
-  }
-
   const further = createFurtherAnswers({
     prepared,
     toolName: rules.toolName,
@@ -50,11 +37,12 @@ export async function replyTo(
     continuationsMax: rules.continues ? profile.continuation.max : 0,
     roomTokens: roomTokens(outcome, measure),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
-    send,
+    send: sendFurther({ once, sending, shape, offer, asksUsage: outcome.asksUsage, signal: exchange.signal }),
+    goesOn: (next) => goesOn(next, shape),
     answerRecall: recallAnswers(counted),
     failures,
   })
-  return joinReply(outcome, { rules, further })
+  return joinReply(outcome, shape, { rules, further, failures })
 }
 
 // --- internal ---

@@ -4,7 +4,7 @@ import { isAnswered, isOurDoing, sendAgain, standing, type Send } from './send.t
 
 export type OfferOptions = {
   readonly offer: RecallOffer
-  /** Called when a request was refused with the tool and accepted without it. */
+  /** Called when a request itself was refused with the tool, and accepted without it. */
   readonly onRefused: () => void
 }
 
@@ -23,7 +23,8 @@ export const offerRecall =
       isOver = true
       const plain = await sendAgain(offered, () => send(prepared))
       if (plain === null) return standing(offered)
-      if (isAnswered(plain)) options.onRefused()
+      // A server's passing trouble also ends at the second try.
+      if (isAnswered(plain) && offered.answer.status !== 500) options.onRefused()
       return plain
     }
   }

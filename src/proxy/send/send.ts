@@ -82,6 +82,11 @@ export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>):
   }
 }
 
+/** Ends an answer that nobody will read. */
+export function discard(answer: Answer): void {
+  answer.body.destroy()
+}
+
 /** An answer, not the upstream's refusal. */
 export function isAnswered({ verdict, answer }: Outcome): boolean {
   return verdict === 'good' && answer.status < 400
@@ -106,9 +111,4 @@ const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
 
 function hasIdempotencyKey(exchange: Exchange): boolean {
   return headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null
-}
-
-/** Ends an answer that nobody will read. */
-function discard(answer: Answer): void {
-  answer.body.destroy()
 }

@@ -3,7 +3,7 @@ import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
 import { anchorOf } from '../../../src/replies/seam.ts'
 import { readAsClient } from '../../replies/streamed.ts'
-import { json, type FakeUpstream } from '../../support/fake-upstream.ts'
+import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
 import { chatOf, postChat, type ChatReply } from '../post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
@@ -95,6 +95,21 @@ describe.each([
     expect(at.foldgate.log.join('\n')).toContain('"part":"continuation"')
   })
 
+  // An error with status 200, or an answer that broke off, took the place of the reply that was there.
+  test.each([
+    ['fails with status 200', json({ error: { message: 'Busy.' } })],
+    ['states half an answer', bytes('{"choices":[{"ind', { 'content-type': 'application/json' })],
+  ])('where going on %s, it is passed on as it was cut', async (_what, answer) => {
+    const failing = model((asked) =>
+      asked.messages.length > 1 ? answer : { text: 'Half a', reason: 'length' },
+    )
+    // Of a prompt that is far from its window no answer is held back to be judged.
+    const profile = { window: { tokens: 100_000 }, continuation: { max: 3 } }
+    await using at = await standWith(failing, { profile })
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(reply).toMatchObject({ text: 'Half a', reason: 'length' })
+  })
+
   test('a call that was cut is asked for again in smaller pieces', async () => {
     await using at = await standCut((asked) =>
       asked.messages.length === 1
@@ -158,6 +173,22 @@ describe.each([
     expect(reply).toMatchObject({ text: whole, reason: 'stop' })
     expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, true, true])
   })
+})
+
+// Half of a continuation had flowed when the upstream broke off: a client that had a cut reply was left with none.
+test('a stream whose continuation breaks off stands as one that was cut', async () => {
+  const breaking: Script = (_request, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.write(
+      'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n',
+    )
+    setTimeout(() => outgoing.destroy(), 20)
+  }
+  const cut = model((asked) => (asked.messages.length > 1 ? breaking : { text: 'Half', reason: 'length' }))
+  await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
+  const reply = await postChat(at.url, chatOf(hello, streamed))
+  expect(readAsClient([reply.text])).toMatchObject({ text: 'Half a lo', reasons: ['length'], done: 1 })
+  expect(readAsClient([reply.text]).ids.size).toBe(1)
 })
 
 test('usage that nobody asked for is asked for in none of the answers, and hidden in none', async () => {

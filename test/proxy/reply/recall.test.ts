@@ -197,6 +197,15 @@ describe('the tool', () => {
     expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
   })
 
+  // One odd 500 took the tool away for an hour, and with it the beginning of every cached prompt.
+  test('is offered again where a 500 went away without it: that may have been a passing trouble', async () => {
+    await using at = await standWith([json({ error: { message: 'Oops.' } }, 500), said], { profile })
+    const body = chatOf(short, { tools: [bash] })
+    for (const reply of [await postChat(at.url, body), await postChat(at.url, body)])
+      expect(reply.status).toBe(200)
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
+  })
+
   test('what the upstream refuses either way is its own error, unchanged', async () => {
     const error = { error: { message: 'No such model.', code: 'model_not_found' } }
     await using at = await standWith(json(error, 400), { profile })
@@ -296,22 +305,36 @@ describe.each([
     expect(at.foldgate.log.join('\n')).toContain('"part":"recall"')
   })
 
-  test('an answer that breaks off in the detour is broken off for the client', async () => {
-    const breaking = model((asked) =>
-      asked.messages.at(-1)?.role !== 'tool'
-        ? { calls: [{ name: RECALL, arguments: '{}' }] }
-        : (_request, outgoing) => {
-            outgoing.writeHead(200, {
-              'content-type': 'stream' in form ? 'text/event-stream' : 'application/json',
-            })
-            outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
-            setTimeout(() => outgoing.destroy(), 20)
-          },
-    )
+  test('an answer that breaks off in the detour breaks off the stream, and is made anew where nothing flowed', async () => {
+    const breaking = model((asked) => {
+      if (!hasRecall(asked)) return { text: 'I do not know.' }
+      if (asked.messages.at(-1)?.role !== 'tool') return { calls: [{ name: RECALL, arguments: '{}' }] }
+      return (_request, outgoing) => {
+        outgoing.writeHead(200, {
+          'content-type': 'stream' in form ? 'text/event-stream' : 'application/json',
+        })
+        outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
+        setTimeout(() => outgoing.destroy(), 20)
+      }
+    })
     await using at = await standWith(breaking, { profile })
-    await expect(postChat(at.url, chatOf(question, { tools: [bash], ...form }))).rejects.toThrow(
-      /terminated|failed/,
-    )
+    const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    if ('stream' in form) await expect(reply).rejects.toThrow(/terminated|failed/)
+    else expect(textOf(await reply)).toBe('I do not know.')
+  })
+
+  // A gateway's error with status 200 ended a stream without a word, as if it were whole.
+  test('an error with status 200 in the detour is a refusal', async () => {
+    const failing = model((asked) => {
+      if (!hasRecall(asked)) return { text: 'I do not know.' }
+      return asked.messages.at(-1)?.role === 'tool'
+        ? json({ error: { message: 'Busy.' } })
+        : { calls: [{ name: RECALL, arguments: '{}' }] }
+    })
+    await using at = await standWith(failing, { profile })
+    const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
+    expect(textOf(reply)).toBe('I do not know.')
+    expect(reply.text).not.toContain('Busy')
   })
 
   test('a client that leaves in the detour ends it', async () => {
