@@ -175,15 +175,16 @@ describe.each([
   })
 })
 
+const breaking: Script = (_request, outgoing) => {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+  outgoing.write(
+    'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n',
+  )
+  setTimeout(() => outgoing.destroy(), 20)
+}
+
 // Half of a continuation had flowed when the upstream broke off: a client that had a cut reply was left with none.
 test('a stream whose continuation breaks off stands as one that was cut', async () => {
-  const breaking: Script = (_request, outgoing) => {
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-    outgoing.write(
-      'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n',
-    )
-    setTimeout(() => outgoing.destroy(), 20)
-  }
   const cut = model((asked) => (asked.messages.length > 1 ? breaking : { text: 'Half', reason: 'length' }))
   await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
   const reply = await postChat(at.url, chatOf(hello, streamed))
