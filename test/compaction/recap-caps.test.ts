@@ -52,7 +52,7 @@ describe('the room of recaps', () => {
   })
 
   // It went up and down with the tail of each stride, and lost the provider's cache each time.
-  test.each([8_000, 12_000, 18_000])(
+  test.each([8_000, 18_000])(
     'leaves the recap before the latest user message as it is while a turn goes on (%d tokens)',
     (budgetTokens) => {
       const lineCounts = Array.from({ length: 120 }, (_, index) => 2 + ((index * index * 37) % 101))

@@ -11,7 +11,7 @@ import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
-const RUNS = 400
+const RUNS = 250
 
 type Run = {
   readonly messages: readonly object[]

@@ -17,7 +17,7 @@ const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
 const spoken = arbitraryMessages.map((messages) =>
   messages.filter((message) => isResult(message) || ['user', 'assistant'].includes(String(roleOf(message)))),
 )
-const runs = { numRuns: 400 }
+const runs = { numRuns: 250 }
 
 function parsed(texts: readonly string[]): object[] {
   return texts.map((text) => JSON.parse(text))
