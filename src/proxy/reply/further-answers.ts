@@ -49,6 +49,8 @@ export type FurtherAnswersOptions = {
   readonly count: (text: string) => number
   /** Sends a further request; the answer as far as it has to be read to be judged. */
   readonly send: (further: FurtherRequest) => Promise<Outcome>
+  /** A form of the request of at most so many tokens; null where there is none. */
+  readonly fit: (prepared: Prepared, budgetTokens: number) => Promise<Prepared | null>
   /** Whether a reply goes on in this answer. */
   readonly goesOn: (outcome: Outcome) => boolean
   /** The answer to a call of Foldgate's tool, with what is left of the budget beside this form of the request. */
@@ -118,7 +120,11 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
 
   async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
     const all = [...turns, ...messages]
-    if (roomBeside(all) < 0) return { kind: 'end' }
+    const room = roomBeside(all)
+    // A long reply is cut where the prompt is long, too: what it says needs the room that the prompt had.
+    const fitting = room < 0 ? await options.fit(prepared, prepared.sentTokens + room) : prepared
+    if (fitting === null) return { kind: 'end' }
+    prepared = fitting
     const outcome = await sent({ prepared, turns: all, offersRecall: limits.toolName !== null })
     if (outcome === null || !goesOn(outcome)) {
       refused('continuation', outcome)

@@ -12,7 +12,7 @@ import { sendFurther } from './send-further.ts'
 export type ReplyParts = {
   /** Sends a form of the request as it is. */
   readonly once: Send
-  readonly sending: Pick<Sending, 'usage' | 'recover'>
+  readonly sending: Pick<Sending, 'usage' | 'recover' | 'fit'>
   readonly measure: Measure | null
   readonly failures: Failures
 }
@@ -38,6 +38,7 @@ export async function replyTo(
     roomTokens: roomTokens(outcome, measure),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
     send: sendFurther({ once, sending, shape, offer, asksUsage: outcome.asksUsage, signal: exchange.signal }),
+    fit: sending.fit,
     goesOn: (next) => goesOn(next, shape),
     answerRecall: recallAnswers(counted),
     failures,

@@ -3,7 +3,7 @@ import type { ChatRequest } from '../request/chat-request.ts'
 import { knownWindow, type Measure } from '../measure/measure.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { withReplaced } from './outgoing-body.ts'
-import { measureRequest, rewriteRequest, type Preparation, type Ready } from '../prepare.ts'
+import { measureRequest, rewriteRequest, whyUntouched, type Preparation, type Ready } from '../prepare.ts'
 import type { RequestBody } from '../request/read-body.ts'
 import { hasSchema } from '../reply/recall-offer.ts'
 import type { OfferOptions } from './offer-recall.ts'
@@ -21,6 +21,8 @@ export type Sending = {
   readonly recall: OfferOptions | null
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
+  /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
+  readonly fit: (prepared: Prepared, budgetTokens: number) => Promise<Prepared | null>
   /** The request's measure, with its count if it was counted meanwhile. */
   readonly measured: () => Promise<Measure | null>
 }
@@ -43,6 +45,15 @@ export function sendingOf(
     return counting
   }
 
+  const tighten: RecoverOptions['tighten'] = (refused, how) =>
+    failures.around('recovery', null, async () => {
+      const measure = await counted()
+      if (measure.counted === null) return null
+      const rewriting = rewriteRequest(request, parts, ready.remembered)
+      const previous = refused.compacted?.stride ?? ready.remembered.stride
+      return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
+    })
+
   return {
     measured: async () => (await counting?.catch(() => null)) ?? ready.measure,
 
@@ -64,6 +75,17 @@ export function sendingOf(
         memory.usage.mayAsk(request.modelKey) &&
         !refusesUsage(parts.upstreams.addressOf(request.upstreamName).origin),
       onRefused: (how) => memory.usage.refused(request.modelKey, how),
+    },
+
+    fit: async (prepared, budgetTokens) => {
+      if (profile.trigger === 'off' || whyUntouched(request, memory) !== null) return null
+      const smaller = await tighten(prepared, {
+        budgetTokens,
+        keepRecent: profile.keep.recent_messages,
+        smallest: false,
+        refusedTokens: prepared.sentTokens,
+      })
+      return smaller !== null && smaller.sentTokens <= budgetTokens ? smaller : null
     },
 
     recall:
@@ -105,14 +127,7 @@ export function sendingOf(
         const measure = await failures.around('measure', null, counted)
         return measure?.incomingTokens ?? prepared.sentTokens
       },
-      tighten: (refused, how) =>
-        failures.around('recovery', null, async () => {
-          const measure = await counted()
-          if (measure.counted === null) return null
-          const rewriting = rewriteRequest(request, parts, ready.remembered)
-          const previous = refused.compacted?.stride ?? ready.remembered.stride
-          return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
-        }),
+      tighten,
       clamp: clamped,
       onRefused: (classification, refused, sentTokens) => {
         memory.forgetOriginal(request.modelKey)

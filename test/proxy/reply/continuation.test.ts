@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
 import { anchorOf } from '../../../src/replies/seam.ts'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { longRun } from '../../support/conversations.ts'
 import { readAsClient } from '../../replies/streamed.ts'
 import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
@@ -197,6 +199,29 @@ test('usage that nobody asked for is asked for in none of the answers, and hidde
   const reply = await postChat(at.url, chatOf(hello, { stream: true }))
   expect(readAsClient([reply.text])).toMatchObject({ text: whole, usage: null })
   expect(askedOf(at.upstream).map(({ stream_options: options }) => options)).toEqual([undefined, undefined])
+})
+
+// A long reply is mostly cut behind a long prompt, and was then never gone on with: both together did not fit.
+test('where the prompt is near its budget, the reply goes on behind a smaller form of it', async () => {
+  const long = sampleSource(openDice(8), 400)
+  const cut = model((asked) =>
+    asked.messages.at(-1)?.content === 'Go on.' || asked.messages.at(-1)?.role === 'tool'
+      ? { text: long.slice(0, 8_000), reason: 'length' }
+      : { text: long.slice(8_000) },
+  )
+  const messages = [
+    ...longRun(50, 9),
+    { role: 'assistant', content: 'Done.' },
+    { role: 'user', content: 'Go on.' },
+  ]
+  const near = { window: { tokens: 12_000, output_reserve: 1_000 }, trigger: 1, target: 0.99 }
+  await using at = await standWith(cut, { profile: { ...near, continuation: { max: 2 } } })
+  const reply = await postChat(at.url, chatOf(messages, { model: 'gpt-4o' }))
+  expect(JSON.parse(reply.text).choices[0].message.content).toBe(long)
+  const [first, second] = askedOf(at.upstream)
+  const { count } = await loadCounter('o200k_base')
+  const behind = count(JSON.stringify(second?.messages.slice(0, -2)))
+  expect(behind).toBeLessThan(count(JSON.stringify(first?.messages)))
 })
 
 test('a reply that would not fit the window any more is passed on as it was cut', async () => {
