@@ -13,8 +13,8 @@ export type Tally = {
   byName: number
 }
 
-export function sumOf(tallies: readonly Tally[]): Tally {
-  const sum: Tally = {
+export function emptyTally(): Tally {
+  return {
     requests: 0,
     things: 0,
     inView: 0,
@@ -24,6 +24,10 @@ export function sumOf(tallies: readonly Tally[]): Tally {
     inTheEnd: 0,
     byName: 0,
   }
+}
+
+export function sumOf(tallies: readonly Tally[]): Tally {
+  const sum = emptyTally()
   for (const tally of tallies) {
     sum.requests += tally.requests
     sum.things += tally.things

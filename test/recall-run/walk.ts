@@ -9,7 +9,7 @@ import type { RawMessage, Recording } from '../replay/recordings.ts'
 import { bodyOf } from '../replay/subject.ts'
 import type { Errand, ErrandReport } from './errand.ts'
 import { openRecallStage, type RecallStage } from './recall-stage.ts'
-import type { Tally } from './tally.ts'
+import { emptyTally, type Tally } from './tally.ts'
 
 export type WalkOptions = { readonly windowTokens: number; readonly reserveTokens: number }
 
@@ -26,16 +26,7 @@ export async function walkForThings(recording: Recording, options: WalkOptions):
     rules: isBroken ? 'unchecked' : 'enforced',
     count,
   })
-  const tally: Tally = {
-    requests: 0,
-    things: 0,
-    inView: 0,
-    missing: 0,
-    byOneCall: 0,
-    byThree: 0,
-    inTheEnd: 0,
-    byName: 0,
-  }
+  const tally = emptyTally()
   const read = openReader()
   const [history, view] = [openSight(), openSight()]
   try {

@@ -9,6 +9,7 @@ import { leftOutOf } from '../../src/recall/left-out.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation } from '../support/conversations.ts'
 import { countThirds, subjectFrom, viewTexts } from '../support/subject.ts'
+import { anyArguments } from './arbitrary-arguments.ts'
 import { ask, askAll, held } from './asking.ts'
 
 const counter = await loadCounter('o200k_base')
@@ -141,16 +142,6 @@ describe('what was left out', () => {
   })
 
   test('is never in the way of an answer, whatever the arguments', () => {
-    const anyArguments = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.json(),
-      fc
-        .record(
-          { messages: fc.jsonValue(), search: fc.jsonValue(), offset: fc.jsonValue() },
-          { requiredKeys: [] },
-        )
-        .map((value) => JSON.stringify(value)),
-    )
     fc.assert(
       fc.property(anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
         expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)

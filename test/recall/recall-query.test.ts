@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecallQuery, runsText } from '../../src/recall/recall-query.ts'
+import { anyArguments } from './arbitrary-arguments.ts'
 
 /** What was asked for, in short. */
 function read(argumentsText: string): string {
@@ -105,18 +106,8 @@ describe('nonsense is told what was wrong', () => {
 })
 
 test('whatever the arguments, they are read', () => {
-  const any = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.json(),
-    fc
-      .record(
-        { messages: fc.jsonValue(), search: fc.jsonValue(), offset: fc.jsonValue() },
-        { requiredKeys: [] },
-      )
-      .map((value) => JSON.stringify(value)),
-  )
   fc.assert(
-    fc.property(any, (text) => {
+    fc.property(anyArguments, (text) => {
       const query = readRecallQuery(text)
       const offset = 'offset' in query ? query.offset : 0
       expect(Number.isSafeInteger(offset) && offset >= 0).toBe(true)
