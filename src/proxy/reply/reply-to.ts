@@ -26,8 +26,9 @@ export async function replyTo(
   const { profile, chat, recall, exchange } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
+  if (rules.toolName === null && !rules.continues) return null
   const shape = isAnswered(outcome) ? shapeOf(outcome) : null
-  if (shape === null || (rules.toolName === null && !rules.continues)) return null
+  if (shape === null) return null
   const { prepared } = outcome
   const counted = prepared.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
