@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
+import { isJsonObject, stringOr, type JsonObject } from '../conversation/json-value.ts'
 import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { replyOf, type Reply } from './reply.ts'
@@ -131,7 +131,8 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
   function changed(json: JsonObject, choice: JsonObject, delta: JsonObject): readonly string[] {
     if (Object.keys(delta).length === 0) return []
     const { usage: _usage, ...rest } = json
-    return written(choice['finish_reason'] === null ? json : rest, choice, delta, null)
+    // Some servers leave the reason out where there is none yet.
+    return written(stringOr(choice['finish_reason'], '') === '' ? json : rest, choice, delta, null)
   }
 
   /** A chunk with another delta; with the first answer's identity, and with the usage of all answers. */

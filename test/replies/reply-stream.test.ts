@@ -239,6 +239,14 @@ describe('a call of our tool', () => {
     expect(client.reasons).toEqual(['tool_calls'])
   })
 
+  // Servers that leave the reason out until there is one lost the usage that they repeat.
+  test('and so it is where a chunk says nothing of a reason', () => {
+    const said = { index: 0, delta: { content: 'a' } }
+    const bare = `data: ${JSON.stringify({ id: 'x', choices: [said], usage: { prompt_tokens: 5 } })}\n\n`
+    const { out } = joined([asking, eventsOf([bare], { reason: null })])
+    expect(readAsClient(out.slice(-2)).usage).toMatchObject({ prompt_tokens: 15 })
+  })
+
   test('usage that every chunk repeats is that of all answers', () => {
     const second = eventsOf([cumulative('a', 5), cumulative('b', 6)])
     expect(joined([asking, second]).client.usage).toEqual({
