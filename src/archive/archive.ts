@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { deleteArchived } from './delete-archived.ts'
 import { archiveFile } from './file-names.ts'
 import { readHoldings, type Holding } from './holding.ts'
-import { createTurns } from './turns.ts'
+import { createOneAtATime } from './one-at-a-time.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = {
@@ -30,7 +30,7 @@ export function openArchive(
   dir: string,
   { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Archive {
-  const inTurn = createTurns({ deadlineMs })
+  const inTurn = createOneAtATime({ deadlineMs })
   return {
     fileOf: (conversation) => archiveFile(dir, conversation),
     append: (conversation, compose) =>

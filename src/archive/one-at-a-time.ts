@@ -7,7 +7,7 @@ export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
  * One thing after the other, so that a folder that hangs holds one thread and no more. What has not begun by its deadline
  * is not done at all; while something has been under way for that long, everything else is refused at once.
  */
-export function createTurns({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
+export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
   let last: Promise<unknown> = Promise.resolve()
   let isStuck = false
 
