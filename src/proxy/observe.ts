@@ -1,5 +1,5 @@
 import { createTailObserver, type TailReport } from '../overflow/tail-observer.ts'
-import { headerValue } from '../upstream/credential.ts'
+import { shapeOf } from '../upstream/answer-shape.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 
 /** Reads along while an answer is passed on. */
@@ -11,13 +11,9 @@ export type AnswerObserver = {
 
 /** An observer for an answer with output; what cannot be read is not read. */
 export function observeAnswer(answer: Answer): AnswerObserver {
-  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
-  const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
-  const isStream = /text\/event-stream/i.test(contentType)
-  if (answer.status !== 200 || encoding !== 'identity' || !(isStream || /json/i.test(contentType))) {
-    return { tap: () => {}, end: () => null }
-  }
-  const observer = createTailObserver(isStream ? 'stream' : 'json')
+  const shape = shapeOf(answer)
+  if (shape === null) return { tap: () => {}, end: () => null }
+  const observer = createTailObserver(shape)
   const decoder = new TextDecoder()
   return {
     tap: (piece) => observer.feed(decoder.decode(piece, { stream: true })),

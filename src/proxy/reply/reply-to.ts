@@ -3,7 +3,8 @@ import type { Measure } from '../measure/measure.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import { isAnswered, type Outcome, type Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
-import { goesOn, shapeOf } from './answer-shape.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
+import { goesOn } from './goes-on.ts'
 import { createFurtherAnswers } from './further-answers.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
 import { recallAnswers } from './recall-answers.ts'
@@ -27,7 +28,7 @@ export async function replyTo(
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
   if (rules.toolName === null && !rules.continues) return null
-  const shape = isAnswered(outcome) ? shapeOf(outcome) : null
+  const shape = isAnswered(outcome) ? shapeOf(outcome.answer) : null
   if (shape === null) return null
   const { prepared } = outcome
   const counted = prepared.chat === chat ? (measure?.counted ?? null) : null

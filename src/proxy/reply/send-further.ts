@@ -4,7 +4,7 @@ import type { Outcome, Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { addedTurn } from './added-turn.ts'
-import { shapeOf, type AnswerShape } from './answer-shape.ts'
+import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { readPlain } from './join-plain.ts'
 import { withTool, type RecallOffer } from './recall-offer.ts'
 
@@ -41,7 +41,7 @@ export function sendFurther(options: SendFurtherOptions): (further: FurtherReque
     }
     const send = asksUsage ? askForUsage(sending.usage)(sendWithTurns) : sendWithTurns
     const outcome = await recoverFromOverflow(sending.recover)(send)(prepared)
-    if (shape !== 'plain' || shapeOf(outcome) !== 'plain') return outcome
+    if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
     const read = await readPlain(outcome)
     signal.throwIfAborted()
     return read

@@ -1,16 +1,11 @@
-import { headerValue } from '../../upstream/credential.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { BodyTransform } from '../wire/deliver.ts'
 import { EVENT_BYTES_MAX, NAMED_CHOICE_CHARS_MAX, namesChoice, withoutUsage } from './usage-event.ts'
 
 /** What hides the event that only Foldgate asked for in this answer; null where there can be none, or none is read. */
 export function usageHiderFor(answer: Answer): BodyTransform | null {
-  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
-  const encoding = headerValue(answer.rawHeaders, 'content-encoding') ?? 'identity'
-  const isStream = /^\s*text\/event-stream/i.test(contentType)
-  return answer.status === 200 && isStream && encoding.trim().toLowerCase() === 'identity'
-    ? createUsageHider()
-    : null
+  return shapeOf(answer) === 'stream' ? createUsageHider() : null
 }
 
 /**

@@ -1,6 +1,7 @@
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'
 import type { Classification } from '../../overflow/classification.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import { decodeBody } from '../request/decode-body.ts'
@@ -32,12 +33,10 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
   const encoding = headerValue(answer.rawHeaders, 'content-encoding')
   if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
-  const isReadable = encoding === null || encoding.trim().toLowerCase() === 'identity'
-  if (!options.mayOverflow || answer.status !== 200 || !isReadable) return passed(answer)
+  const shape = options.mayOverflow ? shapeOf(answer) : null
+  if (shape === null) return passed(answer)
   const knowledge = { knownWindowTokens: options.knownWindowTokens }
-  if (/text\/event-stream/i.test(contentType)) return hold(answer, watchStream(knowledge), options)
-  if (/json/i.test(contentType)) return hold(answer, watchJson(knowledge), options)
-  return passed(answer)
+  return hold(answer, shape === 'stream' ? watchStream(knowledge) : watchJson(knowledge), options)
 }
 
 // --- internal ---
