@@ -3,25 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { openDice } from '../../src/demo/dice.ts'
 import { samplePath, sampleSource } from '../../src/demo/sample-text.ts'
 import { agentStand, ROUNDS, WINDOW_TOKENS, type AgentStand } from './agent-stand.ts'
+import { readFileTool } from './read-file-tool.ts'
 
 type Messages = OpenAI.ChatCompletionMessageParam[]
 
 /** Retries would hide what these tests look for. */
 function clientOf(at: AgentStand): OpenAI {
   return new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
-}
-
-function toolOf(at: AgentStand) {
-  return {
-    type: 'function' as const,
-    function: {
-      name: 'read_file',
-      description: 'Reads a file.',
-      parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
-      parse: (text: string) => ({ path: String(/"path":"([^"]+)"/.exec(text)?.[1]) }),
-      function: ({ path }: { path: string }) => at.readFile(path),
-    },
-  }
 }
 
 /** Nothing was refused, everything fitted, and Foldgate had to do something for it. */
@@ -79,7 +67,7 @@ describe('the official OpenAI SDK', () => {
       for (const question of ['Read them all.', 'And the next ones?', 'Once more.']) {
         messages.push({ role: 'user', content: question })
         const runner = client.chat.completions.runTools(
-          { model: 'm', messages, tools: [toolOf(at)] },
+          { model: 'm', messages, tools: [readFileTool(at.readFile)] },
           { maxChatCompletions: ROUNDS + 2 },
         )
         expect(await runner.finalContent()).toBe(`All ${ROUNDS} files are read.`)
@@ -98,7 +86,7 @@ describe('the official OpenAI SDK', () => {
         model: 'm',
         stream: true,
         messages: [{ role: 'user', content: 'Read them all.' }],
-        tools: [toolOf(at)],
+        tools: [readFileTool(at.readFile)],
       },
       { maxChatCompletions: ROUNDS + 2 },
     )

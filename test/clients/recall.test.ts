@@ -6,6 +6,7 @@ import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
 import { isObject } from '../../src/demo/wire-message.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
+import { readFileTool } from './read-file-tool.ts'
 
 const WINDOW_TOKENS = 8_000
 const ROUNDS = 44
@@ -54,22 +55,13 @@ async function recallStand() {
     read,
     client: new OpenAI({ baseURL: foldgate.url, apiKey: 'key', maxRetries: 0 }),
     tools: [
-      {
-        type: 'function' as const,
-        function: {
-          name: 'read_file',
-          description: 'Reads a file.',
-          parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
-          parse: (text: string) => ({ path: String(/"path":"([^"]+)"/.exec(text)?.[1]) }),
-          function: ({ path }: { path: string }) => {
-            read.push(path)
-            if (path === `vault/${FACT}`) return 'the vault is open'
-            return path === 'src/file-1.ts'
-              ? `${sampleSource(dice, 30)}// The vault word is ${FACT}\n${sampleSource(dice, 60)}`
-              : sampleSource(dice, 30)
-          },
-        },
-      },
+      readFileTool((path) => {
+        read.push(path)
+        if (path === `vault/${FACT}`) return 'the vault is open'
+        return path === 'src/file-1.ts'
+          ? `${sampleSource(dice, 30)}// The vault word is ${FACT}\n${sampleSource(dice, 60)}`
+          : sampleSource(dice, 30)
+      }),
     ],
     messages: [{ role: 'user' as const, content: 'Read the files, then open the vault.' }],
     [Symbol.asyncDispose]: async () => {
