@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readHoldings } from '../../src/archive/holding.ts'
 import { writeStrideEntry } from '../../src/archive/stride-entry.ts'
-import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
+import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/losses.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
@@ -12,9 +12,9 @@ import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { meaningKeys } from '../../src/conversation/keys.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { round, rounds, system, user } from '../compaction/sending.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
+import { compactedUnder } from '../support/compacted.ts'
 import { digest } from '../support/source.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
@@ -38,22 +38,8 @@ function fileAfter(subject: Subject, policy: Policy, stride: Stride, file = ''):
 
 type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Stride | null }
 
-function sent(subject: Subject, { policy, budgetTokens, newest = null }: Sending): Compacted {
-  const { systemCount } = subject.structure
-  const around = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 3)
-  const room = { budgetTokens, aroundTokens: around, slackTokens: 0 }
-  return finish(
-    compact(subject, cache, {
-      policy,
-      newest,
-      nominal: room,
-      actual: room,
-      excess: noExcess,
-      strict: false,
-      forced: false,
-      prepared: null,
-    }),
-  )
+function sent(subject: Subject, options: Sending): Compacted {
+  return compactedUnder(subject, { ...options, cache })
 }
 
 function smaller(subject: Subject, policy: Policy, previous: Stride | null): Compacted | null {

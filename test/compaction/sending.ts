@@ -1,10 +1,7 @@
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
-import { compact } from '../../src/compaction/compact.ts'
-import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PassName, Policy } from '../../src/compaction/policy.ts'
 import type { Stride } from '../../src/compaction/stride.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
 export type SendOptions = {
@@ -34,30 +31,10 @@ export type Sent = {
   readonly tokens: number
 }
 
-const PRIMING_TOKENS = 3
-
 /** One request with a conversation: what is sent for it. */
 export function send(conversation: readonly object[] | Subject, options: SendOptions): Sent {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
-  const { systemCount } = subject.structure
-  const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
-  const room = {
-    budgetTokens: options.budgetTokens,
-    aroundTokens: systemTokens + PRIMING_TOKENS,
-    slackTokens: 0,
-  }
-  const { stride, view } = finish(
-    compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
-      policy: options.policy ?? policyOf(),
-      newest: options.newest ?? null,
-      nominal: room,
-      actual: room,
-      strict: options.strict ?? false,
-      excess: noExcess,
-      forced: options.forced ?? false,
-      prepared: null,
-    }),
-  )
+  const { stride, view } = compactedUnder(subject, { ...options, policy: options.policy ?? policyOf() })
   const texts = viewTexts(subject, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   return {

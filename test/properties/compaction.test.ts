@@ -8,6 +8,7 @@ import { readStride, writeStride, type Stride } from '../../src/compaction/strid
 import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
+import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
 
@@ -23,22 +24,8 @@ function send(
   strict = false,
 ): Sent {
   const subject = subjectOf(messages)
-  const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
-  const room: Room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
-  const cache = createMadeCache({ charsMax: 10_000_000 })
-  const compacted = finish(
-    compact(subject, cache, {
-      policy,
-      newest,
-      nominal: room,
-      actual: room,
-      strict,
-      excess: noExcess,
-      forced: false,
-      prepared: null,
-    }),
-  )
-  return { texts: viewTexts(subject, compacted.view), compacted, around: 3 }
+  const compacted = compactedUnder(subject, { policy, budgetTokens, newest, strict })
+  return { texts: viewTexts(subject, compacted.view), compacted, around: PRIMING_TOKENS }
 }
 
 const budget = fc.integer({ min: 700, max: 20_000 })

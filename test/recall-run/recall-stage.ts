@@ -35,7 +35,7 @@ export async function openRecallStage(options: RecallStageOptions): Promise<Reca
       calls += 1
       return {
         content: null,
-        toolCalls: [{ id: `${CALL_ID}${calls}`, name: TOOL, argumentsText: JSON.stringify(next) }],
+        toolCalls: [{ id: `${CALL_ID}${calls}`, name: TOOL, argumentsText: next }],
       }
     },
   })

@@ -58,10 +58,10 @@ export async function walkForThings(recording: Recording, options: WalkOptions):
         }
         const isIn = (text: string) => namesIn(text).has(thing)
         tally.missing += 1
-        const search = await stage.sendOn({ first: { search: thing }, isIn }, body)
+        const search = await stage.sendOn({ first: JSON.stringify({ search: thing }), isIn }, body)
         const named = before.findLastIndex((message) => read(message).things.has(thing))
         const messages = `#${named - systemCount(before) + 1}`
-        note(tally, search, await readOn(stage, { first: { messages }, isIn }, body))
+        note(tally, search, await readOn(stage, { first: JSON.stringify({ messages }), isIn }, body))
       }
     }
   } finally {

@@ -1,9 +1,8 @@
-import { compact, type Compacted } from '../../src/compaction/compact.ts'
-import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'
+import { compactedUnder } from '../support/compacted.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 
@@ -14,21 +13,8 @@ export function held(
   { profile = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
 ): Held & { readonly compacted: Compacted } {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
-  const { systemCount } = subject.structure
-  const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
-  const room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
-  const compacted = finish(
-    compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
-      policy: policyOf({ recall: { enabled: true }, ...profile }),
-      newest: null,
-      nominal: room,
-      actual: room,
-      strict,
-      excess: noExcess,
-      forced: false,
-      prepared: null,
-    }),
-  )
+  const policy = policyOf({ recall: { enabled: true }, ...profile })
+  const compacted = compactedUnder(subject, { policy, budgetTokens, strict })
   return { subject, compacted }
 }
 
