@@ -9,7 +9,7 @@ import {
 import type { Reply, ReplyCall } from '../../replies/reply.ts'
 import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../replies/seam.ts'
 import type { Failures } from '../failures.ts'
-import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from './recall-answers.ts'
+import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../recall/recall-answers.ts'
 import type { FurtherRequest } from './send-further.ts'
 import type { Prepared } from '../rewrite.ts'
 import { discard, type Outcome } from '../send/send.ts'

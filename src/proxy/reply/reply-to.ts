@@ -7,7 +7,7 @@ import { shapeOf } from '../../upstream/answer-shape.ts'
 import { goesOn } from './goes-on.ts'
 import { createFurtherAnswers } from './further-answers.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
-import { recallAnswers } from './recall-answers.ts'
+import { recallAnswers } from '../recall/recall-answers.ts'
 import { sendFurther } from './send-further.ts'
 
 export type ReplyParts = {

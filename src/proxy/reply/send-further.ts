@@ -6,7 +6,7 @@ import { askForUsage } from '../send/usage-in-streams.ts'
 import { addedTurn } from './added-turn.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { readPlain } from './join-plain.ts'
-import { withTool, type RecallOffer } from './recall-offer.ts'
+import { withTool, type RecallOffer } from '../recall/recall-offer.ts'
 
 /** A request with further messages, as JSON, behind its own. */
 export type FurtherRequest = {

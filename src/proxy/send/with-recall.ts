@@ -1,5 +1,5 @@
-import type { RecallOffer } from '../reply/recall-offer.ts'
-import { withTool } from '../reply/recall-offer.ts'
+import type { RecallOffer } from '../recall/recall-offer.ts'
+import { withTool } from '../recall/recall-offer.ts'
 import { isAnswered, isOurDoing, sendAgain, standing, type Send } from './send.ts'
 
 export type OfferOptions = {
