@@ -109,7 +109,6 @@ async function textOf(answer: Answer): Promise<string> {
   let bytes = 0
   try {
     for await (const piece of answer.body) {
-      if (!Buffer.isBuffer(piece)) continue
       bytes += piece.length
       if (bytes > ANSWER_BYTES_MAX) {
         answer.body.destroy()

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
+import type { AnswerBody } from './answer-body.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import {
   clientCredential,
@@ -8,6 +9,7 @@ import {
   heldKeyHeader,
   type ClientCredential,
 } from './credential.ts'
+import { dispatchRequest } from './dispatch.ts'
 import { upstreamFailure } from './failure.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
@@ -86,8 +88,8 @@ export type Answer = {
   readonly statusText: string
   /** Name and value by turns, as they came (latin1). */
   readonly rawHeaders: string[]
-  /** The bytes as they came, still encoded. It has an error listener, so that nothing is uncaught. */
-  readonly body: Readable
+  /** The bytes as they came, still encoded. */
+  readonly body: AnswerBody
   /** The upstream's address without user info and query. */
   readonly address: string
   /** What an error of `body` means. */
@@ -199,26 +201,25 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
     return async function dispatch() {
       try {
-        const answer = await dispatcher.request({
-          origin: address.origin,
-          path,
-          method: request.method,
-          headers: throughProxy ? asRecord(headers) : headers,
-          body,
+        const {
+          status,
+          statusText,
+          rawHeaders,
+          body: answerBody,
+        } = await dispatchRequest(
+          dispatcher,
+          {
+            origin: address.origin,
+            path,
+            method: request.method,
+            headers: throughProxy ? asRecord(headers) : headers,
+            body,
+            headersTimeout: timeouts.firstByteMs,
+            bodyTimeout: timeouts.idleMs,
+          },
           signal,
-          headersTimeout: timeouts.firstByteMs,
-          bodyTimeout: timeouts.idleMs,
-          responseHeaders: 'raw',
-        })
-        answer.body.on('error', ignore)
-        return {
-          status: answer.statusCode,
-          statusText: answer.statusText,
-          rawHeaders: rawHeadersOf(answer.headers),
-          body: answer.body,
-          address: address.display,
-          failure,
-        }
+        )
+        return { status, statusText, rawHeaders, body: answerBody, address: address.display, failure }
       } catch (error) {
         signal?.throwIfAborted()
         if (error instanceof ClientGoneError) throw error
@@ -254,8 +255,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 async function inPlace(leave: () => void, dispatch: () => Promise<Answer>): Promise<Answer> {
   try {
     const answer = await dispatch()
-    answer.body.on('error', leave)
-    answer.body.once('close', leave)
+    answer.body.onceOver(leave)
     return answer
   } catch (error) {
     leave()
@@ -307,13 +307,4 @@ function configuredHeaders(
 function wholeBody(body: UpstreamRequest['body']): Buffer | Readable | null {
   if (body === null || Buffer.isBuffer(body) || body instanceof Readable) return body
   return Buffer.concat(body)
-}
-
-/** undici's types do not know that `responseHeaders: 'raw'` makes a flat list of them. */
-function rawHeadersOf(headers: unknown): string[] {
-  return Array.isArray(headers) ? headers.map(String) : []
-}
-
-function ignore(): void {
-  // Whoever reads the body learns of the error there; the event only must not stay unheard.
 }

@@ -11,5 +11,5 @@ export function goesOn(outcome: Outcome, shape: AnswerShape): boolean {
 
 /** The parsed body of an answer that was read; undefined where it is not whole. */
 export function bodyOf({ answer, held }: Outcome): unknown {
-  return answer.body.readableEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
+  return answer.body.isEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
 }

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream'
 import { stringifyJson } from '../../conversation/json-value.ts'
 import { readUsage } from '../../overflow/completion.ts'
 import { createPlainReply } from '../../replies/plain-reply.ts'
+import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import type { Outcome } from '../send/send.ts'
@@ -59,7 +59,7 @@ export function readPlain(outcome: Outcome): Promise<Outcome> {
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 
 function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
-  const body = Readable.from([Buffer.from(text)])
+  const body = asBody([Buffer.from(text)])
   const headers = { rawHeaders: withoutLength(rawHeaders), status, statusText }
   return { ...outcome, answer: { ...outcome.answer, ...headers, body }, held: [] }
 }

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import { readUsage } from '../../overflow/completion.ts'
 import { readChunk } from '../../replies/chunk.ts'
 import { createEventBlocks } from '../../replies/event-blocks.ts'
 import { createReplyStream } from '../../replies/reply-stream.ts'
+import { bodyOf } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import type { Outcome } from '../send/send.ts'
@@ -92,9 +92,8 @@ export function joinStream(
     if (rest !== '') yield rawEvent(rest)
   }
 
-  const body = Readable.from(reply(), { objectMode: false, highWaterMark: 0 })
   // A generator that waits for its upstream does not hear that nobody reads it any more.
-  body.once('close', () => current.body.destroy())
+  const body = bodyOf(reply(), () => current.body.destroy())
   const answer: Answer = {
     ...first.answer,
     rawHeaders: withoutLength(first.answer.rawHeaders),
@@ -142,7 +141,7 @@ function bytesOf(events: readonly (RawEvent | string)[]): Buffer {
 /** The pieces of an answer. What happens to it once it `isOver` does not matter any more. */
 async function* pieces({ held, answer }: Outcome, isOver: () => boolean): AsyncGenerator<Buffer, void, void> {
   yield* held
-  if (answer.body.readableEnded) return
+  if (answer.body.isEnded) return
   try {
     for await (const piece of answer.body) yield piece
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import type { AnswerBody } from '../../upstream/answer-body.ts'
 
 export type HoldOptions = {
   /** Sees each piece as it comes; true means that enough is held. */
@@ -17,10 +17,10 @@ export type Held = {
 }
 
 /**
- * Takes the beginning of an answer's body and leaves the rest in it, paused: `deliver` sends both. Never
+ * Takes the beginning of an answer's body and leaves the rest in it: `deliver` sends both. Never
  * rejects.
  */
-export function holdBack(body: Readable, options: HoldOptions): Promise<Held> {
+export function holdBack(body: AnswerBody, options: HoldOptions): Promise<Held> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = []
     let bytes = 0
@@ -28,40 +28,18 @@ export function holdBack(body: Readable, options: HoldOptions): Promise<Held> {
 
     function settle(reason: Held['reason'], error: unknown = null): void {
       clearTimeout(timer)
-      body.pause()
-      body.off('data', take)
-      body.off('end', end)
-      body.off('error', breakOff)
-      body.off('close', close)
+      body.unread()
       resolve({ pieces, reason, error })
     }
-    function take(piece: Buffer): void {
-      pieces.push(piece)
-      bytes += piece.length
-      if (options.enough(piece)) settle('enough')
-      else if (bytes >= options.bytesMax) settle('bytes')
-    }
-    function end(): void {
-      settle('ended')
-    }
-    function breakOff(error: unknown): void {
-      settle('broken', error)
-    }
-    function close(): void {
-      settle('broken', body.errored)
-    }
-    if (body.readableEnded) {
-      end()
-      return
-    }
-    if (body.destroyed) {
-      close()
-      return
-    }
-    body.once('end', end)
-    body.once('error', breakOff)
-    body.once('close', close)
-    body.on('data', take)
-    body.resume()
+    body.read({
+      piece: (piece) => {
+        pieces.push(piece)
+        bytes += piece.length
+        if (options.enough(piece)) settle('enough')
+        else if (bytes >= options.bytesMax) settle('bytes')
+      },
+      end: () => settle('ended'),
+      broken: (error) => settle('broken', error),
+    })
   })
 }

@@ -71,7 +71,7 @@ export function sendOnce(options: SendOptions): Send {
  * stands: the client gets the upstream's own error rather than one of ours, if it was read whole.
  */
 export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>): Promise<Outcome | null> {
-  const isWhole = refused.answer.body.readableEnded
+  const isWhole = refused.answer.body.isEnded
   // An answer that is left open keeps its connection, and its place where an upstream takes few at a time.
   if (!isWhole) discard(refused.answer)
   try {

@@ -64,21 +64,18 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       if (stallTimer !== null) clearTimeout(stallTimer)
       outgoing.off('drain', flow)
       outgoing.off('close', leave)
-      body.off('data', write)
       resolve({ outcome, bytes, error })
     }
     function leave(): void {
-      if (outgoing.writableFinished) {
-        settle('finished', null)
-        return
-      }
-      body.destroy()
-      settle('client-gone', null)
+      const isFinished = outgoing.writableFinished
+      settle(isFinished ? 'finished' : 'client-gone', null)
+      if (!isFinished) body.destroy()
     }
     function breakOff(error: unknown): void {
       if (settled) return
       const gone = exchange.signal.aborted
-      cutOff(outgoing, endsWithConnection)
+      // What was written in this very tick is on its way by then.
+      process.nextTick(() => cutOff(outgoing, endsWithConnection))
       settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
     }
     function changed(piece: Buffer): Buffer {
@@ -133,28 +130,15 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       return
     }
     if (isWithoutBody(exchange.method, answer.status)) {
-      body.resume()
+      body.read({ piece: () => {}, end: () => {}, broken: () => {} })
       finish()
       return
     }
-    outgoing.flushHeaders()
     endsWithConnection = !outgoing.chunkedEncoding && !hasLength
     for (const piece of options.held ?? []) write(piece)
-    if (body.readableEnded) {
-      finish()
-      return
-    }
-    if (body.destroyed) {
-      breakOff(body.errored)
-      return
-    }
-    body.on('error', breakOff)
-    body.once('end', finish)
-    body.once('close', () => {
-      if (!body.readableEnded) breakOff(body.errored)
-    })
-    body.on('data', write)
-    if (!outgoing.writableNeedDrain) body.resume()
+    body.read({ piece: write, end: finish, broken: breakOff })
+    // What is there by now leaves in one piece with the headers; else these do not wait for it.
+    if (bytes === 0 && !settled) outgoing.flushHeaders()
   })
 }
 

@@ -132,7 +132,6 @@ async function textOf({ body }: Answer): Promise<string | null> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body) {
-    if (!Buffer.isBuffer(piece)) continue
     bytes += piece.length
     if (bytes > ANSWER_BYTES_MAX) return null
     pieces.push(piece)

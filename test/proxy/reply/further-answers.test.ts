@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
 import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { createFailures } from '../../../src/proxy/failures.ts'
 import { createFurtherAnswers } from '../../../src/proxy/reply/further-answers.ts'
+import { bodyOf } from '../../../src/upstream/answer-body.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
 import { readChat } from '../../../src/proxy/request/read-chat.ts'
 import { asItCame, type Prepared } from '../../../src/proxy/rewrite.ts'
@@ -30,7 +30,7 @@ function answerTo(prepared: Prepared): Outcome {
     status: 200,
     statusText: 'OK',
     rawHeaders: [],
-    body: Readable.from([]),
+    body: bodyOf([]),
     address: 'http://upstream',
     failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
   }

@@ -1,0 +1,249 @@
+/** Takes what a body gives, in order. */
+export type BodyReader = {
+  readonly piece: (piece: Buffer) => void
+  /** All of it was given. */
+  readonly end: () => void
+  /** It broke off, here or at its source; nothing more comes. */
+  readonly broken: (error: unknown) => void
+}
+
+/** Where a body comes from. */
+export type BodySource = {
+  /** Asks for no more. Pieces that are on their way still come. */
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Gives up what has not come. */
+  readonly abort: () => void
+}
+
+/** How much waits for a reader before the source is paused, in bytes. */
+const WAITING_BYTES_MAX = 64 * 1024
+
+/** A body that was given up here. */
+export class GivenUpError extends Error {
+  override readonly name = 'GivenUpError'
+
+  constructor() {
+    super('The answer was given up.')
+  }
+}
+
+/**
+ * The bytes of an answer as they come. One reader at a time takes them; without one, or while it is paused, they
+ * wait. What came before a body broke off is given first, and nothing is thrown where nobody listens.
+ *
+ * It is no stream of Node's: those queue, tick and copy state for each answer, and an answer is mostly one piece that
+ * is passed on where it stands.
+ */
+export class AnswerBody {
+  readonly #source: BodySource
+  readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #reader: BodyReader | null = null
+  #isPaused = false
+  #isSourcePaused: boolean
+  /** `whole` and `failed`: the source has no more, but pieces may wait; `ended` and `broken`: nothing is left. */
+  #state: 'open' | 'whole' | 'failed' | 'ended' | 'broken' = 'open'
+  #error: unknown = null
+  #onOver: (() => void) | null = null
+
+  /** `isSourcePaused`: it gives nothing before it is resumed. */
+  constructor(source: BodySource, isSourcePaused = false) {
+    this.#source = source
+    this.#isSourcePaused = isSourcePaused
+  }
+
+  /** Whether all of it was taken. */
+  get isEnded(): boolean {
+    return this.#state === 'ended'
+  }
+
+  /** Gives what waits at once, within this call, and then what comes. */
+  read(reader: BodyReader): void {
+    this.#reader = reader
+    this.#flow()
+  }
+
+  /** Takes the reader away: what comes waits for the next one. */
+  unread(): void {
+    this.#reader = null
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#pauseSource()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#flow()
+  }
+
+  /** Gives up what was not taken: the source is told, and the reader that it broke off. */
+  destroy(): void {
+    if (this.#state === 'ended' || this.#state === 'broken') return
+    const isRunning = this.#state === 'open'
+    this.#waiting.length = 0
+    this.#state = 'broken'
+    this.#error = new GivenUpError()
+    if (isRunning) this.#source.abort()
+    this.#tellOver()
+    this.#takeReader()?.broken(this.#error)
+  }
+
+  /** Calls back once, as soon as it was taken to its end or its source broke off. */
+  onceOver(over: () => void): void {
+    if (this.#state === 'open' || this.#state === 'whole') this.#onOver = over
+    else over()
+  }
+
+  /** For the source: a piece has come. */
+  feed(piece: Buffer): void {
+    if (this.#state !== 'open' || piece.length === 0) return
+    if (this.#reader !== null && !this.#isPaused && this.#waiting.length === 0) {
+      this.#reader.piece(piece)
+      return
+    }
+    this.#waiting.push(piece)
+    this.#waitingBytes += piece.length
+    if (this.#waitingBytes >= WAITING_BYTES_MAX) this.#pauseSource()
+  }
+
+  /** For the source: that was all. */
+  finish(): void {
+    this.#close('whole', null)
+  }
+
+  /** For the source: it broke off. */
+  fail(error: unknown): void {
+    this.#close('failed', error)
+  }
+
+  /** Its pieces. Whoever stops before its end gives it up. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, void> {
+    try {
+      for (;;) {
+        const piece = await this.#next()
+        if (piece === null) return
+        yield piece
+      }
+    } finally {
+      this.destroy()
+    }
+  }
+
+  #next(): Promise<Buffer | null> {
+    return new Promise((resolve, reject) => {
+      this.read({
+        piece: (piece) => {
+          this.unread()
+          resolve(piece)
+        },
+        end: () => resolve(null),
+        broken: reject,
+      })
+    })
+  }
+
+  #flow(): void {
+    while (this.#waiting.length > 0) {
+      if (this.#reader === null || this.#isPaused) return
+      const piece = this.#waiting.shift()
+      if (piece === undefined) break
+      this.#waitingBytes -= piece.length
+      this.#reader.piece(piece)
+    }
+    if (this.#reader === null || this.#isPaused) return
+    if (this.#state === 'open') this.#resumeSource()
+    else this.#tellEnd()
+  }
+
+  #tellEnd(): void {
+    if (this.#state === 'whole') this.#state = 'ended'
+    if (this.#state === 'failed') this.#state = 'broken'
+    this.#tellOver()
+    const reader = this.#takeReader()
+    if (this.#state === 'ended') reader?.end()
+    else reader?.broken(this.#error)
+  }
+
+  #close(state: 'whole' | 'failed', error: unknown): void {
+    if (this.#state !== 'open') return
+    this.#state = state
+    this.#error = error
+    if (state === 'failed') this.#tellOver()
+    if (this.#waiting.length === 0 && this.#reader !== null && !this.#isPaused) this.#tellEnd()
+  }
+
+  #takeReader(): BodyReader | null {
+    const reader = this.#reader
+    this.#reader = null
+    return reader
+  }
+
+  #tellOver(): void {
+    const onOver = this.#onOver
+    this.#onOver = null
+    onOver?.()
+  }
+
+  #pauseSource(): void {
+    if (this.#state !== 'open' || this.#isSourcePaused) return
+    this.#isSourcePaused = true
+    this.#source.pause()
+  }
+
+  #resumeSource(): void {
+    if (!this.#isSourcePaused) return
+    this.#isSourcePaused = false
+    this.#source.resume()
+  }
+}
+
+/** A body made here, piece by piece as it is read. `abort` ends what the pieces wait for. */
+export function bodyOf(
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+  abort: () => void = () => {},
+): AnswerBody {
+  let isPaused = true
+  let hasBegun = false
+  let isOver = false
+  let goOn: (() => void) | null = null
+  const body = new AnswerBody(
+    {
+      pause: () => {
+        isPaused = true
+      },
+      resume: () => {
+        isPaused = false
+        goOn?.()
+        if (!hasBegun) void give()
+      },
+      abort: () => {
+        isOver = true
+        abort()
+        goOn?.()
+      },
+    },
+    true,
+  )
+  async function give(): Promise<void> {
+    hasBegun = true
+    try {
+      for await (const piece of pieces) {
+        body.feed(piece)
+        if (isOver) return
+        if (isPaused) {
+          await new Promise<void>((resolve) => {
+            goOn = resolve
+          })
+        }
+        if (isOver) return
+      }
+      body.finish()
+    } catch (error) {
+      body.fail(error)
+    }
+  }
+  return body
+}
