@@ -24,12 +24,16 @@ export function clientCredential(rawHeaders: readonly string[], query: string): 
  */
 export function clientCredentials(rawHeaders: readonly string[], query: string): readonly ClientCredential[] {
   const found: ClientCredential[] = []
-  for (const place of ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const) {
-    for (const value of headerValues(rawHeaders, place)) {
-      found.push({ place, value: place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value })
-    }
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const place = placeOf.get(rawHeaders[at]?.toLowerCase() ?? '')
+    const value = rawHeaders[at + 1] ?? ''
+    if (place === undefined) continue
+    found.push({ place, value: place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value })
   }
-  for (const value of new URLSearchParams(query).getAll('key')) found.push({ place: 'query', value })
+  if (found.length > 1) found.sort((one, other) => places.indexOf(one.place) - places.indexOf(other.place))
+  if (query !== '') {
+    for (const value of new URLSearchParams(query).getAll('key')) found.push({ place: 'query', value })
+  }
   return found.filter(({ value }) => value !== '')
 }
 
@@ -65,6 +69,13 @@ export function heldKeyHeader(
 }
 
 // --- internal ---
+
+/** Headers that hold a credential, those first that count first where there are several. */
+const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'query'] as const
+
+const placeOf: ReadonlyMap<string, ClientCredential['place']> = new Map(
+  places.filter((place) => place !== 'query').map((place) => [place, place]),
+)
 
 /** `connection` is not passed on either, but names headers that are not to be. */
 const takenHeaders: ReadonlySet<string> = new Set([

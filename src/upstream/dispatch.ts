@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { Cancellation } from './cancellation.ts'
 import { AnswerBody, GivenUpError } from './answer-body.ts'
 
 /** An answer as it came off the wire. */
@@ -17,7 +18,7 @@ export type DispatchedAnswer = {
 export function dispatchRequest(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  signal: AbortSignal | null,
+  signal: Cancellation | null,
 ): Promise<DispatchedAnswer> {
   return new Promise((resolve, reject) => {
     const handler = new AnswerHandler(resolve, reject)
@@ -36,7 +37,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #body: AnswerBody | null = null
   /** Why it is not wanted any more. */
   #reason: Error | null = null
-  #signal: AbortSignal | null = null
+  #signal: Cancellation | null = null
   readonly #cancel = (): void => {
     const reason: unknown = this.#signal?.reason
     this.#abort(reason instanceof Error ? reason : new GivenUpError())
@@ -47,7 +48,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#reject = reject
   }
 
-  obey(signal: AbortSignal): void {
+  obey(signal: Cancellation): void {
     this.#signal = signal
     if (signal.aborted) this.#cancel()
     else signal.addEventListener('abort', this.#cancel)

@@ -1,7 +1,11 @@
+import type { Cancellation } from './cancellation.ts'
+
 /** Lets at most so many through at once; the others wait in the order in which they came. */
 export type Gate = {
+  /** Takes a place that is free: the function that gives it back; null where none is. */
+  readonly enterNow: () => (() => void) | null
   /** Resolves with the function that gives the place back. Rejects with the signal's reason when it aborts. */
-  readonly enter: (signal: AbortSignal | null) => Promise<() => void>
+  readonly enter: (signal: Cancellation | null) => Promise<() => void>
   /**
    * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
    * for the place.
@@ -43,13 +47,19 @@ export function createGate(placesMax: number | null): Gate {
     }
   }
 
+  function enterNow(): (() => void) | null {
+    if (inside >= places) return null
+    inside += 1
+    return leaveOnce()
+  }
+
   return {
+    enterNow,
     busy: () => inside + waiting.size,
     enterIdle: function enterIdle() {
-      if (inside >= places) return null
-      inside += 1
+      const leave = enterNow()
+      if (leave === null) return null
       const idler = new AbortController()
-      const leave = leaveOnce()
       idlers.add(idler)
       return {
         wanted: idler.signal,
@@ -61,27 +71,26 @@ export function createGate(placesMax: number | null): Gate {
     },
     enter: async function enter(signal) {
       signal?.throwIfAborted()
-      if (inside < places) {
-        inside += 1
-        return leaveOnce()
-      }
-      return new Promise((resolve, reject) => {
-        const admit = () => {
-          signal?.removeEventListener('abort', giveUp)
-          inside += 1
-          resolve(leaveOnce())
-        }
-        const giveUp = () => {
-          waiting.delete(admit)
-          reject(signal?.reason instanceof Error ? signal.reason : new Error('The wait was given up.'))
-        }
-        signal?.addEventListener('abort', giveUp, { once: true })
-        waiting.add(admit)
-        const [idler] = idlers
-        if (idler === undefined) return
-        idlers.delete(idler)
-        idler.abort(new GaveWayError())
-      })
+      return (
+        enterNow() ??
+        new Promise((resolve, reject) => {
+          const admit = () => {
+            signal?.removeEventListener('abort', giveUp)
+            inside += 1
+            resolve(leaveOnce())
+          }
+          const giveUp = () => {
+            waiting.delete(admit)
+            reject(signal?.reason instanceof Error ? signal.reason : new Error('The wait was given up.'))
+          }
+          signal?.addEventListener('abort', giveUp)
+          waiting.add(admit)
+          const [idler] = idlers
+          if (idler === undefined) return
+          idlers.delete(idler)
+          idler.abort(new GaveWayError())
+        })
+      )
     },
   }
 }

@@ -18,21 +18,23 @@ export type RequestHeaderOptions = {
  * those that belong to the connection (RFC 9110 section 7.6.1) or to Foldgate. undici adds `host`.
  */
 export function requestHeaders(options: RequestHeaderOptions): string[] {
-  const overrides = options.overrides ?? {}
-  const replaced = new Set([
-    ...options.configured.map(([name]) => name.toLowerCase()),
-    ...Object.keys(overrides),
-    ...namedByConnection(options.rawHeaders),
-  ])
+  const { rawHeaders, configured, overrides = {} } = options
+  const named = namedByConnection(rawHeaders)
   const headers: string[] = []
-  for (const [name, value] of pairs(options.rawHeaders)) {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
     const lower = name.toLowerCase()
     if (isHopByHop(lower) || notForUpstream.has(lower) || lower.startsWith(ownPrefix)) continue
-    if (replaced.has(lower)) continue
+    if (Object.hasOwn(overrides, lower) || named.includes(lower)) continue
+    if (configured.some(([other]) => other.toLowerCase() === lower)) continue
     if (!options.forwardCredential && credentialHeaders.has(lower)) continue
+    const value = rawHeaders[at + 1] ?? ''
     if (isSendable(name, value)) headers.push(name, value)
   }
-  for (const [name, value] of [...options.configured, ...Object.entries(overrides)]) {
+  for (const [name, value] of configured) {
+    if (isSendable(name, value)) headers.push(name, value)
+  }
+  for (const [name, value] of Object.entries(overrides)) {
     if (value !== null && isSendable(name, value)) headers.push(name, value)
   }
   if (options.bodyBytes !== null) headers.push('content-length', String(options.bodyBytes))
@@ -53,24 +55,22 @@ export type ResponseHeaderOptions = {
  * spelling, without those of its connection, and with Foldgate's own behind them.
  */
 export function responseHeaders(options: ResponseHeaderOptions): string[] {
-  const dropped = new Set([
-    ...(options.drop ?? []),
-    // `vary` is a list: ours is added to the upstream's.
-    ...Object.keys(options.own).filter((name) => name !== 'vary'),
-    ...namedByConnection(options.rawHeaders),
-  ])
-  const names = new Set<string>()
-  for (const [name] of pairs(options.rawHeaders)) names.add(name.toLowerCase())
+  const { rawHeaders, own, drop = [] } = options
+  const named = namedByConnection(rawHeaders)
   // A length beside a transfer coding is void (RFC 9112 section 6.3).
-  if (names.has('transfer-encoding')) dropped.add('content-length')
-
+  const isChunked = hasHeader(rawHeaders, 'transfer-encoding')
   const headers: string[] = []
-  for (const [name, value] of pairs(options.rawHeaders)) {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
     const lower = name.toLowerCase()
-    if (isHopByHop(lower) || lower.startsWith(ownPrefix) || dropped.has(lower)) continue
+    if (isHopByHop(lower) || lower.startsWith(ownPrefix) || drop.includes(lower)) continue
+    if (named.includes(lower) || (isChunked && lower === 'content-length')) continue
+    // `vary` is a list: ours is added to the upstream's.
+    if (lower !== 'vary' && Object.hasOwn(own, lower)) continue
+    const value = rawHeaders[at + 1] ?? ''
     if (isSendable(name, value)) headers.push(name, value)
   }
-  for (const [name, value] of Object.entries(options.own)) headers.push(name, printable(value))
+  for (const name of Object.keys(own)) headers.push(name, printable(own[name] ?? ''))
   return headers
 }
 
@@ -126,19 +126,33 @@ function isHopByHop(lower: string): boolean {
   return hopByHop.has(lower) || lower.startsWith('proxy-')
 }
 
-function namedByConnection(rawHeaders: readonly string[]): string[] {
-  const named: string[] = []
-  for (const [name, value] of pairs(rawHeaders)) {
-    if (name.toLowerCase() !== 'connection') continue
-    for (const token of value.split(',')) named.push(token.trim().toLowerCase())
+function namedByConnection(rawHeaders: readonly string[]): readonly string[] {
+  let named: readonly string[] = nothing
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length !== 'connection'.length || name.toLowerCase() !== 'connection') continue
+    const tokens = (rawHeaders[at + 1] ?? '').split(',').map((token) => token.trim().toLowerCase())
+    named = [...named, ...tokens]
   }
   return named
 }
 
+const nothing: readonly string[] = []
+
+function hasHeader(rawHeaders: readonly string[], lowerName: string): boolean {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === lowerName) return true
+  }
+  return false
+}
+
 /** RFC 9110 sections 5.1 and 5.5: a token, and a value without line breaks or other control characters. */
 function isSendable(name: string, value: string): boolean {
-  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)
+  return isToken.test(name) && !hasControl.test(value)
 }
+
+const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const hasControl = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
 function* pairs(rawHeaders: readonly string[]): Generator<readonly [string, string]> {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

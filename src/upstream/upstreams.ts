@@ -11,6 +11,7 @@ import {
 } from './credential.ts'
 import { dispatchRequest } from './dispatch.ts'
 import { upstreamFailure } from './failure.ts'
+import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
 import { createPools, type HttpProxies } from './pools.ts'
@@ -59,7 +60,7 @@ export type UpstreamRequest = {
   /** Headers by lower-case name that this request changes: a value replaces, null drops. */
   readonly headerOverrides?: Readonly<Record<string, string | null>>
   /** Cancels the request, also while it waits for its turn, and the answer's body. */
-  readonly signal: AbortSignal | null
+  readonly signal: Cancellation | null
 }
 
 /** A request of Foldgate's own to an upstream: not a client's, but sent with the client's credential. */
@@ -76,6 +77,9 @@ export type OwnRequest = Pick<
   readonly keyPlace: ClientCredential['place'] | null
   readonly body: Buffer | null
 }
+
+/** A request that gives way: it breaks off where another wants its place. */
+export type IdleRequest = UpstreamRequest & { readonly signal: AbortSignal | null }
 
 /** Where a request has its credentials, and whether they are Foldgate's own. */
 export type CredentialBearer = Pick<
@@ -105,7 +109,7 @@ export type Upstreams = {
    * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
    * place later gets it: then this one breaks off.
    */
-  readonly sendIdle: (request: UpstreamRequest) => Promise<Answer | null>
+  readonly sendIdle: (request: IdleRequest) => Promise<Answer | null>
   /** Whether the upstream would get to see any of these credentials. Throws `unknown_upstream`. */
   readonly seesCredentialOf: (request: CredentialBearer) => boolean
   readonly has: (name: string) => boolean
@@ -142,10 +146,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
     const dispatch = prepareSending(upstream, request)
-    return inPlace(await upstream.gate.enter(request.signal), dispatch)
+    return inPlace(upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal)), dispatch)
   }
 
-  async function sendIdle(request: UpstreamRequest): Promise<Answer | null> {
+  async function sendIdle(request: IdleRequest): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
     const place = upstream.gate.enterIdle()
     if (place === null) return null
@@ -156,7 +160,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   function prepareSending(upstream: Upstream, request: UpstreamRequest): () => Promise<Answer> {
     const { target } = request
     return prepare(upstream, request, {
-      keyPlace: clientCredential(request.rawHeaders, target.query)?.place ?? null,
+      keyPlace: () => clientCredential(request.rawHeaders, target.query)?.place ?? null,
       query: target.query,
       pathWith: (query) => pathAtUpstream(upstream.address, { ...target, query }),
     })
@@ -167,7 +171,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const { path, query, rawHeaders } = request
     if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
     return prepare(upstream, request, {
-      keyPlace: request.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
+      keyPlace: () => request.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
       query,
       pathWith: (allowedQuery) => withQuery(upstream.address, path, allowedQuery),
     })()
@@ -179,7 +183,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     request: Pick<UpstreamRequest, 'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'signal'> &
       Partial<Pick<UpstreamRequest, 'bodyBytes' | 'headerOverrides'>>,
     where: {
-      readonly keyPlace: ClientCredential['place'] | null
+      /** Where the client put its own credential, asked only where Foldgate holds a key. */
+      readonly keyPlace: () => ClientCredential['place'] | null
       readonly query: string
       readonly pathWith: (query: string) => string
     },
@@ -201,6 +206,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
     return async function dispatch() {
       try {
+        signal?.throwIfAborted()
         const {
           status,
           statusText,
@@ -236,7 +242,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       const upstream = upstreamNamed(request.upstream)
       const { settings, address } = upstream
       if (!forwardsCredential(upstream, request)) return false
-      const replaced = new Set(configuredHeaders(null, settings, address).map(([name]) => name.toLowerCase()))
+      const replaced = new Set(
+        configuredHeaders(() => null, settings, address).map(([name]) => name.toLowerCase()),
+      )
       return clientCredentials(request.rawHeaders, request.target.query).some(
         ({ place }) => !replaced.has(place),
       )
@@ -289,14 +297,14 @@ function holdsCredential({ settings, address }: Upstream): boolean {
 }
 
 function configuredHeaders(
-  keyPlace: ClientCredential['place'] | null,
+  keyPlace: () => ClientCredential['place'] | null,
   settings: UpstreamSettings,
   address: UpstreamAddress,
 ): (readonly [string, string])[] {
   const configured = Object.entries(settings.headers)
   const names = new Set(configured.map(([name]) => name.toLowerCase()))
   if (settings.key !== null) {
-    const [name, value] = heldKeyHeader(settings.key, keyPlace, address.origin)
+    const [name, value] = heldKeyHeader(settings.key, keyPlace(), address.origin)
     if (!names.has(name)) configured.push([name, value])
   } else if (address.authorization !== null && !names.has('authorization')) {
     configured.push(['authorization', address.authorization])

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../upstream/cancellation.ts'
 import type { Prepared } from '../rewrite.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
 import type { Outcome, Send } from '../send/send.ts'
@@ -23,7 +24,7 @@ export type SendFurtherOptions = {
   readonly offer: RecallOffer | null
   /** Whether the first answer was asked for its usage: its event is hidden from then on, or not. */
   readonly asksUsage: boolean
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 /**

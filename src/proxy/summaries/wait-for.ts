@@ -1,5 +1,7 @@
+import type { Cancellation } from '../../upstream/cancellation.ts'
+
 /** Resolves as soon as the work is done, at the latest after `waitMs`. Rejects where the client leaves; the work goes on. */
-export async function waitFor(work: Promise<unknown>, waitMs: number, client: AbortSignal): Promise<void> {
+export async function waitFor(work: Promise<unknown>, waitMs: number, client: Cancellation): Promise<void> {
   client.throwIfAborted()
   const { promise: over, resolve, reject } = Promise.withResolvers<void>()
   const leave = (): void => {
@@ -7,7 +9,7 @@ export async function waitFor(work: Promise<unknown>, waitMs: number, client: Ab
     reject(reason instanceof Error ? reason : new Error('The client left.'))
   }
   const timer = setTimeout(resolve, waitMs)
-  client.addEventListener('abort', leave, { once: true })
+  client.addEventListener('abort', leave)
   try {
     await Promise.race([work, over])
   } finally {

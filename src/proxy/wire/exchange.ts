@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ClientGoneError } from '../../errors.ts'
+import type { Cancellation } from '../../upstream/cancellation.ts'
 import type { Target } from '../../upstream/target.ts'
 import type { UpstreamRequest } from '../../upstream/upstreams.ts'
 
@@ -16,7 +16,7 @@ export type Exchange = {
   /** The client key that was presented; null where Foldgate has none. */
   readonly clientKeyName: string | null
   /** Aborted with a `ClientGoneError` as soon as the client leaves before its answer is complete. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
   readonly answerHeaders: Readonly<Record<string, string>>
 }
@@ -32,24 +32,4 @@ export function onwardOf(
     withholdCredential: exchange.clientKeyName !== null,
     signal: exchange.signal,
   }
-}
-
-/**
- * Watches a connection: the returned signal aborts when the client leaves before its answer is complete.
- * Puts error listeners where Node would otherwise end the process.
- */
-export function clientSignal(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  incoming.on('error', ignore)
-  outgoing.on('error', ignore)
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) controller.abort(new ClientGoneError())
-  })
-  return controller.signal
-}
-
-// --- internal ---
-
-function ignore(): void {
-  // What happened is learnt from the `close` of the answer; the event only must not stay unheard.
 }

@@ -8,7 +8,7 @@ import { unreadAnswer, type Reports, type RequestReport } from '../report/reques
 import { answerError } from './answer-error.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
-import { declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
+import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
@@ -34,11 +34,13 @@ export function createRelay(options: RelayOptions): Relay {
     const arrival = arrivalNow(options)
     const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
-    const upload = hasBody(incoming) ? uploadOf(incoming) : null
+    // The parser comes to the body once the event that began the request is over.
+    await null
+    const upload = hasBody(incoming) ? (bodyAtHand(incoming) ?? uploadOf(incoming)) : null
     if (upload !== null) inviteBody(incoming, outgoing)
-    const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload }
     const bodyBytes = upload === null ? null : declaredBytes(incoming)
-    const answer = await upstreams.send({ ...onward, bodyBytes }).catch((error: unknown) => {
+    const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }
+    const answer = await upstreams.send(onward).catch((error: unknown) => {
       if (action === 'bypassed')
         reportUnanswered(bareReport(exchange, arrival), error, arrival, options.reports)
       throw error

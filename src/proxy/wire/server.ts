@@ -7,7 +7,8 @@ import { isChatCompletions, parseTarget, type Target } from '../../upstream/targ
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
-import { clientSignal, type Exchange } from './exchange.ts'
+import { watchClient } from './client-presence.ts'
+import type { Exchange } from './exchange.ts'
 import { clientKeyName, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
 
@@ -56,54 +57,83 @@ const foreignHost =
 const foreignPage =
   'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.'
 
-type Environment = { Bindings: HttpBindings; Variables: { exchange: Exchange; isDispatched?: true } }
+type Environment = { Bindings: HttpBindings }
 
 function routes(options: ServerOptions): Hono<Environment> {
   const app = new Hono<Environment>()
   const { lifecycle } = options
+  const refuse = refuserOf(options)
+  const answer = answererOf(options, refuse)
 
-  app.onError((error, context) => {
-    const { incoming, outgoing } = context.env
-    if (error instanceof ClientGoneError) return RESPONSE_ALREADY_SENT
+  app.onError((error, { env }) => {
+    refuse(env, error, false)
+    return RESPONSE_ALREADY_SENT
+  })
+  app.get('/healthz', (context) => {
+    requireProbe(context.env.incoming)
+    return context.json({ status: 'ok' })
+  })
+  app.get('/readyz', (context) => {
+    requireProbe(context.env.incoming)
+    return lifecycle.phase() === 'serving'
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'draining' }, httpStatusOf.draining)
+  })
+  // One handler and no middleware: each that hono has to compose costs every request.
+  app.all('*', async ({ env }) => {
+    await answer(env)
+    return RESPONSE_ALREADY_SENT
+  })
+  return app
+}
+
+/** The router resolves what `parseTarget` refuses. */
+function requireProbe(incoming: IncomingMessage): void {
+  requireSense(incoming)
+  parseTarget(incoming.url ?? '')
+}
+
+type Refuse = (bindings: HttpBindings, error: unknown, isDispatched: boolean) => void
+
+/** Answers with an error; what is none of Foldgate's own is told as a failure of its. */
+function refuserOf(options: ServerOptions): Refuse {
+  return function refuse({ incoming, outgoing }, error, isDispatched) {
+    if (error instanceof ClientGoneError) return
     const failure =
       error instanceof FoldgateError
         ? error
         : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
     options.onFailure?.(failure)
-    if (context.var.isDispatched !== true) options.onTurnedAway?.(failure)
+    if (!isDispatched) options.onTurnedAway?.(failure)
     answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
-    return RESPONSE_ALREADY_SENT
-  })
+  }
+}
 
-  app.use(async function openExchange(context, next) {
-    const { incoming, outgoing } = context.env
-    const signal = clientSignal(incoming, outgoing)
+/** Takes a request through the gates to its handler. Never rejects. */
+function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBindings) => Promise<void> {
+  const passGates = gatesOf(options)
+
+  return async function answer(bindings) {
+    let isDispatched = false
+    try {
+      const exchange = passGates(bindings)
+      if (exchange === null) return
+      isDispatched = true
+      if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
+      else await options.relay(exchange)
+    } catch (error) {
+      refuse(bindings, error, isDispatched)
+    }
+  }
+}
+
+/** The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. */
+function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange | null {
+  const { lifecycle } = options
+  return function passGates({ incoming, outgoing }) {
+    const signal = watchClient(incoming, outgoing)
     requireSense(incoming)
     const target = parseTarget(incoming.url ?? '')
-    context.set('exchange', {
-      incoming,
-      outgoing,
-      method: incoming.method ?? 'GET',
-      target,
-      path: target.path + target.query,
-      upstreamName: target.upstreamName,
-      clientKeyName: null,
-      signal,
-      answerHeaders: corsHeaders(incoming, options.corsOrigins),
-    })
-    await next()
-  })
-
-  app.get('/healthz', (context) => context.json({ status: 'ok' }))
-  app.get('/readyz', (context) =>
-    lifecycle.phase() === 'serving'
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'draining' }, httpStatusOf.draining),
-  )
-
-  app.use(async function passGates(context, next) {
-    const { exchange } = context.var
-    const { incoming, outgoing, target } = exchange
     refuseUpgrade(incoming)
     if (lifecycle.phase() === 'closing') throw draining()
     // Who comes back meets another replica.
@@ -114,21 +144,22 @@ function routes(options: ServerOptions): Hono<Environment> {
       refuseForeignHost(incoming, options.hosts, foreignHost)
       refuseForeignPages(incoming, options.corsOrigins, foreignPage)
     }
-    if (answerPreflight(incoming, outgoing, exchange.answerHeaders)) return RESPONSE_ALREADY_SENT
+    const answerHeaders = corsHeaders(incoming, options.corsOrigins)
+    if (answerPreflight(incoming, outgoing, answerHeaders)) return null
     const keyName = clientKeyName(incoming, target.query, options.clientKeys)
     requireUpstream(target, options.hasUpstream)
-    context.set('exchange', { ...exchange, clientKeyName: keyName })
-    return next()
-  })
-
-  app.all('*', async function dispatch(context) {
-    const { exchange } = context.var
-    context.set('isDispatched', true)
-    if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
-    else await options.relay(exchange)
-    return RESPONSE_ALREADY_SENT
-  })
-  return app
+    return {
+      incoming,
+      outgoing,
+      method: incoming.method ?? 'GET',
+      target,
+      path: target.path + target.query,
+      upstreamName: target.upstreamName,
+      clientKeyName: keyName,
+      signal,
+      answerHeaders,
+    }
+  }
 }
 
 /**

@@ -21,6 +21,16 @@ export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse):
 }
 
 /**
+ * A body that has arrived whole with the headers of its request, as small ones do; null where it has not. To be asked
+ * once the request's own event is over: the parser comes to the body behind it.
+ */
+export function bodyAtHand(incoming: IncomingMessage): Buffer | null {
+  if (incoming.readableLength === 0 || incoming.readableLength !== declaredBytes(incoming)) return null
+  const body: unknown = incoming.read()
+  return Buffer.isBuffer(body) ? body : null
+}
+
+/**
  * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
  * request itself would take the client's connection, and with it the answer that tells what went wrong.
  */
