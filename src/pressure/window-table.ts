@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { dashedName, modelSpellings } from './model-spellings.ts'
 import type { WindowKind } from './pressure.ts'
 import { familyWindow, sizeInName } from './window-families.ts'
@@ -11,6 +12,41 @@ export type TableWindow = { readonly tokens: number; readonly kind: WindowKind }
  * family that the name belongs to. `host` is a URL's host without its port. Null where neither host nor name is listed.
  */
 export function tableWindow(model: string, host: string | null): TableWindow | null {
+  return lookUp(model, host).window
+}
+
+/** Whether the table lists this model at this very host: then its figure is the host's own, and nobody waits for its word. */
+export function isListedAt(model: string, host: string): boolean {
+  return lookUp(model, host).isListedAtHost
+}
+
+// --- internal ---
+
+/** Longer than any name in use, and short enough that a client's name costs no pattern any time. */
+const nameCharactersMax = 200
+
+/** Models at hosts that are in use at a time. */
+const lookedUpMax = 1_000
+
+/** What the table says of a model at a host. */
+type LookedUp = { readonly window: TableWindow | null; readonly isListedAtHost: boolean }
+
+/** Spelling a name in all its ways costs more than the rest of a small request: the latest ones are remembered. */
+const lookedUp = new LRUCache<string, LookedUp>({ max: lookedUpMax })
+
+function lookUp(model: string, host: string | null): LookedUp {
+  const key = `${host ?? ''} ${model}`
+  const known = lookedUp.get(key)
+  if (known !== undefined) return known
+  const found = {
+    window: findWindow(model, host),
+    isListedAtHost: host !== null && isInTableOf(model, host),
+  }
+  if (model.length <= nameCharactersMax) lookedUp.set(key, found)
+  return found
+}
+
+function findWindow(model: string, host: string | null): TableWindow | null {
   const name = dashedName(model)
   if (name.length > nameCharactersMax) return null
   const listed = listedWindow(name, host)
@@ -20,16 +56,10 @@ export function tableWindow(model: string, host: string | null): TableWindow | n
   return sizeTokens !== null && sizeTokens < listed.tokens ? { tokens: sizeTokens, kind: 'total' } : listed
 }
 
-/** Whether the table lists this model at this very host: then its figure is the host's own, and nobody waits for its word. */
-export function isListedAt(model: string, host: string): boolean {
+function isInTableOf(model: string, host: string): boolean {
   const name = dashedName(model)
   return name.length <= nameCharactersMax && firstOf(ofHost(readTable(), host), modelSpellings(name)) !== null
 }
-
-// --- internal ---
-
-/** Longer than any name in use, and short enough that a client's name costs no pattern any time. */
-const nameCharactersMax = 200
 
 type Figures = Map<string, TableWindow>
 

@@ -3,18 +3,24 @@
  * only then: one costs as much as everything else here. Where the event loop was held up meanwhile, an answer that has
  * come is taken first: timers run before what was received is read.
  */
-export async function within<Result>(
+export function within<Result>(
   timeMs: number,
   work: Promise<Result>,
   late: () => Error = () => new NoAnswerError('no answer within the time'),
 ): Promise<Result> {
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
-  try {
-    return await Promise.race([work, over])
-  } finally {
-    clearTimeout(timer)
-  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
+    work.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
 }
 
 /** A store did not answer in time. */

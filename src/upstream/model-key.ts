@@ -7,11 +7,20 @@ export type ModelKey = {
 }
 
 /** The same as one text. */
-export function nameOfModel({ upstream, credential, model }: ModelKey): string {
-  return JSON.stringify([upstream, credential, model])
+export function nameOfModel(key: ModelKey): string {
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const name = JSON.stringify([key.upstream, key.credential, key.model])
+  names.set(key, name)
+  return name
 }
 
 /** The same for what is counted in one encoding. */
 export function nameOfCounts({ upstream, credential, model }: ModelKey, encoding: string): string {
   return JSON.stringify([upstream, credential, model, encoding])
 }
+
+// --- internal ---
+
+/** A request asks for the name of its key a dozen times. */
+const names = new WeakMap<ModelKey, string>()

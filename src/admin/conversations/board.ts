@@ -61,9 +61,8 @@ export function createBoard(): Board {
       entry.requests += 1
       if (row.stride !== null) entry.strides += 1
       if (row.beyond_window === true) entry.beyond += 1
-      // Its size has changed, which is not looked at where the value is the same.
-      entries.delete(row.conversation)
-      entries.set(row.conversation, entry)
+      // Another object: the size of one that stands already is not looked at again.
+      entries.set(row.conversation, { ...entry })
     },
     cards: () =>
       Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort((one, other) =>

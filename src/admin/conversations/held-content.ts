@@ -32,12 +32,9 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
     showsContent,
     hold: ({ conversation, held }) => {
       if (conversation === null || held === null) return
-      // One that is too large to be held must not leave the one before it standing.
-      outlines.delete(conversation)
+      // One that is too large to be held takes the one before it away.
       outlines.set(conversation, held.outline)
-      if (!showsContent) return
-      bodies.delete(conversation)
-      bodies.set(conversation, held)
+      if (showsContent) bodies.set(conversation, held)
     },
     messages: (conversation) => {
       const outline = outlines.get(conversation)

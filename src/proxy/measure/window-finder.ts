@@ -61,10 +61,12 @@ export function createWindowFinder(
   }
 }
 
-/** What a server is asked for a request: its model, with the client's own credential. */
+/** What a server is asked for a request: its model, with the client's own credential. The same object each time. */
 export function windowQuestion(request: ChatRequest): WindowQuestion {
+  const known = questions.get(request)
+  if (known !== undefined) return known
   const { exchange } = request
-  return {
+  const question = {
     upstream: request.upstreamName,
     credential: request.modelKey.credential,
     model: isNamedInFull(request) ? request.model : null,
@@ -72,9 +74,13 @@ export function windowQuestion(request: ChatRequest): WindowQuestion {
     rawHeaders: exchange.incoming.rawHeaders,
     withholdCredential: exchange.clientKeyName !== null,
   }
+  questions.set(request, question)
+  return question
 }
 
 // --- internal ---
+
+const questions = new WeakMap<ChatRequest, WindowQuestion>()
 
 /** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
 const FIRST_WAIT_MS = 1_000

@@ -35,7 +35,7 @@ export function createRelay(options: RelayOptions): Relay {
     const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
-    await null
+    await Promise.resolve()
     const upload = hasBody(incoming) ? (bodyAtHand(incoming) ?? uploadOf(incoming)) : null
     if (upload !== null) inviteBody(incoming, outgoing)
     const bodyBytes = upload === null ? null : declaredBytes(incoming)

@@ -49,6 +49,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const accountOf = createAccounts(upstreams, nowMs)
   const entries = new LRUCache<string, Entry>({ max: MODELS_MAX })
   const lists = createKeptLists(upstreams)
+  /** A request asks the same question several times. */
+  const subjects = new WeakMap<WindowQuestion, Subject | null>()
   /** By model, those that no answer is settled for yet. */
   const runs = new Map<string, Promise<void>>()
   const boxes = new Set<{ readonly abort: () => void; readonly ended: Promise<void> }>()
@@ -56,6 +58,14 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   let isClosed = false
 
   function subjectOf(question: WindowQuestion): Subject | null {
+    const known = subjects.get(question)
+    if (known !== undefined) return known
+    const subject = findSubject(question)
+    subjects.set(question, subject)
+    return subject
+  }
+
+  function findSubject(question: WindowQuestion): Subject | null {
     const { model } = question
     if (model === null || model.length > MODEL_NAME_CHARS_MAX) return null
     if (!upstreams.has(question.upstream ?? 'default')) return null
