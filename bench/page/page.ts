@@ -24,7 +24,7 @@ export function renderPage(page: Page): string {
       ? ['**Made with `--quick`: few and short rounds, to try the bench. These figures say little.**']
       : []),
     `Made with \`${page.command}\`: ${effort.rounds} rounds, loads of ${effort.durationMs / 1000} s. What each figure means stands in [bench/README.md](../README.md). Absolute figures are this machine's; ratios are taken within a round, and carry over better.`,
-    markdownTable({ columns: ['machine', ''], rows: machine }).replace('--:', '---'),
+    markdownTable({ columns: ['machine', ''], rows: machine }),
     '## Bounds',
     checks.length === 0 ? 'Nothing that was measured has a bound.' : checksTable(checks),
     ...(missed.length === 0 ? [] : ['### Missed, and why', missed.map(causeOf).join('\n')]),
