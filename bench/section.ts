@@ -30,8 +30,14 @@ export type Check = {
   readonly spread: readonly [number, number]
 }
 
-/** How long and how often is measured: `quick` is for trying the bench itself. */
-export type Effort = { readonly rounds: number; readonly durationMs: number }
+/** How long and how often is measured. */
+export type Effort = {
+  readonly rounds: number
+  /** Of one load, in milliseconds. */
+  readonly durationMs: number
+  /** For trying the bench itself: what does not scale with the two above is cut short as well. */
+  readonly isQuick: boolean
+}
 
 export type MeasureOptions = {
   readonly effort: Effort

@@ -30,7 +30,8 @@ export function createHttpReader({ onHead, onBody, onEnd }: HttpEvents): (piece:
   let isLast = false
 
   function body(piece: Buffer): void {
-    if (first.length < FIRST_BYTES) first = Buffer.concat([first, piece.subarray(0, FIRST_BYTES - first.length)])
+    if (first.length < FIRST_BYTES)
+      first = Buffer.concat([first, piece.subarray(0, FIRST_BYTES - first.length)])
     onBody?.(piece)
   }
   function end(): void {
@@ -52,7 +53,7 @@ export function createHttpReader({ onHead, onBody, onEnd }: HttpEvents): (piece:
           pending = rest
           return
         }
-        const text = rest.latin1Slice(0, at)
+        const text = rest.toString('latin1', 0, at)
         rest = rest.subarray(at + separator.length)
         if (state === 'chunk-size') {
           length = Number.parseInt(text, 16)

@@ -85,7 +85,8 @@ export type LoadResult = {
 /** Keeps `connections` busy for a while: each asks again as soon as it was answered. Throws at a status that is not 200. */
 export async function runLoad(options: {
   origin: string
-  request: Buffer
+  /** The same each time, or what is asked next over the connection of that number. */
+  request: Buffer | ((connection: number) => Buffer)
   connections: number
   /** How long, in milliseconds. */
   durationMs: number
@@ -98,9 +99,10 @@ export async function runLoad(options: {
   const startedMs = performance.now()
   const endMs = startedMs + durationMs
   await Promise.all(
-    connections.map(async ({ ask, close }) => {
+    connections.map(async ({ ask, close }, index) => {
       while (performance.now() < endMs) {
-        const { status, totalMs, first } = await ask(request)
+        const next = typeof request === 'function' ? request(index) : request
+        const { status, totalMs, first } = await ask(next)
         if (status !== 200) throw new Error(`${origin} answered ${status}: ${first.toString('utf8')}`)
         latenciesMs.push(totalMs)
       }

@@ -16,8 +16,7 @@ const answer = JSON.stringify({
 const plain = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`,
 )
-const streamHead =
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
+const streamHead = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 
 createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy())
@@ -25,7 +24,7 @@ createServer({ noDelay: true }, (socket) => {
     'data',
     createHttpReader({
       onEnd: ({ first }) => {
-        const wanted = /"model": ?"stream-(\d+)-(\d+)-(\d+)"/.exec(first.latin1Slice())
+        const wanted = /"model": ?"stream-(\d+)-(\d+)-(\d+)"/.exec(first.toString('latin1'))
         if (wanted === null) socket.write(plain)
         else void stream(socket, Number(wanted[1]), Number(wanted[2]), Number(wanted[3]))
       },
@@ -45,7 +44,10 @@ async function stream(socket: Socket, chunks: number, gapMs: number, silenceMs: 
       `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"stream","choices":[{"index":0,"delta":{"content":"@${sentAtMs.toFixed(3)}@"},"finish_reason":null}]}\n\n`,
     )
   }
-  writeChunk(socket, 'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"stream","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n')
+  writeChunk(
+    socket,
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"stream","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+  )
   writeChunk(socket, 'data: [DONE]\n\n')
   socket.write('0\r\n\r\n')
 }

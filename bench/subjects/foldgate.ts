@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,7 +23,6 @@ export async function startFoldgate(options: FoldgateOptions): Promise<Subject> 
   writeFileSync(join(folder, 'foldgate.yaml'), JSON.stringify(options.settings ?? {}))
   const profiles: string[] = []
   if (options.profile !== undefined) {
-    const { mkdirSync } = await import('node:fs')
     mkdirSync(join(folder, 'profiles'))
     writeFileSync(join(folder, 'profiles', 'default.yaml'), JSON.stringify(options.profile))
     profiles.push('--profiles', join(folder, 'profiles'))
@@ -34,8 +33,10 @@ export async function startFoldgate(options: FoldgateOptions): Promise<Subject> 
       process.execPath,
       ...(process.env['SUBJECT_NODE_FLAGS']?.split(' ') ?? []),
       main,
-      ...['--port', String(port), '--admin-port', String(adminPort), '--log-level', 'warn'],
-      ...['--upstream', `${options.upstreamOrigin}/v1`],
+      `--port=${port}`,
+      `--admin-port=${adminPort}`,
+      '--log-level=warn',
+      `--upstream=${options.upstreamOrigin}/v1`,
       ...(options.store === undefined ? [] : ['--store', options.store]),
       ...profiles,
     ],

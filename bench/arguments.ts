@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util'
+
+export type BenchArguments = {
+  readonly isQuick: boolean
+  /** Names of measures; null: all. */
+  readonly only: readonly string[] | null
+  /** Where the page goes; null: to standard output only. */
+  readonly file: string | null
+}
+
+export const usage = 'usage: npm run bench -- [--quick] [--only NAME[,NAME]] [--out FILE]'
+
+/** Reads the command line. Returns what is wrong with it as a text, where something is. */
+export function readArguments(
+  args: readonly string[],
+  measureNames: readonly string[],
+  date: Date,
+): BenchArguments | string {
+  const values = parsed(args)
+  if (typeof values === 'string') return values
+  const only = values.only?.split(',').map((name) => name.trim()) ?? null
+  const unknown = only?.find((name) => !measureNames.includes(name))
+  if (unknown !== undefined) return `There is no measure "${unknown}". There are: ${measureNames.join(', ')}.`
+  if (values.out === '') return '--out needs the name of a file.'
+  const isQuick = values.quick ?? false
+  const isWhole = !isQuick && only === null
+  const byDate = `bench/results/${date.toISOString().slice(0, 10)}.md`
+  return { isQuick, only, file: values.out ?? (isWhole ? byDate : null) }
+}
+
+// --- internal ---
+
+type Values = { readonly quick?: boolean; readonly only?: string; readonly out?: string }
+
+function parsed(args: readonly string[]): Values | string {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: { quick: { type: 'boolean' }, only: { type: 'string' }, out: { type: 'string' } },
+    }).values
+  } catch (error) {
+    if (error instanceof TypeError && 'code' in error) return error.message
+    throw error
+  }
+}

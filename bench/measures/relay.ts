@@ -1,0 +1,184 @@
+import type { Check, Measure, MeasureOptions, Section, Table } from '../section.ts'
+import { direct } from '../subjects/direct.ts'
+import { startFoldgate } from '../subjects/foldgate.ts'
+import { startMinimalRelay } from '../subjects/minimal-relay.ts'
+import { startNginx } from '../subjects/nginx.ts'
+import { startPortkey } from '../subjects/portkey.ts'
+import type { Subject } from '../subjects/subject.ts'
+import { inTurn, withSubjects } from '../subjects/with-subjects.ts'
+import { cellOf } from './cell.ts'
+import { checkOf } from './check-of.ts'
+import { addedRatiosOf, figuresOf, ratiosOf, Round, type Figure } from './relay/rounds.ts'
+import { takeSample } from './relay/sample.ts'
+import { scenarios, type Scenario } from './relay/scenarios.ts'
+
+const IN_MEMORY = 'Foldgate, memory:'
+/** Of a round's load, for the round that nobody looks at: the first calls of a process are not its usual ones. */
+const WARMING_SHARE = 0.5
+
+/** What relaying costs: requests that are small or large, few or many at a time, unread or inspected. */
+export const relay: Measure = {
+  name: 'relay',
+  run: (options) =>
+    withSubjects(startsOf(options.upstreamOrigin), async (subjects) => {
+      const rounds = await measure(options, subjects)
+      return sectionOf(
+        rounds,
+        subjects.map(({ name }) => name),
+      )
+    }),
+}
+
+// --- internal ---
+
+function startsOf(upstreamOrigin: string): (() => Promise<Subject | null>)[] {
+  return [
+    () => Promise.resolve(direct(upstreamOrigin)),
+    () => startMinimalRelay(upstreamOrigin),
+    () => startNginx(upstreamOrigin),
+    () => startPortkey(upstreamOrigin),
+    () => startFoldgate({ upstreamOrigin }),
+    async () => ({ ...(await startFoldgate({ upstreamOrigin, store: 'memory:' })), name: IN_MEMORY }),
+  ]
+}
+
+/** A store does not matter to what is not read. */
+function takesPart({ name }: Pick<Subject, 'name'>, { kind }: Scenario): boolean {
+  return kind === 'chat' || name !== IN_MEMORY
+}
+
+async function measure(options: MeasureOptions, subjects: readonly Subject[]): Promise<Round[]> {
+  const { effort, tell } = options
+  const rounds: Round[] = []
+  tell('warming up')
+  await takeRound(subjects, effort.durationMs * WARMING_SHARE, 0)
+  for (let index = 0; index < effort.rounds; index += 1) {
+    tell(`round ${index + 1} of ${effort.rounds}`)
+    rounds.push(await takeRound(subjects, effort.durationMs, index))
+  }
+  return rounds
+}
+
+async function takeRound(subjects: readonly Subject[], durationMs: number, index: number): Promise<Round> {
+  const round = new Round()
+  for (const scenario of scenarios) {
+    const partners = subjects.filter((subject) => takesPart(subject, scenario))
+    for (const subject of inTurn(partners, index))
+      round.add(scenario, subject.name, await takeSample(subject, scenario, durationMs))
+  }
+  return round
+}
+
+function sectionOf(rounds: readonly Round[], names: readonly string[]): Section {
+  return {
+    name: 'relay',
+    title: 'Relaying',
+    about:
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+    tables: tablesOf(rounds, names),
+    checks: checksOf(rounds),
+  }
+}
+
+function tablesOf(rounds: readonly Round[], names: readonly string[]): Table[] {
+  const groups = Map.groupBy(scenarios, ({ kind, size }) => `${kind === 'chat' ? 'Chat' : 'Unread'}, ${size}`)
+  return [...groups].map(([caption, group]) => ({
+    caption,
+    columns: [
+      'subject',
+      'connections',
+      'requests/s',
+      '× minimal relay',
+      'median ms',
+      '99th percentile ms',
+      'CPU µs/request',
+      '× minimal relay',
+    ],
+    rows: group.flatMap((scenario) =>
+      names.filter((name) => takesPart({ name }, scenario)).map((name) => rowOf(rounds, scenario, name)),
+    ),
+  }))
+}
+
+const throughput: Figure = ({ requestsPerSecond }) => requestsPerSecond
+const cpu: Figure = ({ cpuMicroseconds }) => cpuMicroseconds
+
+function rowOf(rounds: readonly Round[], scenario: Scenario, name: string): string[] {
+  const cell = (figure: Figure): string => cellOf(figuresOf(rounds, scenario, name, figure))
+  const ratio = (figure: Figure): string =>
+    cellOf(ratiosOf(rounds, scenario, { of: name, to: 'minimal relay' }, figure))
+  return [
+    name,
+    String(scenario.connections),
+    cell(throughput),
+    ratio(throughput),
+    cell(({ medianMs }) => medianMs),
+    cell(({ slowMs }) => slowMs),
+    cell(cpu),
+    ratio(cpu),
+  ]
+}
+
+/** The loads of the checks. */
+function small(kind: Scenario['kind'], connections: number): Scenario[] {
+  return scenarios.filter(
+    (scenario) => scenario.kind === kind && scenario.size === '2 kB' && scenario.connections === connections,
+  )
+}
+
+function checksOf(rounds: readonly Round[]): Check[] {
+  const toMinimal = { of: 'Foldgate', to: 'minimal relay' }
+  const ratios = (kind: Scenario['kind'], subjects: { of: string; to: string }, figure: Figure): number[] =>
+    small(kind, 32).flatMap((scenario) => ratiosOf(rounds, scenario, subjects, figure))
+  const toPortkey = { of: 'Foldgate', to: 'Portkey' }
+  return [
+    checkOf(
+      {
+        id: 'relay-throughput',
+        what: 'requests/s over those of the minimal relay (unread, 2 kB, 32 connections)',
+        bound: { kind: 'at least', value: 0.95 },
+      },
+      ratios('unread', toMinimal, throughput),
+    ),
+    checkOf(
+      {
+        id: 'relay-portkey',
+        what: 'requests/s over those of Portkey (unread, 2 kB, 32 connections)',
+        bound: { kind: 'at least', value: 7 },
+      },
+      ratios('unread', toPortkey, throughput),
+    ),
+    checkOf(
+      {
+        id: 'chat-portkey',
+        what: 'requests/s over those of Portkey (chat, 2 kB, 32 connections)',
+        bound: { kind: 'at least', value: 7 },
+      },
+      ratios('chat', toPortkey, throughput),
+    ),
+    checkOf(
+      {
+        id: 'relay-latency',
+        what: 'added median latency over that of the minimal relay (unread, 2 kB, 1 connection)',
+        bound: { kind: 'at most', value: 1.1 },
+      },
+      small('unread', 1).flatMap((scenario) => addedRatiosOf(rounds, scenario, toMinimal)),
+    ),
+    checkOf(
+      {
+        id: 'relay-cpu',
+        what: 'CPU per request over that of the minimal relay (unread, 2 kB, 32 connections)',
+        bound: { kind: 'at most', value: 1.3 },
+      },
+      ratios('unread', toMinimal, cpu),
+    ),
+    checkOf(
+      {
+        id: 'chat-cpu',
+        what: 'CPU per request over that of the minimal relay (chat, 2 kB, 32 connections)',
+        bound: { kind: 'at most', value: 1.6 },
+      },
+      ratios('chat', toMinimal, cpu),
+    ),
+  ]
+}
