@@ -16,3 +16,11 @@ export function percentile(values: readonly number[], share: number): number {
 export function spreadOf(values: readonly number[]): readonly [number, number] {
   return [Math.min(...values), Math.max(...values)]
 }
+
+/** How much y grows with x, by least squares. NaN below two different x. */
+export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
+  const meanX = points.reduce((sum, { x }) => sum + x, 0) / points.length
+  const meanY = points.reduce((sum, { y }) => sum + y, 0) / points.length
+  const covariance = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0)
+  return covariance / points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0)
+}
