@@ -22,15 +22,16 @@ export type GrowingOptions = {
   readonly stamp?: string
   /** Whether tools and settings stand before the messages or behind them, as SDKs in several languages write them. */
   readonly toolsFirst?: boolean
+  readonly stream?: boolean
 }
 
 /** What a usual turn adds: one call and its result. */
 export const USUAL_ROUND_BYTES = 2_000
 
 export function openConversation(options: GrowingOptions): GrowingConversation {
-  const { seed, model = 'plain', stamp = `run${seed}`, toolsFirst = false } = options
+  const { seed, model = 'plain', stamp = `run${seed}`, toolsFirst = false, stream = false } = options
   const rounds = openAgentRounds(seed, stamp)
-  const settings = `"tools":${agentTools},"temperature":0.2`
+  const settings = `"tools":${agentTools},"temperature":0.2${stream ? ',"stream":true' : ''}`
   const before = Buffer.from(`{"model":"${model}",${toolsFirst ? `${settings},` : ''}"messages":[`)
   const after = Buffer.from(toolsFirst ? ']}' : `],${settings}}`)
   // Twice as large whenever it is full: what stands in it is never made anew.
@@ -71,16 +72,14 @@ export async function bytesOfTokens(tokens: number): Promise<number> {
   const rounds = openAgentRounds(1, 'run1')
   let text = rounds.opening
   while (text.length < 1_000_000) text += rounds.next(USUAL_ROUND_BYTES)
-  // Counted is what the messages say, so it is taken out of its JSON.
-  const said = (JSON.parse(`[${text}]`) as readonly Said[])
-    .map((message) => `${message.content ?? ''}${message.tool_calls?.[0]?.function.arguments ?? ''}`)
-    .join('\n')
-  return Math.round((Buffer.byteLength(text) / counter.count(said)) * tokens)
+  const messages: unknown = JSON.parse(`[${text}]`)
+  return Math.round((Buffer.byteLength(text) / counter.count(textsIn(messages).join('\n'))) * tokens)
 }
 
 // --- internal ---
 
-type Said = {
-  readonly content: string | null
-  readonly tool_calls?: readonly { readonly function: { readonly arguments: string } }[]
+/** Every text in a JSON value: names and braces are no part of what a message takes. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -10,7 +10,7 @@ export function createReferenceCounter(): (text: string) => number {
   return (text) => {
     let tokens = 0
     for (const [piece] of text.matchAll(new RegExp(ranksOfO200k.pat_str, 'gu')))
-      tokens += countPiece(Buffer.from(piece).latin1Slice(), ranks)
+      tokens += countPiece(Buffer.from(piece).toString('latin1'), ranks)
     return tokens
   }
 }
@@ -22,7 +22,9 @@ function readRanks(): ReadonlyMap<string, number> {
   const ranks = new Map<string, number>()
   for (const row of ranksOfO200k.bpe_ranks.split('\n')) {
     const [, first, ...tokens] = row.split(' ')
-    tokens.forEach((token, index) => ranks.set(Buffer.from(token, 'base64').latin1Slice(), Number(first) + index))
+    tokens.forEach((token, index) =>
+      ranks.set(Buffer.from(token, 'base64').toString('latin1'), Number(first) + index),
+    )
   }
   return ranks
 }

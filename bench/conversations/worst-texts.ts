@@ -9,7 +9,7 @@ export type WorstText = {
 const BYTES = 1_000_000
 
 /** Texts that are hard on tokenizers: most have no place where one could be cut before it is merged. */
-export function worstTexts(): readonly WorstText[] {
+export function makeWorstTexts(): readonly WorstText[] {
   return [
     { name: 'one letter', text: 'a'.repeat(BYTES) },
     { name: 'spaces', text: ' '.repeat(BYTES) },
@@ -18,7 +18,7 @@ export function worstTexts(): readonly WorstText[] {
     { name: 'one CJK character', text: '中'.repeat(Math.floor(BYTES / 3)) },
     { name: 'mixed CJK', text: cycled(hanCharacters, 3) },
     { name: 'digits', text: digits() },
-    { name: 'punctuation', text: cycled([...'!?.,;:-_+*/=<>()[]{}|&%$#@^~'], 1) },
+    { name: 'punctuation', text: cycled(Array.from('!?.,;:-_+*/=<>()[]{}|&%$#@^~'), 1) },
   ]
 }
 
@@ -33,7 +33,7 @@ export const boundedTexts: ReadonlySet<string> = new Set([
 
 // --- internal ---
 
-const emoji = [...'😀😂🚀🔥🎉👍🐛🌍🍕🎧📦🧪🛠💡🧊🦀']
+const emoji = Array.from('😀😂🚀🔥🎉👍🐛🌍🍕🎧📦🧪🛠💡🧊🦀')
 
 /** 4,000 of the common range, so that neighbours rarely come twice. */
 const hanCharacters = Array.from({ length: 4_000 }, (_, index) => String.fromCodePoint(0x4e00 + index * 5))

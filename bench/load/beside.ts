@@ -41,15 +41,13 @@ export async function askBeside(origin: string, large: readonly Buffer[], pauseM
   const idleMs = median(idle)
 
   const connections = await Promise.all(large.map(() => openConnection(origin)))
-  let isDone = false
+  const done = new AbortController()
   const asking = Promise.all(
     connections.map(async ({ ask }, index) => answered(ask(large[index] ?? smallRequest))),
-  ).finally(() => {
-    isDone = true
-  })
+  ).finally(() => done.abort())
   const addedMs: number[] = []
   const watching = (async () => {
-    while (!isDone) {
+    while (!done.signal.aborted) {
       addedMs.push((await askSmall()) - idleMs)
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }

@@ -6,10 +6,13 @@ import { hash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { Pool } from 'undici'
 
+/** More than any conversation of the bench has. */
+const KNOWN_MAX = 100_000
+
 const [upstream = '', port = ''] = process.argv.slice(2)
 const pool = new Pool(upstream, { connections: null, pipelining: 1 })
-/** The hashes of the last request, so that making them cannot be left out. */
-let known: readonly string[] = []
+/** The messages that have come before. */
+const known = new Set<string>()
 
 createServer((incoming, outgoing) => {
   void relay()
@@ -20,22 +23,29 @@ createServer((incoming, outgoing) => {
       path: incoming.url ?? '/',
       headers,
       body: length === undefined ? null : rewritten(await whole(incoming)),
-      responseHeaders: 'raw',
     })
-    outgoing.writeHead(answer.statusCode, answer.headers as unknown as string[])
+    outgoing.writeHead(answer.statusCode, answer.headers)
     answer.body.pipe(outgoing)
   }
 }).listen(Number(port), '127.0.0.1')
 
-function rewritten(body: Buffer): Buffer {
-  const parsed = JSON.parse(body.toString('utf8')) as { messages: readonly unknown[] }
-  known = parsed.messages.map((message) => hash('sha256', JSON.stringify(message)))
-  if (known.length === 0) throw new Error('a conversation without messages')
-  return Buffer.from(JSON.stringify(parsed))
+function rewritten(body: Buffer): string {
+  const parsed: unknown = JSON.parse(body.toString('utf8'))
+  if (!isConversation(parsed)) throw new Error('a body without messages')
+  if (known.size > KNOWN_MAX) known.clear()
+  for (const message of parsed.messages) known.add(hash('sha256', JSON.stringify(message)))
+  return JSON.stringify(parsed)
 }
 
-async function whole(incoming: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of incoming) pieces.push(piece as Buffer)
-  return Buffer.concat(pieces)
+function isConversation(value: unknown): value is { messages: readonly unknown[] } {
+  return typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)
+}
+
+function whole(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    incoming.on('data', (piece: Buffer) => pieces.push(piece))
+    incoming.once('end', () => resolve(Buffer.concat(pieces)))
+    incoming.once('error', reject)
+  })
 }

@@ -1,4 +1,8 @@
-import { bytesOfTokens, openConversation, USUAL_ROUND_BYTES } from '../../conversations/growing-conversation.ts'
+import {
+  bytesOfTokens,
+  openConversation,
+  USUAL_ROUND_BYTES,
+} from '../../conversations/growing-conversation.ts'
 import { makeKnown, takeTurns } from '../../conversations/turns.ts'
 import { median, slopeOf, spreadOf } from '../../figures.ts'
 import type { Check, MeasureOptions, Table } from '../../section.ts'
@@ -34,13 +38,19 @@ export async function byGrowth(
         turnsMin: TURNS,
         durationMs: 0,
       })
-      points.push({ megabytes, messages: conversation.messages(), mediansMs: turns.map((each) => each.medianMs) })
+      points.push({
+        megabytes,
+        messages: conversation.messages(),
+        mediansMs: turns.map((each) => each.medianMs),
+      })
     }
     rounds.push(points)
   }
   const slopes = compared.map((_, index) =>
     rounds.map((points) =>
-      slopeOf(points.map(({ megabytes, mediansMs }) => ({ x: megabytes, y: mediansMs[index] ?? Number.NaN }))),
+      slopeOf(
+        points.map(({ megabytes, mediansMs }) => ({ x: megabytes, y: mediansMs[index] ?? Number.NaN })),
+      ),
     ),
   )
   const [bufferedSlopes = [], foldgateSlopes = []] = slopes

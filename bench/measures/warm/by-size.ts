@@ -62,7 +62,8 @@ export async function bySize(
     }
     const ratios = (to: Subject): number[] =>
       rounds.map((turns) => of(turns, foldgate).medianMs / of(turns, to).medianMs)
-    const of = (turns: readonly Turns[], subject: Subject): Turns => turns[compared.indexOf(subject)] ?? missing()
+    const of = (turns: readonly Turns[], subject: Subject): Turns =>
+      turns[compared.indexOf(subject)] ?? missing()
     for (const subject of compared) {
       const own = rounds.map((turns) => of(turns, subject))
       const toBuffered = rounds.map((turns) => of(turns, subject).medianMs / of(turns, buffered).medianMs)

@@ -5,10 +5,7 @@ import type { Subject } from '../../subjects/subject.ts'
 const WINDOW_TOKENS = 128_000
 
 /** Foldgate with a window of 128,000 tokens, so that longer conversations are compacted. */
-export async function startCompactingFoldgate(
-  upstreamOrigin: string,
-  store?: 'memory:',
-): Promise<Subject> {
+export async function startCompactingFoldgate(upstreamOrigin: string, store?: 'memory:'): Promise<Subject> {
   const subject = await startFoldgate({
     upstreamOrigin,
     // The ratio belongs to the model's name, and `plain` says nothing of its tokens.
