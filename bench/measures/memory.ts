@@ -24,7 +24,7 @@ export const memory: Measure = {
     return {
       name: 'memory',
       title: 'Memory under long conversations',
-      about: `${CONVERSATIONS} conversations of ${BODY_MB} MB, all different and new in each round, are sent at once; the upstream answers each after half a second with 20 events in 4 seconds. Resident memory of the process is read every ${SAMPLE_MS} ms. "Before" is taken once, after a first conversation, so that what is loaded at first need is in it; what the process had in earlier rounds is not. A small chat request is asked every ${SMALL_PAUSE_MS} ms meanwhile.`,
+      about: `${CONVERSATIONS} conversations of ${BODY_MB} MB, all different and new in each round, are sent at once; the upstream answers each after half a second with 20 events in 4 seconds. Resident memory of the process is read every ${SAMPLE_MS} ms. "Before" is taken once, after a first conversation, so that what is loaded at first need is in it; every round is compared with that, so that growth shows. A small chat request is asked every ${SMALL_PAUSE_MS} ms meanwhile.`,
       tables: [...measured.map(roundsTable), cachesTable],
       checks: measured.flatMap(checksOf),
     }
