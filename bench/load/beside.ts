@@ -11,7 +11,7 @@ export type Beside = {
 }
 
 /** A chat request of about 2 kB. */
-export const smallRequest = postOf(
+const smallRequest = postOf(
   '/v1/chat/completions',
   Buffer.from(
     JSON.stringify({

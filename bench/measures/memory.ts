@@ -9,7 +9,7 @@ import { residentMegabytes } from '../subjects/process-figures.ts'
 import type { Subject } from '../subjects/subject.ts'
 
 /** How much of the bodies that came last Foldgate may keep to recognise the next ones by, in MB. */
-export const LAST_BODIES_MB = 64
+const LAST_BODIES_MB = 64
 
 /** How much memory many long conversations take that are in flight at a time, and how much of it stays. */
 export const memory: Measure = {

@@ -127,14 +127,14 @@ function isHopByHop(lower: string): boolean {
 }
 
 function namedByConnection(rawHeaders: readonly string[]): readonly string[] {
-  let named: readonly string[] = nothing
+  let named: string[] | null = null
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     if (name.length !== 'connection'.length || name.toLowerCase() !== 'connection') continue
-    const tokens = (rawHeaders[at + 1] ?? '').split(',').map((token) => token.trim().toLowerCase())
-    named = [...named, ...tokens]
+    named ??= []
+    for (const token of (rawHeaders[at + 1] ?? '').split(',')) named.push(token.trim().toLowerCase())
   }
-  return named
+  return named ?? nothing
 }
 
 const nothing: readonly string[] = []
