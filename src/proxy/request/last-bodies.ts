@@ -84,7 +84,9 @@ export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesO
 
   return {
     find: (scope, body, arrayStart) => {
+      // Of those that look alike the latest.
       const likely = [...(scopes.get(scope) ?? [])]
+        .toReversed()
         .map((candidate) => ({ candidate, count: likelyCount(candidate, body, arrayStart) }))
         .filter(({ count }) => count > 0)
         .sort((one, other) => other.count - one.count)

@@ -35,11 +35,14 @@ export function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: num
 /** How many messages they share, judged by a few bytes: a guess that is made at once. */
 export function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
   const moved = arrayStart - known.arrayStart
+  const isSame = (start: number, end: number): boolean =>
+    end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
+  // Ids stand where a message begins, and what it says last where it ends.
   const looksSame = (count: number): boolean => {
+    const start = known.messages[count - 1]?.start ?? known.arrayStart
     const end = endOf(known, count)
-    const start = Math.max(known.arrayStart, end - PROBE_BYTES)
     return (
-      end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
+      isSame(start, Math.min(end, start + PROBE_BYTES)) && isSame(Math.max(start, end - PROBE_BYTES), end)
     )
   }
   const all = known.messages.length
@@ -50,7 +53,8 @@ export function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: num
 
 // --- internal ---
 
-const PROBE_BYTES = 64
+/** How much of a message's beginning and end is compared. */
+const PROBE_BYTES = 96
 
 /** Where the first `count` messages end; 0: behind the bracket's place. */
 function endOf({ messages, arrayStart }: DelimitedBody, count: number): number {

@@ -13,7 +13,10 @@ async function read(lastBodies: LastBodies, scope: string, name: string, kilobyt
     role: 'user',
     content: `${name} ${index} ${'x'.repeat(KILOBYTE - 40)}`,
   }))
-  const chat = await readBytes(Buffer.from(JSON.stringify({ messages })), scope, {
+  const json = JSON.stringify({ messages })
+  const body = Buffer.allocUnsafeSlow(json.length)
+  body.write(json)
+  const chat = await readBytes(body, scope, {
     readFacts: createFactsReader(digest, { entriesMax: 1000 }),
     validatedOf: createValidatedValues({ entriesMax: 10 }),
     lastBodies,
