@@ -1,5 +1,5 @@
-import type { Message } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
+import type { Structure } from '../../conversation/structure.ts'
 import { handleOf, handlesOf } from '../handles.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
@@ -131,17 +131,17 @@ function hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolea
     .join(' ')
 }
 
-/** The digests of folded runs, by the messages that they lie in. */
-const digestsByMessages = new WeakMap<readonly Message[], Map<string, string>>()
+/** The digests of folded runs, by the structure of the conversation that they lie in: what stands in for what is a part of it. */
+const digestsByStructure = new WeakMap<Structure, Map<string, string>>()
 
 /** Stands for the folded messages. Between two strides they are those of the conversation that this one grew from. */
 function foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): string {
-  const { messages, grewFrom } = subject
-  const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? subject.structure.systemCount : ''}`
-  const own = digestsByMessages.get(messages) ?? new Map<string, string>()
-  digestsByMessages.set(messages, own)
+  const { structure, grewFrom } = subject
+  const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? structure.systemCount : ''}`
+  const own = digestsByStructure.get(structure) ?? new Map<string, string>()
+  digestsByStructure.set(structure, own)
   const isOld = grewFrom !== null && folded.end <= grewFrom.shared
-  const known = own.get(run) ?? (isOld ? digestsByMessages.get(grewFrom.messages)?.get(run) : undefined)
+  const known = own.get(run) ?? (isOld ? digestsByStructure.get(grewFrom.structure)?.get(run) : undefined)
   const found = known ?? subject.digest(hashesOf(subject, rangeIndexes(folded, []), areNamed))
   own.set(run, found)
   return found
