@@ -21,6 +21,10 @@ function requests(): Buffer[] {
   return [...changed, Buffer.from(JSON.stringify(chatOf(branch))), ...changed.slice(0, 3)]
 }
 
+function sent(received: readonly { readonly body: Buffer }[]): readonly string[] {
+  return received.map(({ body }) => body.toString('utf8'))
+}
+
 test('what reaches the upstream is the same with the latest bodies at hand and without', async () => {
   const profile = { window: { tokens: 12_000, output_reserve: 512 } }
   await using holding = await standWith(completion('fine'), { profile })
@@ -35,7 +39,5 @@ test('what reaches the upstream is the same with the latest bodies at hand and w
     expect([one.status, one.action]).toEqual([200, 'compacted'])
     expect(one.action).toBe(other.action)
   }
-  const sent = (requests: readonly { readonly body: Buffer }[]) =>
-    requests.map(({ body }) => body.toString('utf8'))
   expect(sent(holding.upstream.requests)).toEqual(sent(reading.upstream.requests))
 })
