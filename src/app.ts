@@ -16,6 +16,7 @@ import { createCalibration } from './pressure/calibration/calibration.ts'
 import type { ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
+import { createLastBodies } from './proxy/request/last-bodies.ts'
 import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
@@ -153,6 +154,11 @@ export function createApp(options: AppOptions): App {
     budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE),
     silenceMs: orEndless(limits.idle_s * 1000),
   }
+  const lastBodies = createLastBodies({
+    bytesMax: limits.last_bodies_mb * MEGABYTE,
+    bodyBytesMin: LAST_BODY_BYTES_MIN,
+    idleMs: LAST_BODY_IDLE_MS,
+  })
   const handle = createHandle({
     upstreams,
     relay,
@@ -192,6 +198,7 @@ export function createApp(options: AppOptions): App {
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
       validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+      lastBodies,
     },
     stallMs: orEndless(limits.idle_s * 1000),
   })
@@ -218,7 +225,13 @@ export function createApp(options: AppOptions): App {
     usageInStreams: settings.usage.in_streams,
   })
   const adminServer = oversight.openServer({
-    desk,
+    desk: {
+      forget: (conversation) => {
+        // No id leads to a body: all of them go, and the next request of each conversation is read as a whole.
+        lastBodies.clear()
+        return desk.forget(conversation)
+      },
+    },
     compactWishes,
     bodyLimits,
     explain: async (body, asked) => explanationJson(await explain(body, asked)),
@@ -285,6 +298,12 @@ const FACTS_ENTRIES_MAX = 100_000
 
 /** Large values such as tool lists that were found to be JSON, remembered by digest. */
 const VALIDATED_ENTRIES_MAX = 1_000
+
+/** A smaller body is read as fast as one before it would be found, in bytes. */
+const LAST_BODY_BYTES_MIN = 64 * 1024
+
+/** How long a body is held for the next request of its conversation, in milliseconds. */
+const LAST_BODY_IDLE_MS = 600_000
 
 /** Characters of previews, recaps and the like that are kept to be sent again. */
 const MADE_CHARS_MAX = 32 * 1024 * 1024

@@ -1,3 +1,4 @@
+import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
 import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
@@ -52,7 +53,9 @@ export function* advance(
   const scale = createScale(subject, ledger, options.newest)
   let previous: Stride | null = null
   let beforeTokens: number | null = null
-  for (const point of subject.structure.requestPoints) {
+  const { requestPoints } = subject.structure
+  const walked = options.newest === null ? 0 : countBelow(requestPoints, options.newest.point + 1)
+  for (const point of requestPoints.slice(walked)) {
     const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
     const at = {

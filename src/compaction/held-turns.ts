@@ -1,5 +1,6 @@
+import { countBelow } from '../conversation/count-below.ts'
 import { parseMessage } from '../conversation/parse.ts'
-import { countBelow, type Folded } from './limit.ts'
+import type { Folded } from './limit.ts'
 import type { Subject } from './subject.ts'
 
 /** A turn that a view holds: whole, what is left of it, or brought down to its request and reply. */

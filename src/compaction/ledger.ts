@@ -2,6 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import type { Clips } from './layout.ts'
 import type { Policy } from './policy.ts'
+import { sumOf } from './size-sums.ts'
 import type { Reach } from './stride.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 import type { Treatment, Treatments } from './treatments.ts'
@@ -20,9 +21,7 @@ export type Ledger = {
 }
 
 export function createLedger(subject: Subject, policy: Policy, treatments: Treatments): Ledger {
-  const sums = new Float64Array(subject.sizes.length + 1)
-  for (const [index, size] of subject.sizes.entries()) sums[index + 1] = (sums[index] ?? 0) + size
-  const originalTokens = (start: number, end: number): number => (sums[end] ?? 0) - (sums[start] ?? 0)
+  const originalTokens = (start: number, end: number): number => sumOf(subject.sizes, start, end)
 
   const rendersAlways = policy.render.enabled && policy.render.at === 0
   const previewsAlways = policy.preview.at === 0

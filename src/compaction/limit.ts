@@ -1,3 +1,4 @@
+import { countBelow } from '../conversation/count-below.ts'
 import type { Structure } from '../conversation/structure.ts'
 import type { Policy } from './policy.ts'
 import type { Fold, Stride } from './stride.ts'
@@ -49,18 +50,6 @@ export function bringsDown({ limit }: Pick<Policy, 'limit'>, before: Length, aft
     takesEnough(before.turns, after.turns, limit.turns) ||
     takesEnough(before.messages, after.messages, limit.messages)
   )
-}
-
-/** How many of these ascending indexes are below `index`. */
-export function countBelow(ascending: readonly number[], index: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ascending[middle] ?? 0) < index) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 // --- internal ---

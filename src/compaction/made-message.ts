@@ -1,7 +1,7 @@
 import { contentParts, type ContentPart } from '../conversation/content.ts'
-import { scanArray } from '../conversation/json-scan.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span } from '../conversation/source.ts'
+import { elementsIn } from '../conversation/spans-in.ts'
 
 /** A replacement of one JSON value inside a message, by offsets in the body. */
 export type Replacement = Span & { readonly json: string }
@@ -81,7 +81,7 @@ type RawPart = { readonly kind: ContentPart['kind']; readonly json: string }
 
 /** The parts of a content array as they are spelt. */
 function rawParts(source: Source, array: Span): readonly RawPart[] {
-  const spans = scanArray(source.latin1, array.start)?.elements ?? []
+  const spans = elementsIn(source, array) ?? []
   const parts = contentParts(JSON.parse(source.text(array.start, array.end)))
   return parts.map(({ kind }, position) => {
     const span = spans[position] ?? array

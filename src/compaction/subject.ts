@@ -1,3 +1,4 @@
+import type { Growth } from '../conversation/growth.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Digest, Source } from '../conversation/source.ts'
 import type { Structure } from '../conversation/structure.ts'
@@ -10,6 +11,8 @@ export type Subject = {
   readonly source: Source
   readonly messages: readonly Message[]
   readonly structure: Structure
+  /** The conversation that it was found to go on from; null where none was. */
+  readonly grewFrom: Growth | null
   /** Tokens of each message as the client sent it, framing included. */
   readonly sizes: readonly number[]
   /** What each of a message's media weighs within its size, in tokens, in their order. */

@@ -34,6 +34,22 @@ export type Treatments = {
 }
 
 export function createTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
+  const latest = latestBySubject.get(subject)
+  if (latest?.policy === policy && latest.cache === cache) return latest.treatments
+  const treatments = newTreatments(subject, policy, cache)
+  latestBySubject.set(subject, { policy, cache, treatments })
+  return treatments
+}
+
+// --- internal ---
+
+/** The stride and the view of one request are made of the same. */
+const latestBySubject = new WeakMap<
+  Subject,
+  { readonly policy: Policy; readonly cache: MadeCache; readonly treatments: Treatments }
+>()
+
+function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
   const settings = [
     policy.render.enabled,
     policy.preview.threshold_tokens,
@@ -68,8 +84,6 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
     },
   }
 }
-
-// --- internal ---
 
 function nameOf(treatment: Treatment): string {
   switch (treatment.kind) {

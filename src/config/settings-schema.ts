@@ -157,6 +157,11 @@ export const settingsSchema = group({
     bytes_in_flight_mb: count('megabytes', 1, 1_048_576)
       .default(512)
       .describe('Request bodies held at a time, all together, in MB.'),
+    last_bodies_mb: count('megabytes', 0, 1_048_576)
+      .default(64)
+      .describe(
+        'Memory for the latest bodies, in MB, so that of a conversation that goes on only the end is read; dropped after 10 minutes without a request. 0: none are held.',
+      ),
     concurrent: count('requests', 1).default(1024).describe('Requests at a time.'),
     headers_s: seconds(dayInSeconds)
       .default(60)

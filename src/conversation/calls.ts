@@ -1,9 +1,9 @@
-import { scanArray, scanObject } from './json-scan.ts'
 import type { EntrySpans } from './json-scan.ts'
 import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { ParsedMessage } from './message.ts'
 import type { Source, Span } from './source.ts'
+import { elementsIn, entriesIn } from './spans-in.ts'
 
 /** A call in an assistant message: '' where its id, name or arguments are missing. */
 export type Call = ParsedMessage['calls'][number]
@@ -34,7 +34,7 @@ export function argumentSpans(
 ): readonly (ArgumentsSpan | null)[] {
   const fields = entriesOf(source, message)
   const list = valueOf(source, fields, 'tool_calls')
-  const listed = (list && scanArray(source.latin1, list.start)?.elements) ?? []
+  const listed = (list && elementsIn(source, list)) ?? []
   const legacy = valueOf(source, fields, 'function_call')
   return calls.map(({ form }, position) => {
     const call = listed[position]
@@ -78,12 +78,12 @@ function allOrNull(calls: readonly (Call | null)[]): readonly Call[] | null {
 function argumentsIn(source: Source, called: Span | null, form: Form): ArgumentsSpan | null {
   const span = called && valueOf(source, entriesOf(source, called), argumentsKeyOf[form])
   if (span === null) return null
-  const isString = source.latin1.startsWith('"', span.start)
+  const isString = source.latin1(span.start, span.start + 1) === '"'
   return { ...span, kind: isString ? (form === 'custom' ? 'text' : 'encoded') : 'value' }
 }
 
 function entriesOf(source: Source, value: Span): readonly EntrySpans[] {
-  return scanObject(source.latin1, value.start)?.entries ?? []
+  return entriesIn(source, value) ?? []
 }
 
 /** The last value under this key, as JSON.parse would take it. */

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { readCalls } from './calls.ts'
 import { contentParts } from './content.ts'
-import { scanObject } from './json-scan.ts'
 import type { EntrySpans } from './json-scan.ts'
 import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
@@ -10,6 +9,7 @@ import type { Meaning } from './keys.ts'
 import { audioReference, readMedia } from './media.ts'
 import type { Media, MessageFacts, Role } from './message.ts'
 import type { Digest, Source, Span } from './source.ts'
+import { entriesIn } from './spans-in.ts'
 
 /** Reads a message's facts, or finds them again; null where the message cannot be read with certainty. */
 export type FactsReader = (scope: string, source: Source, span: Span) => MessageFacts | null
@@ -63,10 +63,10 @@ export function createFactsReader(
 // --- internal ---
 
 function readHashedFacts(source: Source, span: Span, digest: Digest, hash: string): MessageFacts | null {
-  const scanned = scanObject(source.latin1, span.start)
+  const entries = entriesIn(source, span)
   const message = parseJson(source, span)
-  if (scanned === null || !isJsonObject(message)) return null
-  const spans = valueSpans(source, scanned.entries)
+  if (entries === null || !isJsonObject(message)) return null
+  const spans = valueSpans(source, entries)
   const roleText = message['role']
   if (spans === null || typeof roleText !== 'string') return null
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'

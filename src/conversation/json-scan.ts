@@ -71,19 +71,18 @@ export function scanArray(
   start: number,
 ): { readonly elements: readonly Span[]; readonly end: number } | null {
   if (latin1.charCodeAt(start) !== bracketOpen) return null
-  const elements: Span[] = []
-  let index = skipWhitespace(latin1, start + 1)
-  if (latin1.charCodeAt(index) === bracketClose) return { elements, end: index + 1 }
-  for (;;) {
-    const end = endOfAnyValue(latin1, index)
-    if (end === -1) return null
-    elements.push({ start: index, end })
-    index = skipWhitespace(latin1, end)
-    const separator = latin1.charCodeAt(index)
-    if (separator === bracketClose) return { elements, end: index + 1 }
-    if (separator !== comma) return null
-    index = skipWhitespace(latin1, index + 1)
-  }
+  const index = skipWhitespace(latin1, start + 1)
+  if (latin1.charCodeAt(index) === bracketClose) return { elements: [], end: index + 1 }
+  const end = endOfAnyValue(latin1, index)
+  return end === -1 ? null : scanElements(latin1, end, [{ start: index, end }])
+}
+
+/** The elements of an array that follow the one which ends at `start`, and the array's end, under the same terms. */
+export function scanFurtherElements(
+  latin1: string,
+  start: number,
+): { readonly elements: readonly Span[]; readonly end: number } | null {
+  return scanElements(latin1, start, [])
 }
 
 /** The index after the value that begins at `start`; -1 where none does or the text ends early. */
@@ -95,6 +94,24 @@ export function endOfAnyValue(latin1: string, start: number): number {
 }
 
 // --- internal ---
+
+function scanElements(
+  latin1: string,
+  start: number,
+  elements: Span[],
+): { readonly elements: readonly Span[]; readonly end: number } | null {
+  let index = skipWhitespace(latin1, start)
+  for (;;) {
+    const separator = latin1.charCodeAt(index)
+    if (separator === bracketClose) return { elements, end: index + 1 }
+    if (separator !== comma) return null
+    index = skipWhitespace(latin1, index + 1)
+    const end = endOfAnyValue(latin1, index)
+    if (end === -1) return null
+    elements.push({ start: index, end })
+    index = skipWhitespace(latin1, end)
+  }
+}
 
 function isWhitespace(code: number): boolean {
   return code === space || code === lineFeed || code === carriageReturn || code === tab

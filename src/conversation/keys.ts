@@ -1,4 +1,5 @@
 import type { Call } from './calls.ts'
+import type { Growth } from './growth.ts'
 import type { Message, MessageFacts } from './message.ts'
 import type { Digest } from './source.ts'
 
@@ -26,18 +27,20 @@ export function digestOfMeaning(meaning: Meaning, digest: Digest): string {
 /**
  * One key more than there are messages: `keys[i]` stands for the first i messages. The chain begins after
  * the leading system block, whose messages all have the root's key: a clock in the system prompt changes
- * nothing. A message in the place where it stood before costs no digest.
+ * nothing. A message in the place where it stood before costs no digest, and what it shares with the conversation that
+ * it grew from is taken over.
  */
 export function meaningKeys(
   messages: readonly Pick<Message, 'facts'>[],
   systemCount: number,
   digest: Digest,
+  grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
 ): readonly string[] {
   const chain = chainOf(digest)
-  const keys = [chain.root]
-  let key = chain.root
-  for (const [index, { facts }] of messages.entries()) {
-    if (index >= systemCount) key = nextKey(chain, key, facts, digest)
+  const keys = grewFrom === null ? [chain.root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
+  let key = keys.at(-1) ?? chain.root
+  for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
+    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = nextKey(chain, key, facts, digest)
     keys.push(key)
   }
   return keys

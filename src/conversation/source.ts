@@ -3,8 +3,13 @@
  * (`src/proxy/request/body-source.ts`); tests build one from a string.
  */
 export type Source = {
-  /** One character a byte (latin1), so that an index in it is a byte offset. Used for scanning only. */
-  readonly latin1: string
+  /** How many bytes there are. */
+  readonly length: number
+  /**
+   * The bytes from `start` up to `end`, one character a byte, so that an index in it counts bytes from `start`. Used for
+   * scanning only. Each call makes the text anew.
+   */
+  readonly latin1: (start: number, end: number) => string
   /** The bytes from `start` up to `end`, decoded as UTF-8. The body is known to be valid UTF-8. */
   readonly text: (start: number, end: number) => string
   /** A collision-resistant digest of the raw bytes from `start` up to `end`, as a short string. */

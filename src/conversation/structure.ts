@@ -1,7 +1,9 @@
 import { takeAnswered, unansweredIdsOf } from './call-ids.ts'
-import type { Message, MessageFacts } from './message.ts'
+import { countBelow } from './count-below.ts'
+import type { Growth } from './growth.ts'
+import type { Message } from './message.ts'
 
-/** Where a conversation divides. Indexes count messages; all are found in one pass and looked up in O(1). */
+/** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {
   readonly messageCount: number
   /** How many system and developer messages lead. */
@@ -36,87 +38,126 @@ export type Structure = {
 /**
  * The structure of a conversation, broken ones included. Answers are matched with calls by position, since
  * ids repeat in the wild: an id counts only between its assistant message and the next. Below a request
- * point the frontiers are those of the prefix that ends there, whatever came later.
+ * point the frontiers are those of the prefix that ends there, whatever came later. Of a conversation that it grew from,
+ * in which nothing stands for anything, what lies before the first new message is taken over.
  */
 export function structureOf(
   messages: readonly Pick<Message, 'facts'>[],
   standIns: ReadonlySet<number> = new Set(),
+  grewFrom: Pick<Growth, 'structure' | 'shared'> | null = null,
 ): Structure {
-  const facts = messages.map((message) => message.facts)
-  const prefixStarts = prefixUnitStarts(facts)
-  const starts = wholeUnitStarts(prefixStarts)
-  const turns = facts.flatMap(({ role }, index) => (role === 'user' && !standIns.has(index) ? [index] : []))
-  const users = latestBefore(turns, facts.length)
-  return {
-    messageCount: facts.length,
-    systemCount: leadingSystemCount(facts),
+  const known = grewFrom === null ? null : knownOf(grewFrom)
+  const units = unitsOf(messages, known)
+  const points = pointsOf(messages, standIns, known)
+  const { turns } = points
+  const structure = {
+    messageCount: messages.length,
+    systemCount: leadingSystemCount(messages),
     task: turns[0] ?? -1,
-    turns,
-    requestPoints: requestPointsOf(facts),
-    recordPoints: recordPointsOf(facts),
-    isStandIn: (index) => standIns.has(index),
-    latestUserBefore: (index) => users[index] ?? -1,
-    unitStart: (index) => starts[index] ?? index,
-    isFrontier: (index) => index === facts.length || starts[index] === index,
-    lastUnitStart: (point) => prefixStarts[point - 1] ?? 0,
+    ...points,
+    isStandIn: (index: number) => standIns.has(index),
+    latestUserBefore: (index: number) => turns[countBelow(turns, index) - 1] ?? -1,
+    unitStart: (index: number) => units.starts[index] ?? index,
+    isFrontier: (index: number) => index === messages.length || units.starts[index] === index,
+    lastUnitStart: (point: number) => units.prefixStarts[point - 1] ?? 0,
   }
+  unitsByStructure.set(structure, units)
+  return structure
 }
 
 // --- internal ---
 
-function leadingSystemCount(facts: readonly MessageFacts[]): number {
-  const first = facts.findIndex(({ role }) => role !== 'system' && role !== 'developer')
-  return first === -1 ? facts.length : first
+type Units = {
+  /** For each message, the first message of its unit when nothing after it is looked at. */
+  readonly prefixStarts: Int32Array
+  /** The same in the whole. */
+  readonly starts: Int32Array
 }
 
-function requestPointsOf(facts: readonly MessageFacts[]): readonly number[] {
-  const points = facts.flatMap(({ role }, index) => (role === 'assistant' && index > 0 ? [index] : []))
-  return [...points, facts.length]
+/** What is known of the first `shared` messages. */
+type Known = { readonly structure: Structure; readonly units: Units; readonly shared: number }
+
+const unitsByStructure = new WeakMap<Structure, Units>()
+
+function knownOf({ structure, shared }: Pick<Growth, 'structure' | 'shared'>): Known | null {
+  const units = unitsByStructure.get(structure)
+  return units === undefined ? null : { structure, units, shared }
 }
 
-function recordPointsOf(facts: readonly MessageFacts[]): readonly number[] {
-  const points = facts.flatMap(({ role }, index) => {
-    if (index === 0) return []
-    const isInterruption = role === 'user' && facts[index - 1]?.role !== 'assistant'
-    return role === 'assistant' || isInterruption ? [index] : []
-  })
-  return [...points, facts.length]
+function leadingSystemCount(messages: readonly Pick<Message, 'facts'>[]): number {
+  const first = messages.findIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
+  return first === -1 ? messages.length : first
 }
 
-/** At each index, the last of these before it; -1 where there is none. */
-function latestBefore(indexes: readonly number[], length: number): Int32Array {
-  const latest = new Int32Array(length + 1).fill(-1)
-  for (const [position, index] of indexes.entries())
-    latest.fill(index, index + 1, (indexes[position + 1] ?? length) + 1)
-  return latest
+function pointsOf(
+  messages: readonly Pick<Message, 'facts'>[],
+  standIns: ReadonlySet<number>,
+  known: Known | null,
+): Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'> {
+  const shared = known?.shared ?? 0
+  const sharedOf = (indexes: readonly number[] = []): number[] =>
+    indexes.slice(0, countBelow(indexes, shared))
+  const turns = sharedOf(known?.structure.turns)
+  const requestPoints = sharedOf(known?.structure.requestPoints)
+  const recordPoints = sharedOf(known?.structure.recordPoints)
+  for (let index = shared; index < messages.length; index += 1) {
+    const role = messages[index]?.facts.role
+    if (role === 'user' && !standIns.has(index)) turns.push(index)
+    if (index === 0) continue
+    const isInterruption = role === 'user' && messages[index - 1]?.facts.role !== 'assistant'
+    if (role === 'assistant') requestPoints.push(index)
+    if (role === 'assistant' || isInterruption) recordPoints.push(index)
+  }
+  requestPoints.push(messages.length)
+  recordPoints.push(messages.length)
+  return { turns, requestPoints, recordPoints }
 }
 
-/** For each message, the first message of its unit when nothing after it is looked at. */
-function prefixUnitStarts(facts: readonly MessageFacts[]): Int32Array {
-  const starts = new Int32Array(facts.length)
+function unitsOf(messages: readonly Pick<Message, 'facts'>[], known: Known | null): Units {
+  const prefixStarts = prefixUnitStarts(messages, known)
+  return { prefixStarts, starts: wholeUnitStarts(prefixStarts, known) }
+}
+
+function prefixUnitStarts(messages: readonly Pick<Message, 'facts'>[], known: Known | null): Int32Array {
+  const starts = new Int32Array(messages.length)
+  // Nothing reaches over an assistant message: what is behind it is found from there on.
+  let from = known?.shared ?? 0
+  while (from > 0 && messages[from]?.facts.role !== 'assistant') from -= 1
+  if (known !== null) starts.set(known.units.prefixStarts.subarray(0, from))
   let assistant = 0
   let unanswered = unansweredIdsOf([])
-  for (const [index, { role, callIds, answersId }] of facts.entries()) {
+  for (let index = from; index < messages.length; index += 1) {
+    const facts = messages[index]?.facts
     starts[index] = index
-    if (role === 'assistant') {
+    if (facts?.role === 'assistant') {
       assistant = index
-      unanswered = unansweredIdsOf(callIds)
-    } else if (role === 'tool' && index > 0) {
+      unanswered = unansweredIdsOf(facts.callIds)
+    } else if (facts?.role === 'tool' && index > 0) {
       // An answer without an id may mean any call that has none either.
-      starts[index] = takeAnswered(unanswered, answersId ?? '') ? assistant : (starts[index - 1] ?? 0)
+      const isAnswer = takeAnswered(unanswered, facts.answersId ?? '')
+      starts[index] = isAnswer ? assistant : (starts[index - 1] ?? 0)
     }
   }
   return starts
 }
 
 /** The units of the whole, from the last one back: where one begins, the prefix before it ends. */
-function wholeUnitStarts(prefixStarts: Int32Array): Int32Array {
+function wholeUnitStarts(prefixStarts: Int32Array, known: Known | null): Int32Array {
   const starts = new Int32Array(prefixStarts.length)
   let last = prefixStarts.length - 1
   while (last >= 0) {
+    if (known !== null && last < known.shared && isUnitsEnd(known.units, last)) {
+      starts.set(known.units.starts.subarray(0, last + 1))
+      break
+    }
     const first = prefixStarts[last] ?? last
     starts.fill(first, first, last + 1)
     last = first - 1
   }
   return starts
+}
+
+/** Whether a unit ended with this message: then those before it are what they were. */
+function isUnitsEnd({ starts }: Units, index: number): boolean {
+  return index === starts.length - 1 || starts[index + 1] === index + 1
 }

@@ -1,4 +1,10 @@
-import { endOfAnyValue, scanArray, scanObject, skipWhitespace } from '../conversation/json-scan.ts'
+import {
+  endOfAnyValue,
+  scanArray,
+  scanFurtherElements,
+  scanObject,
+  skipWhitespace,
+} from '../conversation/json-scan.ts'
 import type { EntrySpans } from '../conversation/json-scan.ts'
 import { isJsonObject, parseJson } from '../conversation/json-value.ts'
 import type { Source, Span } from '../conversation/source.ts'
@@ -10,7 +16,7 @@ export type ChatCompletion = {
   readonly stream: boolean
   /** The array with its brackets. */
   readonly messages: Span
-  /** Its elements: delimited, not yet parsed. */
+  /** Its elements but for those that were known: delimited, not yet parsed. */
   readonly messageSpans: readonly Span[]
   /** The most tokens the reply may have, and where that number stands; null where none is set. */
   readonly outputLimit: {
@@ -46,6 +52,12 @@ export type NotReadReason =
 
 export type NotRead = { readonly read: false; readonly reason: NotReadReason }
 
+/**
+ * What of a body's messages need not be looked at: the array whose bracket stands at `start` holds elements up to `end`
+ * whose bytes were read before. At least one, and the last is an object.
+ */
+export type KnownMessages = Span
+
 /** Values longer than this are worth a hash to be spared a second parse. */
 const largeValueBytes = 4_096
 
@@ -64,17 +76,17 @@ const readNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a request body of `bodyLength` bytes without parsing it as a whole. Keys, separators and all values
- * but the messages are verified here; once every message proved to be JSON as well (`readMessages`), the
- * body is JSON and means what was read. Never throws.
+ * Reads a request body without parsing it as a whole. Keys, separators and all values but the messages are
+ * verified here; once every message proved to be JSON as well (`readMessages`), the body is JSON and means
+ * what was read. What is `known` of the messages is passed over. Never throws.
  */
 export function readChatCompletion(
   source: Source,
-  bodyLength: number,
   validated: ValidatedValues | null = null,
+  known: KnownMessages | null = null,
 ): { readonly read: true; readonly request: ChatCompletion } | NotRead {
-  if (source.latin1.startsWith(byteOrderMark)) return notRead('bom')
-  const body = scanBody(source, bodyLength)
+  if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return notRead('bom')
+  const body = scanBody(source, known)
   if (body === null) return notRead('not-json-object')
   const spans = new Map<string, Span>()
   for (const { key, value } of body.entries) {
@@ -92,27 +104,66 @@ export function readChatCompletion(
     const isValid = readNames.has(name) ? values.get(name) !== undefined : isJson(source, span, validated)
     if (!isValid) return notRead('invalid-value')
   }
-  if (messages === undefined || messageSpans === null || messageSpans.length === 0)
-    return notRead('no-messages')
+  const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
+  if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
   return { read: true, request: { messages, messageSpans, ...settingsOf(source, spans, values) } }
+}
+
+/** Where the bracket of a body's `messages` stands, as far as its beginning tells; null where there is none. Never throws. */
+export function findMessages(source: Source): number | null {
+  for (let length = LOOKED_AT_BYTES; ; length *= GROWTH) {
+    const text = source.latin1(0, Math.min(length, source.length))
+    let found: number | null = null
+    scanObject(text, skipWhitespace(text, 0), function endBeforeMessages(_, start, key) {
+      if (parseJson(source, key) !== 'messages') return endOfAnyValue(text, start)
+      found = text.charAt(start) === '[' ? start : null
+      return -1
+    })
+    if (found !== null || length >= source.length) return found
+  }
 }
 
 // --- internal ---
 
+/** How much of a body is looked at first, in bytes: mostly the messages begin there. */
+const LOOKED_AT_BYTES = 16_384
+
+/** How much more is looked at each time. */
+const GROWTH = 8
+
 type Body = { readonly entries: readonly EntrySpans[]; readonly messageSpans: readonly Span[] | null }
 
 /** Delimits the body's entries; the elements of `messages` are found in the same pass. */
-function scanBody(source: Source, bodyLength: number): Body | null {
-  const { latin1 } = source
+function scanBody(source: Source, known: KnownMessages | null): Body | null {
+  const latin1 = textToScan(source, known)
+  const placed = placedBehind(known)
   let messageSpans: readonly Span[] | null = null
   const scanned = scanObject(latin1, skipWhitespace(latin1, 0), function endOfBodyValue(text, start, key) {
-    if (text.charAt(start) !== '[' || parseJson(source, key) !== 'messages') return endOfAnyValue(text, start)
-    const array = scanArray(text, start)
-    messageSpans = array?.elements ?? null
+    if (text.charAt(start) !== '[' || parseJson(source, placed(key)) !== 'messages')
+      return endOfAnyValue(text, start)
+    const array = start === known?.start ? scanFurtherElements(text, start + 1) : scanArray(text, start)
+    messageSpans = array?.elements.map(placed) ?? null
     return array?.end ?? -1
   })
-  if (scanned === null || skipWhitespace(latin1, scanned.end) !== bodyLength) return null
-  return { entries: scanned.entries, messageSpans }
+  if (scanned === null || skipWhitespace(latin1, scanned.end) !== latin1.length) return null
+  return {
+    entries: scanned.entries.map(({ key, value }) => ({ key: placed(key), value: placed(value) })),
+    messageSpans,
+  }
+}
+
+/** The body's characters without those of the known messages: they stand right behind the array's bracket. */
+function textToScan(source: Source, known: KnownMessages | null): string {
+  if (known === null) return source.latin1(0, source.length)
+  return source.latin1(0, known.start + 1) + source.latin1(known.end, source.length)
+}
+
+/** Where in the body stands what was found in such a text. */
+function placedBehind(known: KnownMessages | null): (span: Span) => Span {
+  if (known === null) return (span) => span
+  const left = known.end - known.start - 1
+  const placed = (index: number): number => (index <= known.start ? index : index + left)
+  return ({ start, end }) => ({ start: placed(start), end: placed(end) })
 }
 
 function isJson(source: Source, span: Span, validated: ValidatedValues | null): boolean {
@@ -184,7 +235,7 @@ function positiveInteger(value: unknown): number | null {
 
 /** The span of a value that opens as its kind has to; null for `null` and whatever else stands there. */
 function spanOpening(opening: '[' | '{', source: Source, span: Span | undefined): Span | null {
-  return span !== undefined && source.latin1.charAt(span.start) === opening ? span : null
+  return span !== undefined && source.latin1(span.start, span.start + 1) === opening ? span : null
 }
 
 // A named function is forced; a list of allowed tools says in its mode whether one of them has to be called.

@@ -1,6 +1,6 @@
 import type { Subject } from '../../src/compaction/subject.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { scanArray } from '../../src/conversation/json-scan.ts'
+import { elementsIn } from '../../src/conversation/spans-in.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { finish, type Source } from '../../src/conversation/source.ts'
@@ -10,7 +10,7 @@ import { digest, sourceOf } from '../support/source.ts'
 /** The messages of a JSON array as a client spelt it, for what JSON.stringify cannot write. */
 export function readRaw(body: string): { readonly source: Source; readonly messages: readonly Message[] } {
   const source = sourceOf(body)
-  const spans = scanArray(source.latin1, 0)?.elements ?? []
+  const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
   const messages = finish(
     readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 1000 })),
   )

@@ -41,6 +41,7 @@ test('without flags, environment and file everything has its default', async () 
     limits: {
       body_mb: 64,
       bytes_in_flight_mb: 512,
+      last_bodies_mb: 64,
       concurrent: 1024,
       headers_s: 60,
       connect_s: 10,

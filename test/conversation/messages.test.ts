@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { scanArray } from '../../src/conversation/json-scan.ts'
+import { elementsIn } from '../../src/conversation/spans-in.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 function read(messages: readonly unknown[]) {
   const source = sourceOf(JSON.stringify(messages))
-  const spans = scanArray(source.latin1, 0)?.elements ?? []
+  const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
   return readMessages(spans, source, 'scope', createFactsReader(digest, { entriesMax: 100 }))
 }
 

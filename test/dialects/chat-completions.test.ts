@@ -9,7 +9,7 @@ import { sourceOf } from '../support/source.ts'
 const messages = '[{"role":"user","content":"hi"}]'
 
 function readBody(body: string) {
-  return readChatCompletion(sourceOf(body), Buffer.byteLength(body))
+  return readChatCompletion(sourceOf(body))
 }
 
 function requestIn(body: string): ChatCompletion {
@@ -238,7 +238,7 @@ describe('large values', () => {
       return source.text(start, end)
     }
     const counting: Source = { ...source, text }
-    return { result: readChatCompletion(counting, body.length, validated), largeTexts }
+    return { result: readChatCompletion(counting, validated), largeTexts }
   }
 
   test('are parsed once, and once more for another scope', () => {
@@ -253,7 +253,7 @@ describe('large values', () => {
   test('that are no JSON are refused every time', () => {
     const validated = createValidatedValues({ entriesMax: 10 })('one')
     const broken = sourceOf(body.replace('[{"type"', '[}"type"'))
-    for (const result of [1, 2].map(() => readChatCompletion(broken, body.length, validated))) {
+    for (const result of [1, 2].map(() => readChatCompletion(broken, validated))) {
       expect(result.read).toBe(false)
     }
   })

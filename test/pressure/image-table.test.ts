@@ -20,7 +20,7 @@ const formats = {
 /** The tokens of a message that is one image: read from the bytes of a request, as the proxy does. */
 function tokensOf(part: object, model: string, counter: TokenCounter = silent): number {
   const body = sourceOf(JSON.stringify({ role: 'user', content: [part] }))
-  const span = { start: 0, end: body.latin1.length }
+  const span = { start: 0, end: body.length }
   const facts = readFacts(body, span, digest)
   if (facts === null) throw new Error('the message was not read')
   const frameTokens = 4

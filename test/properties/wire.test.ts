@@ -15,7 +15,7 @@ import { digest, sourceOf } from '../support/source.ts'
 function readWhole(body: Buffer): { request: ChatCompletion; messages: readonly Message[] } | null {
   const source = sourceOf(body)
   const validated = createValidatedValues({ entriesMax: 100 })('scope')
-  const result = readChatCompletion(source, body.length, validated)
+  const result = readChatCompletion(source, validated)
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
   const messages = finish(readMessages(result.request.messageSpans, source, 'scope', reader))
@@ -287,7 +287,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
       const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
       const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
       const body = Buffer.from(`{${fields}${rest}}`)
-      expect(readChatCompletion(sourceOf(body), body.length)).toEqual({
+      expect(readChatCompletion(sourceOf(body))).toEqual({
         read: false,
         reason: 'duplicate-key',
       })

@@ -6,7 +6,7 @@ import { digest, sourceOf } from './source.ts'
 export function factsOf(message: string | object): MessageFacts {
   const json = typeof message === 'string' ? message : JSON.stringify(message)
   const source = sourceOf(json)
-  const facts = readFacts(source, { start: 0, end: source.latin1.length }, digest)
+  const facts = readFacts(source, { start: 0, end: source.length }, digest)
   if (facts === null) throw new Error('unreadable message')
   return facts
 }

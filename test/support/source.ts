@@ -5,7 +5,8 @@ import type { Digest, Source } from '../../src/conversation/source.ts'
 export function sourceOf(body: string | Buffer): Source {
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body
   return {
-    latin1: bytes.toString('latin1'),
+    length: bytes.length,
+    latin1: (start, end) => bytes.toString('latin1', start, end),
     text: (start, end) => bytes.toString('utf8', start, end),
     hash: (start, end) => hash('sha256', bytes.subarray(start, end), 'base64url'),
   }

@@ -2,7 +2,7 @@ import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import type { View } from '../../src/compaction/view.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { scanArray } from '../../src/conversation/json-scan.ts'
+import { elementsIn } from '../../src/conversation/spans-in.ts'
 import type { Media } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
@@ -41,7 +41,7 @@ export function subjectFrom(
   standIns: ReadonlySet<number> = new Set(),
 ): Subject {
   const source = sourceOf(body)
-  const spans = scanArray(source.latin1, 0)?.elements ?? []
+  const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
   const read = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 10_000 })))
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
@@ -49,6 +49,7 @@ export function subjectFrom(
     source,
     messages: read,
     structure: structureOf(read, standIns),
+    grewFrom: null,
     sizes: read.map((message, index) => {
       const facts = { ...message.facts, media: [] }
       const tokens = finish(messageTokens(parseMessage(source, message), facts, counter, ''))

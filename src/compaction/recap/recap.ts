@@ -1,4 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
+import type { Structure } from '../../conversation/structure.ts'
 import { handleOf, handlesOf } from '../handles.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
@@ -51,11 +52,11 @@ export function* recapOf(
   cache: MadeCache,
   { areNamed }: RecapOptions = { areNamed: false },
 ): Steps<Made> {
-  const indexes = rangeIndexes(folded, [])
-  const key = recapKey(subject, indexes, beside, folded, areNamed)
+  const key = recapKey(subject, beside, folded, areNamed)
   const known = cache.get(key)
   if (known !== undefined) return known
 
+  const indexes = rangeIndexes(folded, [])
   const writer = openedWriter(subject, indexes, folded.tokensMax, areNamed)
   if (writer === null) {
     const bare = bareMark(subject, folded.tokensMax)
@@ -112,25 +113,38 @@ function bareMark(subject: Subject, tokensMax: number): Made {
   return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
-function recapKey(
-  subject: Subject,
-  indexes: readonly number[],
-  beside: Beside,
-  folded: FoldedRun,
-  areNamed: boolean,
-): string {
-  // Equal bytes stand at several places, and each of them has a name of its own.
-  const { systemCount } = subject.structure
-  const nameOf = (index: number): string => (areNamed ? handleOf(index, systemCount) : '')
-  const hashesOf = (some: readonly number[]): string =>
-    some
-      .map(
-        (index) =>
-          `${subject.messages[index]?.facts.hash}${subject.structure.isStandIn(index) ? '*' : ''}${nameOf(index)}`,
-      )
-      .join(' ')
-  const hashes = [...[indexes, beside.visible, beside.shortened].map(hashesOf), ...beside.said].join('\n')
+function recapKey(subject: Subject, beside: Beside, folded: FoldedRun, areNamed: boolean): string {
+  const hashes = [
+    foldedDigest(subject, folded, areNamed),
+    ...[beside.visible, beside.shortened].map((some) => hashesOf(subject, some, areNamed)),
+    ...beside.said,
+  ].join('\n')
   return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
+}
+
+function hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): string {
+  // Equal bytes stand at several places, and each of them has a name of its own.
+  const { isStandIn, systemCount } = subject.structure
+  const nameOf = (index: number): string => (areNamed ? handleOf(index, systemCount) : '')
+  return indexes
+    .map((index) => `${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${nameOf(index)}`)
+    .join(' ')
+}
+
+/** The digests of folded runs, by the structure of the conversation that they lie in: what stands in for what is a part of it. */
+const digestsByStructure = new WeakMap<Structure, Map<string, string>>()
+
+/** Stands for the folded messages. Between two strides they are those of the conversation that this one grew from. */
+function foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): string {
+  const { structure, grewFrom } = subject
+  const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? structure.systemCount : ''}`
+  const own = digestsByStructure.get(structure) ?? new Map<string, string>()
+  digestsByStructure.set(structure, own)
+  const isOld = grewFrom !== null && folded.end <= grewFrom.shared
+  const known = own.get(run) ?? (isOld ? digestsByStructure.get(grewFrom.structure)?.get(run) : undefined)
+  const found = known ?? subject.digest(hashesOf(subject, rangeIndexes(folded, []), areNamed))
+  own.set(run, found)
+  return found
 }
 
 type Run = {

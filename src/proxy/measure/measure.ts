@@ -1,5 +1,6 @@
 import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import type { Room } from '../../compaction/policy.ts'
+import { sumOf } from '../../compaction/size-sums.ts'
 import type { Stride } from '../../compaction/stride.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Suspicions } from '../../overflow/suspicions.ts'
@@ -127,7 +128,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
     const besideTokens = besideFor(rate, weighed, budgetTokens)
-    const conversationTokens = sum(subject.sizes, systemCount, subject.sizes.length)
+    const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
     const { anchor, ownTokens } = anchorOf(request, calibration, calibrationName, weighed)
     const isAsItCame = request.stride === null
@@ -185,12 +186,12 @@ function anchorOf(
     points.map(({ point, prompt }) => ({
       prompt,
       // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
-      conversationTokens: sum(subject.sizes, systemCount, point),
+      conversationTokens: sumOf(subject.sizes, systemCount, point),
     })),
   )
   if (found === null) return { anchor: null, ownTokens: 0 }
   const { anchor, index } = found
-  const added = sum(subject.sizes, points[index]?.point ?? 0, subject.sizes.length)
+  const added = sumOf(subject.sizes, points[index]?.point ?? 0, subject.sizes.length)
   return { anchor, ownTokens: anchor.ownTokens + (aroundTokens - anchor.aroundTokens) + added }
 }
 
@@ -253,9 +254,3 @@ function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: 
 
 /** Prompts are counted from this share of the budget on, whatever the trigger. */
 const COUNTED_FROM_SHARE = 0.75
-
-function sum(sizes: readonly number[], start: number, end: number): number {
-  let total = 0
-  for (let index = start; index < end; index += 1) total += sizes[index] ?? 0
-  return total
-}

@@ -1,3 +1,4 @@
+import { sumsOf } from '../../compaction/size-sums.ts'
 import { writeStride, type Stride } from '../../compaction/stride.ts'
 import { expectedTokens } from '../../pressure/calibration/expected.ts'
 import type { Anchor, CountedPrompt } from '../../pressure/calibration/prompt.ts'
@@ -72,8 +73,8 @@ export function promptBeginnings(
 ): readonly { readonly point: number; readonly prompt: string }[] {
   const under = strideName(chat, scope, stride)
   return chat.structure.requestPoints
-    .filter((point) => stride === null || point >= stride.point)
     .slice(-POINTS_BACK_MAX)
+    .filter((point) => stride === null || point >= stride.point)
     .toReversed()
     .map((point) => ({ point, prompt: named(under, chat, point) }))
 }
@@ -109,11 +110,8 @@ function describeBeginnings(
   counted: Counted | null,
   points: ReturnType<typeof promptBeginnings>,
 ): readonly SentBeginning[] {
-  const loose = sumsOf(
-    counted?.weights ?? [],
-    ({ mediaTokens, thoughtTokens }) => mediaTokens + thoughtTokens,
-  )
-  const all = sumsOf(counted?.weights ?? [], ({ tokens }) => tokens)
+  const loose = looseSums(counted?.weights ?? [])
+  const all = sumsOf(counted?.subject.sizes ?? [])
   const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
   return points.map(({ point, prompt }) => {
     const next = chat.messages[point]?.facts
@@ -131,14 +129,16 @@ function describeBeginnings(
   })
 }
 
-/** At each index, what the elements before it come to. */
-function sumsOf<Element>(
-  elements: readonly Element[],
-  weigh: (element: Element) => number,
-): readonly number[] {
-  const sums = [0]
-  for (const element of elements) sums.push((sums.at(-1) ?? 0) + weigh(element))
+/** At each index, what the media and thoughts before it weigh. */
+function looseSums(weights: Counted['weights']): Float64Array {
+  const sums = new Float64Array(weights.length + 1)
+  for (let index = 0; index < weights.length; index += 1)
+    sums[index + 1] = (sums[index] ?? 0) + looseOf(weights[index])
   return sums
+}
+
+function looseOf(weight: Counted['weights'][number] | undefined): number {
+  return weight === undefined ? 0 : weight.mediaTokens + weight.thoughtTokens
 }
 
 function messageTokens({ subject }: Counted, { compacted }: Prepared): readonly number[] {
@@ -155,7 +155,7 @@ function looseTokens({ weights }: Counted, { compacted }: Prepared): number {
       : compacted.view.messages.flatMap(({ item }) =>
           item.kind === 'kept' ? (weights[item.index] ?? []) : [],
         )
-  return kept.reduce((sum, weight) => sum + weight.mediaTokens + weight.thoughtTokens, 0)
+  return kept.reduce((sum, weight) => sum + looseOf(weight), 0)
 }
 
 /** Names the prompt that is sent for the first `point` messages under a stride; null: as they came. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import type { Subject } from '../../compaction/subject.ts'
-import type { MessageFacts } from '../../conversation/message.ts'
+import type { Message, MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../pressure/bpe-counter.ts'
@@ -53,12 +53,12 @@ export type WeighRequest = {
 /** Weighs conversations; remembers what a message and a list of tools weighed. */
 export function createScales(): (request: WeighRequest) => Promise<Weighed> {
   const weights = new WeakMap<MessageFacts, Map<string, Weight>>()
+  const lists = new WeakMap<readonly Message[], WeightList>()
   const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
 
   return async function weigh(request) {
     const { chat, counter, encoding, model, scope } = request
-    const messages = await drive(weightsOf(request, weights))
-    const sizes = messages.map(({ tokens }) => tokens)
+    const { messages, sizes } = await drive(weightsOf(request, weights, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((sum, tokens) => sum + tokens, 0)
     return {
@@ -66,6 +66,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
         source: chat.source,
         messages: chat.messages,
         structure: chat.structure,
+        grewFrom: chat.grewFrom,
         sizes,
         mediaSizes: (index) =>
           (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
@@ -86,12 +87,30 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
 /** Lists of tools and schemas whose size is remembered. */
 const AROUND_ENTRIES_MAX = 1024
 
+/** What the messages of a conversation weigh under one encoding and model. */
+type WeightList = {
+  readonly countedAs: string
+  readonly messages: readonly Weight[]
+  readonly sizes: readonly number[]
+}
+
+/** Takes over what is known of the conversation that this one grew from. */
 function* weightsOf(
   { chat, counter, encoding, model }: WeighRequest,
   known: WeakMap<MessageFacts, Map<string, Weight>>,
-): Steps<readonly Weight[]> {
-  const weights: Weight[] = []
-  for (const message of chat.messages) {
+  lists: WeakMap<readonly Message[], WeightList>,
+): Steps<WeightList> {
+  const { messages, grewFrom } = chat
+  const listAs = `${encoding} ${model}`
+  const own = lists.get(messages)
+  if (own?.countedAs === listAs) return own
+  const before = grewFrom === null ? undefined : lists.get(grewFrom.messages)
+  const shared = before?.countedAs === listAs ? (grewFrom?.shared ?? 0) : 0
+  const weights = before?.messages.slice(0, shared) ?? []
+  const sizes = before?.sizes.slice(0, shared) ?? []
+  for (let index = shared; index < messages.length; index += 1) {
+    const message = messages[index]
+    if (message === undefined) break
     const { facts } = message
     // Only media weigh differently from model to model.
     const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
@@ -110,8 +129,11 @@ function* weightsOf(
       yield
     }
     weights.push(weight)
+    sizes.push(weight.tokens)
   }
-  return weights
+  const list = { countedAs: listAs, messages: weights, sizes }
+  lists.set(messages, list)
+  return list
 }
 
 /** What surrounds the messages beside the system block. */

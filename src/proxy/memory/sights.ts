@@ -1,3 +1,4 @@
+import { countBelow } from '../../conversation/count-below.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { isConversationId } from '../../stores/conversation-id.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -16,7 +17,7 @@ export type Sight = {
 
 /** The key of the record point that follows a request in this conversation. */
 export function nextKey({ point }: SeenRequest, { structure, keys }: Chat): string | null {
-  const next = structure.recordPoints.find((each) => each > point)
+  const next = structure.recordPoints[countBelow(structure.recordPoints, point + 1)]
   return next === undefined ? null : (keys[next] ?? null)
 }
 

@@ -12,8 +12,8 @@ export function heldMessages({ chat, compacted, pieces }: Prepared, counted: Cou
   return {
     outline,
     texts: () => textsOf(outline.read(), chat, compacted?.view.messages ?? null),
-    // The bytes, their characters for reading, and what was made of them.
-    bytes: 2 * chat.bytes.length + outline.bytes,
+    // The bytes, and what was made of them.
+    bytes: chat.bytes.length + outline.bytes,
   }
 }
 

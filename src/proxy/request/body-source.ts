@@ -1,13 +1,11 @@
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Digest, Source } from '../../conversation/source.ts'
 
-/** A body as the pure folders see it; null when it is not valid UTF-8, which nobody here rewrites. */
-export function bodySource(body: Buffer): Source | null {
-  if (!isUtf8(body)) return null
-  const latin1 = body.toString('latin1')
+/** A body as the pure folders see it. Whoever reads its text has seen to it that it is valid UTF-8. */
+export function bodySource(body: Buffer): Source {
   return {
-    latin1,
+    length: body.length,
+    latin1: (start, end) => body.toString('latin1', start, end),
     text: (start, end) => body.toString('utf8', start, end),
     hash: (start, end) => hash('sha256', body.subarray(start, end), 'base64url'),
   }

@@ -40,7 +40,7 @@ export async function readBody(
     if (declared !== null && declared > options.bodyBytesMax) throw tooLarge(options.bodyBytesMax)
     if (declared !== null && !share.take(declared)) throw overloaded()
     if (hasBody(incoming)) inviteBody(incoming, outgoing)
-    const raw = await collect(exchange, options, declared === null ? share : null)
+    const raw = await collect(exchange, options, declared ?? share)
     const decoded = await decodedBody(raw, incoming.headers['content-encoding'], options.bodyBytesMax, share)
     return { raw, decoded, release: share.release }
   } catch (error) {
@@ -51,14 +51,14 @@ export async function readBody(
 
 // --- internal ---
 
-/** `share` pays for each piece; null where the stated length was paid for as a whole. */
+/** `lengthOrShare`: the stated length, which was paid for as a whole, or the share that pays for each piece. */
 function collect(
   { incoming }: Pick<Exchange, 'incoming'>,
   options: ReadBodyOptions,
-  share: ByteShare | null,
+  lengthOrShare: number | ByteShare,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = []
+    const into = typeof lengthOrShare === 'number' ? gatherKnown(lengthOrShare) : gatherPieces(lengthOrShare)
     let bytes = 0
     const timer = setTimeout(() => settle(() => reject(timedOut(options.silenceMs))), options.silenceMs)
 
@@ -73,12 +73,10 @@ function collect(
       timer.refresh()
       bytes += piece.length
       if (bytes > options.bodyBytesMax) settle(() => reject(tooLarge(options.bodyBytesMax)))
-      else if (share !== null && !share.take(piece.length)) settle(() => reject(overloaded()))
-      else pieces.push(piece)
+      else if (!into.take(piece)) settle(() => reject(overloaded()))
     }
     function finish(): void {
-      const [only] = pieces
-      settle(() => resolve(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces)))
+      settle(() => resolve(into.whole()))
     }
     function breakOff(): void {
       settle(() => reject(new ClientGoneError()))
@@ -91,6 +89,37 @@ function collect(
     incoming.once('end', finish)
     incoming.once('close', breakOff)
   })
+}
+
+/** Where the pieces of a body go. `take` is false for one that there is no room for. */
+type Gathering = { readonly take: (piece: Buffer) => boolean; readonly whole: () => Buffer }
+
+/** Each piece goes to its place as it comes: a list of them that is joined in the end would take the memory twice. */
+function gatherKnown(length: number): Gathering {
+  // What a large body does not fill is never touched.
+  const body = Buffer.allocUnsafeSlow(length)
+  let bytes = 0
+  return {
+    take: (piece) => {
+      bytes += piece.copy(body, bytes)
+      return true
+    },
+    whole: () => body.subarray(0, bytes),
+  }
+}
+
+function gatherPieces(share: ByteShare): Gathering {
+  const pieces: Buffer[] = []
+  return {
+    take: (piece) => {
+      pieces.push(piece)
+      return share.take(piece.length)
+    },
+    whole: () => {
+      const [only] = pieces
+      return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces)
+    },
+  }
 }
 
 async function decodedBody(

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import type { Growth } from '../../conversation/growth.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../conversation/facts.ts'
 import type { Message } from '../../conversation/message.ts'
@@ -6,6 +8,7 @@ import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
 import type { Source } from '../../conversation/source.ts'
 import { structureOf, type Structure } from '../../conversation/structure.ts'
 import {
+  findMessages,
   readChatCompletion,
   type ChatCompletion,
   type NotReadReason,
@@ -13,6 +16,7 @@ import {
 import type { ValidatedValues } from '../../dialects/validated-values.ts'
 import { bodySource, digest } from './body-source.ts'
 import { drive } from '../drive.ts'
+import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { RequestBody } from './read-body.ts'
 
 /** A chat completion request that was read with certainty. */
@@ -25,6 +29,8 @@ export type Chat = {
   readonly structure: Structure
   /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
   readonly keys: readonly string[]
+  /** The conversation that it was found to go on from, in whole or in part; null where none was. */
+  readonly grewFrom: Growth | null
   /** What was repaired in it; null where it is the client's own. */
   readonly repairs: Repairs | null
 }
@@ -35,6 +41,8 @@ export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
 export type ReadChatOptions = {
   readonly readFacts: FactsReader
   readonly validatedOf: (scope: string) => ValidatedValues
+  /** Bodies of which another may be the continuation. Without them every body is read as a whole, with the same result. */
+  readonly lastBodies?: LastBodies
 }
 
 /** Reads a body as a chat completion; the reason where that cannot be done with certainty. */
@@ -54,20 +62,38 @@ export async function readBytes(
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
 ): Promise<Chat | UnreadReason> {
   const source = bodySource(bytes)
-  if (source === null) return 'not-utf8'
-  const read = readChatCompletion(source, bytes.length, options.validatedOf(scope))
+  // What was repaired is made anew each time.
+  const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
+  const arrayStart = lastBodies === null ? null : findMessages(source)
+  const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
+  if (!isText(bytes, beginning)) return 'not-utf8'
+  const read = readChatCompletion(source, options.validatedOf(scope), beginning?.span)
   if (!read.read) return read.reason
   const completion = read.request
-  const messages = await drive(readMessages(completion.messageSpans, source, scope, options.readFacts))
-  if (messages === null) return 'message-unreadable'
-  const structure = structureOf(messages, repaired?.standIns)
+  const added = await drive(readMessages(completion.messageSpans, source, scope, options.readFacts))
+  if (added === null) return 'message-unreadable'
+  const grewFrom = beginning?.growth ?? null
+  const messages = beginning === null ? added : [...beginning.messages, ...added]
+  const structure = structureOf(messages, repaired?.standIns, grewFrom)
+  const keys = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  if (arrayStart !== null)
+    lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
   return {
     bytes,
     source,
     completion,
     messages,
     structure,
-    keys: meaningKeys(messages, structure.systemCount, digest),
+    keys,
+    grewFrom,
     repairs: repaired?.repairs ?? null,
   }
+}
+
+// --- internal ---
+
+/** Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII byte. */
+function isText(bytes: Buffer, known: SharedBeginning | null): boolean {
+  if (known === null) return isUtf8(bytes)
+  return isUtf8(bytes.subarray(0, known.span.start)) && isUtf8(bytes.subarray(known.span.end))
 }

@@ -1,0 +1,23 @@
+/** At each index, what the sizes before it come to. Summed up once for each list. */
+export function sumsOf(sizes: readonly number[]): Float64Array {
+  const known = sumsBySizes.get(sizes)
+  if (known !== undefined) return known
+  const sums = new Float64Array(sizes.length + 1)
+  let sum = 0
+  for (let index = 0; index < sizes.length; index += 1) {
+    sum += sizes[index] ?? 0
+    sums[index + 1] = sum
+  }
+  sumsBySizes.set(sizes, sums)
+  return sums
+}
+
+/** What the sizes from `start` up to `end` come to. */
+export function sumOf(sizes: readonly number[], start: number, end: number): number {
+  const sums = sumsOf(sizes)
+  return (sums[end] ?? 0) - (sums[start] ?? 0)
+}
+
+// --- internal ---
+
+const sumsBySizes = new WeakMap<readonly number[], Float64Array>()

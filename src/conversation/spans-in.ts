@@ -1,0 +1,24 @@
+import { scanArray, scanObject, type EntrySpans } from './json-scan.ts'
+import type { Source, Span } from './source.ts'
+
+/** Where the entries of the object at `value` stand in the body; null where it is none. */
+export function entriesIn(source: Source, value: Span): readonly EntrySpans[] | null {
+  const scanned = scanObject(source.latin1(value.start, value.end), 0)
+  if (scanned === null) return null
+  return scanned.entries.map((entry) => ({
+    key: movedBy(entry.key, value.start),
+    value: movedBy(entry.value, value.start),
+  }))
+}
+
+/** Where the elements of the array at `value` stand in the body; null where it is none. */
+export function elementsIn(source: Source, value: Span): readonly Span[] | null {
+  const scanned = scanArray(source.latin1(value.start, value.end), 0)
+  return scanned?.elements.map((element) => movedBy(element, value.start)) ?? null
+}
+
+// --- internal ---
+
+function movedBy({ start, end }: Span, bytes: number): Span {
+  return { start: start + bytes, end: end + bytes }
+}

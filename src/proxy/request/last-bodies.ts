@@ -1,0 +1,154 @@
+import type { Growth } from '../../conversation/growth.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Span } from '../../conversation/source.ts'
+import { sharedCount, likelyCount } from './shared-messages.ts'
+
+/** A body that was read, and what was found in it. */
+export type ReadBody = Omit<Growth, 'shared'> & {
+  readonly bytes: Buffer
+  /** Where the bracket of its messages stands. */
+  readonly arrayStart: number
+}
+
+/** What a body has in common with an earlier one of its scope. */
+export type SharedBeginning = {
+  readonly body: ReadBody
+  readonly growth: Growth
+  /** From the bracket of its messages up to the end of the last one that they share. */
+  readonly span: Span
+  /** The shared messages, where they stand in the new body. */
+  readonly messages: readonly Message[]
+}
+
+/**
+ * The latest bodies by scope, so that of one that goes on from an earlier one only the end is read. Held in memory
+ * only, within a bound, and not for long.
+ */
+export type LastBodies = {
+  /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
+  readonly find: (scope: string, bytes: Buffer, arrayStart: number) => SharedBeginning | null
+  /** Takes a body, in place of the one that it goes on from. */
+  readonly remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null) => void
+  /** Whether a body of this size is worth a place. */
+  readonly takes: (bytes: number) => boolean
+  readonly clear: () => void
+  /** What is held, in bytes. */
+  readonly heldBytes: () => number
+}
+
+export type LastBodiesOptions = {
+  /** What all of them may take together, in bytes; 0: none is held. */
+  readonly bytesMax: number
+  /** Smaller ones are read as soon as they would be found. */
+  readonly bodyBytesMin: number
+  /** How long one is held that no request goes on from, in milliseconds. */
+  readonly idleMs: number
+}
+
+export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesOptions): LastBodies {
+  // The one unused for longest first.
+  const held = new Map<
+    ReadBody,
+    { readonly scope: string; readonly heldBytes: number; readonly sinceMs: number }
+  >()
+  const scopes = new Map<string, Set<ReadBody>>()
+  let bytes = 0
+  let isSweepDue = false
+
+  function drop(body: ReadBody): void {
+    const entry = held.get(body)
+    if (entry === undefined) return
+    held.delete(body)
+    bytes -= entry.heldBytes
+    const bodies = scopes.get(entry.scope)
+    bodies?.delete(body)
+    if (bodies?.size === 0) scopes.delete(entry.scope)
+  }
+
+  function sweep(): void {
+    isSweepDue = false
+    const nowMs = performance.now()
+    for (const [body, { sinceMs }] of held) {
+      if (sinceMs + idleMs > nowMs) break
+      drop(body)
+    }
+    sweepLater()
+  }
+
+  function sweepLater(): void {
+    const [oldest] = held.values()
+    if (oldest === undefined || isSweepDue) return
+    isSweepDue = true
+    setTimeout(sweep, Math.max(1, oldest.sinceMs + idleMs - performance.now())).unref()
+  }
+
+  return {
+    find: (scope, body, arrayStart) => {
+      // Of those that look alike the latest.
+      const likely = [...(scopes.get(scope) ?? [])]
+        .toReversed()
+        .map((candidate) => ({ candidate, count: likelyCount(candidate, body, arrayStart) }))
+        .filter(({ count }) => count > 0)
+        .sort((one, other) => other.count - one.count)
+      let best: { readonly candidate: ReadBody; readonly shared: number } | null = null
+      for (const { candidate } of likely.slice(0, CANDIDATES_MAX)) {
+        const shared = sharedCount(candidate, body, arrayStart)
+        if (shared > (best?.shared ?? 0)) best = { candidate, shared }
+        if (best?.shared === candidate.messages.length) break
+      }
+      return best === null ? null : beginningOf(best.candidate, best.shared, arrayStart)
+    },
+
+    remember: (scope, body, beginning) => {
+      const heldBytes = body.bytes.buffer.byteLength + body.messages.length * MESSAGE_BYTES
+      if (heldBytes > bytesMax) return
+      if (beginning !== null && isGoneOnFrom(beginning)) drop(beginning.body)
+      held.set(body, { scope, heldBytes, sinceMs: performance.now() })
+      scopes.set(scope, (scopes.get(scope) ?? new Set()).add(body))
+      bytes += heldBytes
+      for (const oldest of held.keys()) {
+        if (bytes <= bytesMax) break
+        drop(oldest)
+      }
+      sweepLater()
+    },
+
+    takes: (bodyBytes) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
+    clear: () => {
+      held.clear()
+      scopes.clear()
+      bytes = 0
+    },
+    heldBytes: () => bytes,
+  }
+}
+
+// --- internal ---
+
+/** What is kept of a message beside its bytes: facts, keys, counts and places, about. */
+const MESSAGE_BYTES = 500
+
+/** Bodies that are compared with a new one: those that look most like it. */
+const CANDIDATES_MAX = 4
+
+/** Agents change the last message: they move a mark from it to the next. */
+const CHANGED_MAX = 1
+
+function isGoneOnFrom({ body, growth }: SharedBeginning): boolean {
+  return growth.shared >= body.messages.length - CHANGED_MAX
+}
+
+function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
+  const { messages, structure, keys } = body
+  const moved = arrayStart - body.arrayStart
+  const same = messages.slice(0, shared)
+  return {
+    body,
+    growth: { messages, structure, keys, shared },
+    span: { start: arrayStart, end: (same.at(-1)?.end ?? body.arrayStart) + moved },
+    messages:
+      moved === 0
+        ? same
+        : same.map(({ start, end, facts }) => ({ start: start + moved, end: end + moved, facts })),
+  }
+}
