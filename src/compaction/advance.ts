@@ -3,6 +3,7 @@ import type { Steps } from '../conversation/source.ts'
 import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { triggerOf } from '../profiles/thresholds.ts'
+import { carriedTo, carryOn, type Carried } from './carried.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
@@ -50,11 +51,13 @@ export function* advance(
   options: AdvanceOptions,
 ): Steps<Advanced> {
   const end = subject.messages.length
-  const scale = createScale(subject, ledger, options.newest)
+  const walk = walkBefore(subject, policy, options)
+  const scale = createScale(subject, ledger, options.newest, walk)
   let previous: Stride | null = null
   let beforeTokens: number | null = null
   const { requestPoints } = subject.structure
-  const walked = options.newest === null ? 0 : countBelow(requestPoints, options.newest.point + 1)
+  const from = walk?.point ?? options.newest?.point ?? null
+  const walked = from === null ? 0 : countBelow(requestPoints, from + 1)
   for (const point of requestPoints.slice(walked)) {
     const stride = scale.stride()
     if (stride !== null && point <= stride.point) continue
@@ -75,6 +78,12 @@ export function* advance(
     scale.change(next)
   }
   const stride = scale.stride()
+  if (stride !== null && options.prepared === null) {
+    const { nominal, strict } = options
+    carryOn(subject, policy, stride, {
+      walk: { nominal, strict, point: end, tokens: yield* scale.weigh(end) },
+    })
+  }
   const excess = stride === options.newest ? options.excess : noExcess
   const last = { ...options, point: end, stride, room: options.actual, excess }
   const viewTokens = yield* scale.weigh(end)
@@ -109,11 +118,30 @@ type Scale = {
   readonly weigh: (point: number) => Steps<number>
 }
 
-function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): Scale {
+/** How far an earlier request has walked with the same numbers; null where none is known to have. Not to its own end. */
+function walkBefore(
+  subject: Subject,
+  policy: Policy,
+  { newest, nominal, strict }: AdvanceOptions,
+): Carried['walk'] {
+  const walk = newest === null ? null : carriedTo(subject, policy, newest).walk
+  if (walk === null || walk.point >= subject.messages.length) return null
+  return walk.strict === strict && isSameRoom(walk.nominal, nominal) ? walk : null
+}
+
+function isSameRoom(one: Room, other: Room): boolean {
+  return (
+    one.budgetTokens === other.budgetTokens &&
+    one.aroundTokens === other.aroundTokens &&
+    one.slackTokens === other.slackTokens
+  )
+}
+
+function createScale(subject: Subject, ledger: Ledger, newest: Stride | null, walk: Carried['walk']): Scale {
   const { systemCount } = subject.structure
   const clips = clipsByIndex([])
   let stride = newest
-  let weighed: { readonly point: number; readonly tokens: number } | null = null
+  let weighed: { readonly point: number; readonly tokens: number } | null = walk
   return {
     stride: () => stride,
     change: (next) => {

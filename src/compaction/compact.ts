@@ -51,7 +51,7 @@ export function* viewUnder(
 ): Steps<View> {
   const treatments = createTreatments(subject, policy, cache)
   const ledger = createLedger(subject, policy, treatments)
-  return yield* buildView(subject, ledger, treatments, cache, {
+  return yield* buildView(subject, policy, ledger, treatments, cache, {
     stride,
     strict,
     areNamed: policy.recall.enabled,

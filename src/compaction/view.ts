@@ -1,10 +1,11 @@
 import type { Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
+import { carriedTo, carryOn, type Carried } from './carried.ts'
 import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedPart } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import type { MadeCache, MadeHow } from './made-cache.ts'
 import { joinUsers } from './placement.ts'
-import type { PassName } from './policy.ts'
+import type { PassName, Policy } from './policy.ts'
 import { BARE_MARK, recapOf, type Beside } from './recap/recap.ts'
 import type { Stride, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -47,6 +48,7 @@ export type ViewOptions = {
 /** The messages that are sent for a conversation that stands in this stride. */
 export function* buildView(
   subject: Subject,
+  policy: Policy,
   ledger: Ledger,
   treatments: Treatments,
   cache: MadeCache,
@@ -61,29 +63,23 @@ export function* buildView(
   const standIns = { summaries: 0, recaps: 0 }
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
-  if (layout.task !== null) messages.push(yield* treated(layout.task))
-  for (const index of layout.kept) messages.push(yield* treated(index))
-  const pinned = [layout.task, ...layout.kept, layout.latestUser].filter((index) => index !== null)
-  // A name that stands only in what was cleared or shortened is not there to be read.
-  const isWhole = (index: number): boolean => {
-    const { kind } = ledger.treatment(index, stride.reach, clips)
-    return kind === 'kept' || kind === 'rendered'
+  const carried = options.stride === null ? null : carriedView(subject, policy, options.stride, options)
+  if (carried === null) yield* addUpToPoint()
+  else {
+    for (const message of carried.messages) messages.push(message)
+    for (const pass of carried.passes) passes.add(pass)
+    Object.assign(standIns, carried.standIns)
   }
-  const tail = range(layout.tail, stride.point)
-  const beside: Beside = {
-    visible: [...pinned, ...tail.filter(isWhole)],
-    shortened: tail.filter((index) => !isWhole(index)),
-    said: [],
+  if (options.stride !== null && carried === null) {
+    const view = {
+      areNamed: options.areNamed,
+      messages: messages.slice(systemCount),
+      passes: [...passes],
+      standIns: { ...standIns },
+    }
+    carryOn(subject, policy, options.stride, { view })
   }
-  // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
-  // provider's cache, while further strides of the same turn move the tail.
-  yield* addStandIns(
-    layout.before,
-    layout.latestUser === null ? beside : { visible: pinned, shortened: [], said: [] },
-  )
-  if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
-  yield* addStandIns(layout.after, beside)
-  for (let index = layout.tail; index < subject.messages.length; index += 1)
+  for (let index = Math.max(layout.tail, stride.point); index < subject.messages.length; index += 1)
     messages.push(yield* treated(index))
 
   // Where everything was folded and no recap fits, something still has to be asked.
@@ -98,6 +94,33 @@ export function* buildView(
     tokens: placed.reduce((sum, message) => sum + message.tokens, 0),
     passes: passOrder.filter((pass) => passes.has(pass)),
     standIns,
+  }
+
+  /** What stands between the system block and the stride's point. */
+  function* addUpToPoint(): Steps<void> {
+    if (layout.task !== null) messages.push(yield* treated(layout.task))
+    for (const index of layout.kept) messages.push(yield* treated(index))
+    const pinned = [layout.task, ...layout.kept, layout.latestUser].filter((index) => index !== null)
+    // A name that stands only in what was cleared or shortened is not there to be read.
+    const isWhole = (index: number): boolean => {
+      const { kind } = ledger.treatment(index, stride.reach, clips)
+      return kind === 'kept' || kind === 'rendered'
+    }
+    const tail = range(layout.tail, stride.point)
+    const beside: Beside = {
+      visible: [...pinned, ...tail.filter(isWhole)],
+      shortened: tail.filter((index) => !isWhole(index)),
+      said: [],
+    }
+    // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
+    // provider's cache, while further strides of the same turn move the tail.
+    yield* addStandIns(
+      layout.before,
+      layout.latestUser === null ? beside : { visible: pinned, shortened: [], said: [] },
+    )
+    if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
+    yield* addStandIns(layout.after, beside)
+    for (let index = layout.tail; index < stride.point; index += 1) messages.push(yield* treated(index))
   }
 
   function* treated(index: number): Steps<ViewMessage> {
@@ -127,6 +150,17 @@ export function* buildView(
 }
 
 // --- internal ---
+
+/** What an earlier request has made of the same stride; null where nothing is known. */
+function carriedView(
+  subject: Subject,
+  policy: Policy,
+  stride: Stride,
+  { areNamed }: Pick<ViewOptions, 'areNamed'>,
+): Carried['view'] {
+  const { view } = carriedTo(subject, policy, stride)
+  return view?.areNamed === areNamed ? view : null
+}
 
 function standInMessage(
   text: string,

@@ -112,26 +112,26 @@ export function createRewriter(options: RewriterOptions): Rewriter {
   ): Promise<Prepared> {
     const { newest, strict } = request
     if (stride === null || stride === newest) return under(request, counted, stride, strict)
-    const standing = await recorded(request, counted, stride)
+    const { standing, isOurs } = await recorded(request, counted, stride)
     const result = await under(request, counted, standing, strict)
-    if (standing !== stride) return result
+    if (!isOurs) return result
     const tokensBefore = counted.aroundTokens + (beforeTokens ?? counted.conversationTokens)
     return { ...result, made: { stride, tokensBefore, milliseconds: performance.now() - beganMs } }
   }
 
-  /** Records a stride that was just made; returns the one that stands. */
-  async function recorded(request: RewriteRequest, counted: Counted, made: Stride): Promise<Stride | null> {
+  /** Records a stride that was just made: the one that stands, as the next request will find it. */
+  async function recorded(request: RewriteRequest, counted: Counted, made: Stride): Promise<Recorded> {
     if (made.point === request.newest?.point) {
       await records.replace(request, made)
-      return made
+      return { standing: made, isOurs: true }
     }
     const standing = await records.keep(request, made)
-    if (JSON.stringify(standing) === JSON.stringify(made)) return made
+    if (JSON.stringify(standing) === JSON.stringify(made)) return { standing, isOurs: true }
     // Another replica was first: its stride is followed, so that both send the same bytes.
     const { stride } = await strideIn(request, counted, standing, NOTHING_NEW)
     if (stride !== null) await keepTaken(request, counted, stride)
     if (stride !== null && stride !== standing) await records.replace(request, stride)
-    return stride
+    return { standing: stride, isOurs: false }
   }
 
   return {
@@ -194,6 +194,8 @@ export function createDryRun(cache: MadeCache): Rewriter['dryRun'] {
 }
 
 // --- internal ---
+
+type Recorded = { readonly standing: Stride | null; readonly isOurs: boolean }
 
 /** Strides and views as they are made; recording them is left to others. */
 function createViews(cache: MadeCache) {

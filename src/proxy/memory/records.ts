@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
@@ -73,6 +74,16 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
 // --- internal ---
 
 function recordsIn(store: Store): Records {
+  // The same record is the same stride: what was found out about it is found again by that.
+  const strides = new LRUCache<string, Stride | typeof DAMAGED>({ max: STRIDES_MAX })
+
+  function readOnce(value: string, systemCount: number): Stride | null {
+    const name = `${systemCount} ${value}`
+    const stride = strides.get(name) ?? readStride(value, systemCount) ?? DAMAGED
+    strides.set(name, stride)
+    return stride === DAMAGED ? null : stride
+  }
+
   return {
     find: async (chat, place) => {
       const points = chat.structure.recordPoints.toReversed()
@@ -88,7 +99,7 @@ function recordsIn(store: Store): Records {
         return firstSeen(chat, place)
       }
       const strideOf = (found: { value: string } | null): Stride | null =>
-        found === null ? null : valid(readStride(found.value, chat.structure.systemCount), chat)
+        found === null ? null : valid(readOnce(found.value, chat.structure.systemCount), chat)
 
       for (const { start, end } of lookups(points.length)) {
         const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
@@ -113,7 +124,7 @@ function recordsIn(store: Store): Records {
       const { systemCount } = chat.structure
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
       const standing = await store.putIfAbsent(key, writeStride(stride, systemCount), conversation)
-      return valid(readStride(standing, systemCount), chat) ?? stride
+      return valid(readOnce(standing, systemCount), chat) ?? stride
     },
 
     replace: async ({ chat, place, conversation }, stride) => {
@@ -145,6 +156,11 @@ function recordsIn(store: Store): Records {
     },
   }
 }
+
+/** Strides that are remembered as they were read: of the conversations of late. */
+const STRIDES_MAX = 256
+
+const DAMAGED = 'damaged'
 
 /** A conversation that is seen for the first time. */
 function firstSeen(chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
