@@ -1,4 +1,5 @@
-import { createTokenCounter, type TokenCounter } from './bpe-counter.ts'
+import { finish, type Steps } from '../conversation/source.ts'
+import { tokenCounterSteps, type TokenCounter } from './bpe-counter.ts'
 import type { RankFile } from './rank-table.ts'
 
 export const encodingNames = ['o200k_base', 'cl100k_base'] as const
@@ -13,11 +14,17 @@ export function encodingFor(model: string): EncodingName {
   return cl100kModels.test(model) ? 'cl100k_base' : 'o200k_base'
 }
 
-/** The counter of an encoding. Its rank file (1 to 2 MB) is read at the first call; further calls share the counter. */
-export function loadCounter(name: EncodingName): Promise<TokenCounter> {
+/** Runs paused work to its end, in one go or letting other work in between. */
+export type RunSteps = <Result>(steps: Steps<Result>) => Result | Promise<Result>
+
+/**
+ * The counter of an encoding. Its rank file (1 to 2 MB) is read at the first call, by that call's `run`, in one go where
+ * none is given; further calls share the counter.
+ */
+export function loadCounter(name: EncodingName, run: RunSteps = finish): Promise<TokenCounter> {
   const known = counters.get(name)
   if (known !== undefined) return known
-  const loading = importRanks[name]().then(createTokenCounter)
+  const loading = importRanks[name]().then((file) => run(tokenCounterSteps(file)))
   counters.set(name, loading)
   // A file that could not be read now may be readable later.
   loading.catch(() => counters.delete(name))

@@ -1,6 +1,7 @@
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
+import { breathe } from '../drive.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
 import {
@@ -82,6 +83,7 @@ function recordsIn(store: Store): Records {
         for (const { start, end } of lookups(points.length)) {
           const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
           const found = await store.getFirst(names)
+          await breathe()
           const name = found === null ? null : readName(found.value)
           if (name !== null) return { ...name, seen: null }
         }
@@ -92,6 +94,7 @@ function recordsIn(store: Store): Records {
 
       for (const { start, end } of lookups(points.length)) {
         const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
+        await breathe()
         const sight = seen === null ? null : readSight(seen.value)
         if (sight === null) continue
         // From that sight on a stride may have been made by a request that was not completed.
@@ -105,6 +108,7 @@ function recordsIn(store: Store): Records {
       for (const { start, end } of lookups(points.length)) {
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
         if (stride !== null) return { ...unseen, stride }
+        await breathe()
       }
       return { ...unseen, stride: null }
     },
