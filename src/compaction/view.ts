@@ -75,6 +75,7 @@ export function* buildView(
     shortened: tail.filter((index) => !isWhole(index)),
     said: [],
   }
+  yield
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further strides of the same turn move the tail.
   yield* addStandIns(
@@ -83,8 +84,10 @@ export function* buildView(
   )
   if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
   yield* addStandIns(layout.after, beside)
-  for (let index = layout.tail; index < subject.messages.length; index += 1)
+  for (let index = layout.tail; index < subject.messages.length; index += 1) {
     messages.push(yield* treated(index))
+    if (messages.length % MESSAGES_PER_STEP === 0) yield
+  }
 
   // Where everything was folded and no recap fits, something still has to be asked.
   const isBare = messages.length === systemCount && subject.messages.length > systemCount
@@ -127,6 +130,9 @@ export function* buildView(
 }
 
 // --- internal ---
+
+/** Messages taken as they came between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 512
 
 function standInMessage(
   text: string,

@@ -15,7 +15,7 @@ export type RankTable = {
 export const noRank = 0x7fff_ffff
 
 /** Characters of a rank file that are read between two pauses: about a millisecond, before the code is warm. */
-export const RANKS_STEP_CHARACTERS = 65_536
+export const RANKS_STEP_CHARACTERS = 16_384
 
 /**
  * The table of a rank file, in steps. Tokens are kept as bytes in a few arrays and not as 200,000 strings, which would
@@ -23,14 +23,17 @@ export const RANKS_STEP_CHARACTERS = 65_536
  */
 export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
   const tokensMax = yield* countTokens(text)
+  yield
   const tokens = new Uint8Array(Math.ceil((text.length * 3) / 4))
   const ends = new Int32Array(tokensMax + 1)
   const ranks = new Int32Array(tokensMax + 1)
+  yield
   // Half empty at least, so that a search is short. Zero: nothing stands there.
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * tokensMax + 2)))
   const mask = slots.length - 1
   // Half of all look-ups are for two bytes, before anything has been merged.
   const ranksOfTwo = new Int32Array(0x1_0000).fill(noRank)
+  yield
   let tokenBytesMax = 0
   let token = 0
   let pausedAt = 0

@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 
 /** How long paused work may keep the event loop before others get their turn, in milliseconds. */
-const SLICE_MS = 4
+const SLICE_MS = 2
 
 /** Whose work waits for a slice, the one that has waited for longest first. */
 const waiting: (() => void)[] = []
@@ -28,16 +28,18 @@ export async function breathe(): Promise<void> {
   if (isSliceOver()) await nextSlice()
 }
 
+/** Waits for a slice of its own, whatever is left of this one: before work that takes as long and cannot be paused. */
+export function nextSlice(): Promise<void> {
+  sliceStartMs()
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+  })
+}
+
 // --- internal ---
 
 function isSliceOver(): boolean {
   return performance.now() - sliceStartMs() > SLICE_MS
-}
-
-function nextSlice(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve)
-  })
 }
 
 /** When the slice of this turn began: with this call, where nobody has worked in it yet. */
