@@ -23,7 +23,10 @@ export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** Between two pieces of work that cannot be paused: lets others in, where the slice is used up. */
+/**
+ * Between two pieces of work that cannot be paused: lets others in, where the slice is used up. Not for what is done for
+ * every request: a small one would wait beside a long one for each.
+ */
 export async function breathe(): Promise<void> {
   if (isSliceOver()) await nextSlice()
 }

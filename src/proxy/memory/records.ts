@@ -81,9 +81,9 @@ function recordsIn(store: Store): Records {
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
       const nameOf = async (): Promise<Omit<Remembered, 'stride'>> => {
         for (const { start, end } of lookups(points.length)) {
+          if (start > 0) await breathe()
           const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
           const found = await store.getFirst(names)
-          await breathe()
           const name = found === null ? null : readName(found.value)
           if (name !== null) return { ...name, seen: null }
         }
@@ -93,8 +93,9 @@ function recordsIn(store: Store): Records {
         found === null ? null : valid(readStride(found.value, chat.structure.systemCount), chat)
 
       for (const { start, end } of lookups(points.length)) {
+        // What is found at once keeps nobody waiting, and waits for nobody.
+        if (start > 0) await breathe()
         const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
-        await breathe()
         const sight = seen === null ? null : readSight(seen.value)
         if (sight === null) continue
         // From that sight on a stride may have been made by a request that was not completed.
@@ -106,9 +107,9 @@ function recordsIn(store: Store): Records {
       }
       const unseen = await nameOf()
       for (const { start, end } of lookups(points.length)) {
+        if (start > 0) await breathe()
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
         if (stride !== null) return { ...unseen, stride }
-        await breathe()
       }
       return { ...unseen, stride: null }
     },

@@ -77,7 +77,7 @@ export async function readBytes(
   const spans = [...delimited, ...completion.messageSpans]
   const added = await drive(readMessages(spans, source, scope, options.readFacts))
   if (added === null) return 'message-unreadable'
-  await breathe()
+  if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
   const structure = structureOf(messages, repaired?.standIns, grewFrom)
