@@ -27,7 +27,11 @@ const longUnits = 2048
 /** Pieces remembered with their counts: 16,384 of at most 48 units are 2 MB at the very most. */
 const rememberedMax = 16_384
 
-/** A counter over one of js-tiktoken's rank files, in one go. Throws what `tokenCounterSteps` throws. */
+/**
+ * A counter over one of js-tiktoken's rank files, in one go. Throws what `tokenCounterSteps` throws.
+ *
+ * @internal exported for tests
+ */
 export function createTokenCounter(file: RankFile): TokenCounter {
   return finish(tokenCounterSteps(file))
 }

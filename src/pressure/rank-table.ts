@@ -14,7 +14,11 @@ export type RankTable = {
 /** Above every rank, so that the lowest can be looked for without a special case. */
 export const noRank = 0x7fff_ffff
 
-/** Characters of a rank file that are read between two pauses: about a millisecond, before the code is warm. */
+/**
+ * Characters of a rank file that are read between two pauses: about a millisecond, before the code is warm.
+ *
+ * @internal exported for tests
+ */
 export const RANKS_STEP_CHARACTERS = 16_384
 
 /**
