@@ -20,6 +20,7 @@ import { createLastBodies } from './proxy/request/last-bodies.ts'
 import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
 import { createFailures } from './proxy/failures.ts'
+import { createHeavyWork } from './proxy/heavy-work.ts'
 import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
@@ -45,6 +46,7 @@ import type { Store } from './stores/store.ts'
 import { createDesk } from './summaries/desk.ts'
 import { createParameterMemory } from './summaries/parameter-memory.ts'
 import { tellSummary } from './summaries/tell-summary.ts'
+import { createHeapTidying } from './tidy-heap.ts'
 import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
@@ -151,7 +153,7 @@ export function createApp(options: AppOptions): App {
   })
   const bodyLimits = {
     bodyBytesMax: limits.body_mb * MEGABYTE,
-    budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE),
+    budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE, createHeapTidying().over),
     silenceMs: orEndless(limits.idle_s * 1000),
   }
   const lastBodies = createLastBodies({
@@ -195,6 +197,7 @@ export function createApp(options: AppOptions): App {
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
     bodyLimits,
+    heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
       validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
@@ -293,8 +296,11 @@ function clientUrlOf(server: Server, { host, port }: Place): string {
 
 const MEGABYTE = 1024 * 1024
 
+/** From so many new bytes on a conversation waits until another has been measured: some tens of milliseconds of work. */
+const HEAVY_BYTES_MIN = 512 * 1024
+
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
-const FACTS_ENTRIES_MAX = 100_000
+const FACTS_ENTRIES_MAX = 50_000
 
 /** Large values such as tool lists that were found to be JSON, remembered by digest. */
 const VALIDATED_ENTRIES_MAX = 1_000

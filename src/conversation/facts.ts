@@ -50,17 +50,19 @@ export function createFactsReader(
     sizeCalculation: weightOf,
   })
   return function readRememberedFacts(scope, source, span) {
-    const hash = source.hash(span.start, span.end)
-    const key = `${hash} ${scope}`
+    const key = `${source.hash(span.start, span.end)} ${scope}`
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
-    const facts = readHashedFacts(source, span, digest, hash)
+    const facts = readHashedFacts(source, span, digest, key)
     memo.set(key, facts ?? 'unreadable')
     return facts
   }
 }
 
 // --- internal ---
+
+/** Most messages have neither calls nor media, and hundreds of thousands of them may be remembered. */
+const none: readonly never[] = []
 
 function readHashedFacts(source: Source, span: Span, digest: Digest, hash: string): MessageFacts | null {
   const entries = entriesIn(source, span)
@@ -79,13 +81,13 @@ function readHashedFacts(source: Source, span: Span, digest: Digest, hash: strin
     hash,
     role,
     bytes: span.end - span.start,
-    callIds: calls.map(({ id }) => id),
-    callNames: calls.map((call) => call.name),
+    callIds: calls.length === 0 ? none : calls.map(({ id }) => id),
+    callNames: calls.length === 0 ? none : calls.map((call) => call.name),
     emptyCalls: role === 'assistant' && isEmptyList(message['tool_calls']),
     answersId: role === 'tool' ? stringOr(message['tool_call_id'], null) : null,
     name,
     content: contentSpan(message['content'], spans.get('content'), span.start),
-    media: content.media,
+    media: content.media.length === 0 ? none : content.media,
     meaning: digestOfMeaning(meaning, digest),
   }
 }

@@ -32,6 +32,7 @@ export type Media = {
  * content, so that a cache of facts stays small beside the conversations it describes.
  */
 export type MessageFacts = {
+  /** Names its bytes within its scope. */
   readonly hash: string
   readonly role: Role
   /** Length of the message's raw bytes. */

@@ -8,6 +8,7 @@ import {
 } from './request/chat-request.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled } from './finish.ts'
+import type { HeavyWork } from './heavy-work.ts'
 import type { LearnParts } from './learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
 import { bytesIn } from './send/outgoing-body.ts'
@@ -46,6 +47,7 @@ export type HandleParts = Preparation &
     /** Is told of every request that got here. */
     readonly reports: Reports
     readonly bodyLimits: ReadBodyOptions
+    readonly heavyWork: HeavyWork
     /** In which streamed requests usage is asked for (`usage.in_streams`). */
     readonly usageInStreams: UsageOptions['when']
     /** Called when an answer broke off on its way. */
@@ -112,18 +114,23 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       throw error
     })
     const arrival = arrivalNow(parts)
+    const turn = parts.heavyWork.begin(exchange.signal)
     let known: Known | null = null
     try {
       const scope = parts.scopeOf(exchange)
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
-        readChat(body, scope.scope, parts.reading),
+        readChat(body, scope.scope, parts.reading, turn),
       )
-      if (typeof chat === 'string') return await sendUnread(exchange, body, chat, arrival, parts)
+      if (typeof chat === 'string') {
+        turn.end()
+        return await sendUnread(exchange, body, chat, arrival, parts)
+      }
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
       const request = withOffer(await repairRequest(described, parts), parts)
       known = { request, ready: null }
       const ready = await prepare(request, parts)
+      turn.end()
       known = { request, ready }
       const sending = sendingOf(request, body, ready, parts)
       const once = sendOnce(sending.once)
@@ -146,6 +153,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const settling = { release: body.release, arrival, joined }
       return await settle(request, { ...ready, measure }, joined?.outcome ?? outcome, settling, parts)
     } catch (error) {
+      turn.end()
       body.release()
       tellUnanswered(exchange, error, arrival, known)
       throw error

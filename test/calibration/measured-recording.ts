@@ -6,7 +6,7 @@ import { resolveWindow } from '../../src/pressure/window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { digest } from '../../src/proxy/request/body-source.ts'
 import { createMeasure, type Measure } from '../../src/proxy/measure/measure.ts'
-import { readChat } from '../../src/proxy/request/read-chat.ts'
+import { readBytes } from '../../src/proxy/request/read-chat.ts'
 import { asItCame } from '../../src/proxy/rewrite.ts'
 import { describeSent, expectedPromptTokens } from '../../src/proxy/measure/sent-prompt.ts'
 import type { CountedRecording } from './counted-recordings.ts'
@@ -51,8 +51,7 @@ export async function measureRecording(
     const messages = recording.messages.slice(0, messageCount).join(',')
     const tools = recording.tools === '' ? '' : `,"tools":${recording.tools}`
     const bytes = Buffer.from(`{"model":${JSON.stringify(model)},"messages":[${messages}]${tools}}`)
-    const body = { raw: bytes, decoded: bytes, release: () => {} }
-    const chat = await readChat(body, 'recorded', { readFacts, validatedOf })
+    const chat = await readBytes(bytes, 'recorded', { readFacts, validatedOf })
     if (typeof chat === 'string') throw new Error(`${recording.id} cannot be read: ${chat}`)
     const measured = await measure({
       chat,

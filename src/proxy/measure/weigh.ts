@@ -52,7 +52,7 @@ export type WeighRequest = {
 
 /** Weighs conversations; remembers what a message and a list of tools weighed. */
 export function createScales(): (request: WeighRequest) => Promise<Weighed> {
-  const weights = new WeakMap<MessageFacts, Map<string, Weight>>()
+  const weights: KnownWeights = new LRUCache({ max: WAYS_MAX })
   const lists = new WeakMap<readonly Message[], WeightList>()
   const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
 
@@ -87,6 +87,12 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
 /** Lists of tools and schemas whose size is remembered. */
 const AROUND_ENTRIES_MAX = 1024
 
+/** By the way of counting, and not a list of ways for each message: of those there are many. */
+type KnownWeights = LRUCache<string, WeakMap<MessageFacts, Weight>>
+
+/** Encodings, and for messages with media models. */
+const WAYS_MAX = 256
+
 /** What the messages of a conversation weigh under one encoding and model. */
 type WeightList = {
   readonly countedAs: string
@@ -97,7 +103,7 @@ type WeightList = {
 /** Takes over what is known of the conversation that this one grew from. */
 function* weightsOf(
   { chat, counter, encoding, model }: WeighRequest,
-  known: WeakMap<MessageFacts, Map<string, Weight>>,
+  known: KnownWeights,
   lists: WeakMap<readonly Message[], WeightList>,
 ): Steps<WeightList> {
   const { messages, grewFrom } = chat
@@ -114,8 +120,7 @@ function* weightsOf(
     const { facts } = message
     // Only media weigh differently from model to model.
     const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
-    const counts = known.get(facts) ?? new Map<string, Weight>()
-    let weight = counts.get(countedAs)
+    let weight = known.get(countedAs)?.get(facts)
     if (weight === undefined) {
       const parsed = parseMessage(chat.source, message)
       const inline = facts.role === 'assistant' ? inlineThoughts(parsed.text) : ''
@@ -124,8 +129,7 @@ function* weightsOf(
         mediaTokens: facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0),
         thoughtTokens: uncutTokens(parsed, counter.count) + counter.count(inline),
       }
-      counts.set(countedAs, weight)
-      known.set(facts, counts)
+      remember(known, countedAs, facts, weight)
       yield
     }
     weights.push(weight)
@@ -134,6 +138,11 @@ function* weightsOf(
   const list = { countedAs: listAs, messages: weights, sizes }
   lists.set(messages, list)
   return list
+}
+
+function remember(known: KnownWeights, countedAs: string, facts: MessageFacts, weight: Weight): void {
+  const weights = known.get(countedAs) ?? new WeakMap<MessageFacts, Weight>()
+  known.set(countedAs, weights.set(facts, weight))
 }
 
 /** What surrounds the messages beside the system block. */

@@ -2,7 +2,8 @@ import { FoldgateError, ClientGoneError } from '../../errors.ts'
 import { decodeBody } from './decode-body.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { openShare, type ByteBudget, type ByteShare } from '../wire/limits.ts'
-import { declaredBytes, hasBody, inviteBody } from '../wire/upload.ts'
+import { largeBuffer } from '../wire/large-buffer.ts'
+import { bodyAtHand, declaredBytes, hasBody, inviteBody } from '../wire/upload.ts'
 
 export type ReadBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
@@ -39,8 +40,10 @@ export async function readBody(
     const declared = declaredBytes(incoming)
     if (declared !== null && declared > options.bodyBytesMax) throw tooLarge(options.bodyBytesMax)
     if (declared !== null && !share.take(declared)) throw overloaded()
+    // The parser comes to the body once the event that began the request is over.
+    await Promise.resolve()
     if (hasBody(incoming)) inviteBody(incoming, outgoing)
-    const raw = await collect(exchange, options, declared ?? share)
+    const raw = bodyAtHand(incoming) ?? (await collect(exchange, options, declared ?? share))
     const decoded = await decodedBody(raw, incoming.headers['content-encoding'], options.bodyBytesMax, share)
     return { raw, decoded, release: share.release }
   } catch (error) {
@@ -58,7 +61,7 @@ function collect(
   lengthOrShare: number | ByteShare,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const into = typeof lengthOrShare === 'number' ? gatherKnown(lengthOrShare) : gatherPieces(lengthOrShare)
+    const into = gatherFor(lengthOrShare)
     let bytes = 0
     const timer = setTimeout(() => settle(() => reject(timedOut(options.silenceMs))), options.silenceMs)
 
@@ -94,10 +97,18 @@ function collect(
 /** Where the pieces of a body go. `take` is false for one that there is no room for. */
 type Gathering = { readonly take: (piece: Buffer) => boolean; readonly whole: () => Buffer }
 
+function gatherFor(lengthOrShare: number | ByteShare): Gathering {
+  if (typeof lengthOrShare !== 'number') return gatherPieces((bytes) => lengthOrShare.take(bytes))
+  return lengthOrShare < LARGE_BYTES ? gatherPieces(() => true) : gatherKnown(lengthOrShare)
+}
+
+/** A smaller body mostly is one piece, which is taken as it is. */
+const LARGE_BYTES = 64 * 1024
+
 /** Each piece goes to its place as it comes: a list of them that is joined in the end would take the memory twice. */
 function gatherKnown(length: number): Gathering {
   // What a large body does not fill is never touched.
-  const body = Buffer.allocUnsafeSlow(length)
+  const body = largeBuffer(length)
   let bytes = 0
   return {
     take: (piece) => {
@@ -108,12 +119,12 @@ function gatherKnown(length: number): Gathering {
   }
 }
 
-function gatherPieces(share: ByteShare): Gathering {
+function gatherPieces(isRoom: (bytes: number) => boolean): Gathering {
   const pieces: Buffer[] = []
   return {
     take: (piece) => {
       pieces.push(piece)
-      return share.take(piece.length)
+      return isRoom(piece.length)
     },
     whole: () => {
       const [only] = pieces

@@ -16,6 +16,7 @@ import {
 import type { ValidatedValues } from '../../dialects/validated-values.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../drive.ts'
+import type { HeavyTurn } from '../heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { RequestBody } from './read-body.ts'
 
@@ -45,13 +46,17 @@ export type ReadChatOptions = {
   readonly lastBodies?: LastBodies
 }
 
-/** Reads a body as a chat completion; the reason where that cannot be done with certainty. */
+/**
+ * Reads a body as a chat completion; the reason where that cannot be done with certainty. Where much of it is new it
+ * takes a turn, which goes on until the caller ends it.
+ */
 export async function readChat(
   body: RequestBody,
   scope: string,
   options: ReadChatOptions,
+  turn: HeavyTurn,
 ): Promise<Chat | UnreadReason> {
-  return body.decoded === null ? 'encoding' : readBytes(body.decoded, scope, options)
+  return body.decoded === null ? 'encoding' : readBytes(body.decoded, scope, options, null, turn)
 }
 
 /** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
@@ -60,12 +65,15 @@ export async function readBytes(
   scope: string,
   options: ReadChatOptions,
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
+  turn: HeavyTurn | null = null,
 ): Promise<Chat | UnreadReason> {
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
   const arrayStart = lastBodies === null && bytes.length < PAUSED_BYTES_MIN ? null : findMessages(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
+  const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
+  if (turn !== null) await turn.take(newBytes)
   if (!isText(bytes, beginning)) return 'not-utf8'
   const isPaused = arrayStart !== null && beginning === null && bytes.length >= PAUSED_BYTES_MIN
   const delimited = isPaused ? await drive(delimitMessages(source, arrayStart)) : []

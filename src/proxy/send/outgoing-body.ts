@@ -1,14 +1,20 @@
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span } from '../../conversation/source.ts'
 import type { Prepared } from '../rewrite.ts'
+import { largeBuffer } from '../wire/large-buffer.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
-  return Buffer.concat(
-    pieces.map((piece) =>
-      typeof piece === 'string' ? Buffer.from(piece, 'utf8') : original.subarray(piece.start, piece.end),
-    ),
-  )
+  let bytes = 0
+  for (const piece of pieces) {
+    bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.end - piece.start
+  }
+  const body = largeBuffer(bytes)
+  let at = 0
+  for (const piece of pieces) {
+    at += typeof piece === 'string' ? body.write(piece, at) : original.copy(body, at, piece.start, piece.end)
+  }
+  return body
 }
 
 /** Whether what is sent is all of the client's body, as it came. */

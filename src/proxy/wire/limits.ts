@@ -6,16 +6,23 @@ export type ByteBudget = {
   readonly bytesTaken: () => number
 }
 
-export function createByteBudget(bytesMax: number): ByteBudget {
+/** `onEmpty` is told, whenever nothing is held any more, how much was taken since that was last so. */
+export function createByteBudget(bytesMax: number, onEmpty: (bytes: number) => void = () => {}): ByteBudget {
   let taken = 0
+  let takenSinceEmpty = 0
   return {
     take: function take(bytes) {
       if (taken + bytes > bytesMax) return false
       taken += bytes
+      takenSinceEmpty += bytes
       return true
     },
     giveBack: function giveBack(bytes) {
       taken -= bytes
+      if (taken > 0 || takenSinceEmpty === 0) return
+      const bytesSinceEmpty = takenSinceEmpty
+      takenSinceEmpty = 0
+      onEmpty(bytesSinceEmpty)
     },
     bytesTaken: () => taken,
   }

@@ -6,7 +6,7 @@ import { createFailures } from '../../../src/proxy/failures.ts'
 import { createFurtherAnswers } from '../../../src/proxy/reply/further-answers.ts'
 import { bodyOf } from '../../../src/upstream/answer-body.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
-import { readChat } from '../../../src/proxy/request/read-chat.ts'
+import { readBytes } from '../../../src/proxy/request/read-chat.ts'
 import { asItCame, type Prepared } from '../../../src/proxy/rewrite.ts'
 import type { Outcome } from '../../../src/proxy/send/send.ts'
 import type { FurtherRequest } from '../../../src/proxy/reply/send-further.ts'
@@ -17,7 +17,7 @@ async function request(): Promise<Prepared> {
   const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
   const readFacts = createFactsReader(digest, { entriesMax: 10 })
   const validatedOf = createValidatedValues({ entriesMax: 10 })
-  const chat = await readChat({ raw: bytes, decoded: bytes, release: () => {} }, 'scope', {
+  const chat = await readBytes(bytes, 'scope', {
     readFacts,
     validatedOf,
   })
