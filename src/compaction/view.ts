@@ -79,8 +79,7 @@ export function* buildView(
     }
     carryOn(subject, policy, options.stride, { view })
   }
-  for (let index = Math.max(layout.tail, stride.point); index < subject.messages.length; index += 1)
-    messages.push(yield* treated(index))
+  yield* addTail(Math.max(layout.tail, stride.point), subject.messages.length)
 
   // Where everything was folded and no recap fits, something still has to be asked.
   const isBare = messages.length === systemCount && subject.messages.length > systemCount
@@ -112,6 +111,7 @@ export function* buildView(
       shortened: tail.filter((index) => !isWhole(index)),
       said: [],
     }
+    yield
     // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
     // provider's cache, while further strides of the same turn move the tail.
     yield* addStandIns(
@@ -120,7 +120,14 @@ export function* buildView(
     )
     if (layout.latestUser !== null) messages.push(yield* treated(layout.latestUser))
     yield* addStandIns(layout.after, beside)
-    for (let index = layout.tail; index < stride.point; index += 1) messages.push(yield* treated(index))
+    yield* addTail(layout.tail, stride.point)
+  }
+
+  function* addTail(start: number, end: number): Steps<void> {
+    for (let index = start; index < end; index += 1) {
+      messages.push(yield* treated(index))
+      if (messages.length % MESSAGES_PER_STEP === 0) yield
+    }
   }
 
   function* treated(index: number): Steps<ViewMessage> {
@@ -161,6 +168,9 @@ function carriedView(
   const { view } = carriedTo(subject, policy, stride)
   return view?.areNamed === areNamed ? view : null
 }
+
+/** Messages taken as they came between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 512
 
 function standInMessage(
   text: string,

@@ -1,7 +1,7 @@
 import type { Call } from './calls.ts'
 import type { Growth } from './growth.ts'
 import type { Message, MessageFacts } from './message.ts'
-import type { Digest } from './source.ts'
+import type { Digest, Steps } from './source.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {
@@ -30,23 +30,27 @@ export function digestOfMeaning(meaning: Meaning, digest: Digest): string {
  * nothing. A message in the place where it stood before costs no digest, and what it shares with the conversation that
  * it grew from is taken over.
  */
-export function meaningKeys(
+export function* meaningKeys(
   messages: readonly Pick<Message, 'facts'>[],
   systemCount: number,
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
-): readonly string[] {
+): Steps<readonly string[]> {
   const chain = chainOf(digest)
   const keys = grewFrom === null ? [chain.root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
   let key = keys.at(-1) ?? chain.root
   for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
     if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = nextKey(chain, key, facts, digest)
     keys.push(key)
+    if (keys.length % KEYS_PER_STEP === 0) yield
   }
   return keys
 }
 
 // --- internal ---
+
+/** Keys made between two pauses: about a millisecond. */
+const KEYS_PER_STEP = 256
 
 type Link = { readonly previous: string; readonly key: string }
 type Chain = { readonly root: string; readonly links: WeakMap<MessageFacts, Link> }

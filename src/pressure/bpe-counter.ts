@@ -28,12 +28,21 @@ const longUnits = 2048
 const rememberedMax = 16_384
 
 /**
- * A counter over one of js-tiktoken's rank files. Throws an InvariantError if the file splits text by a pattern that is not
- * known here.
+ * A counter over one of js-tiktoken's rank files, in one go. Throws what `tokenCounterSteps` throws.
+ *
+ * @internal exported for tests
  */
 export function createTokenCounter(file: RankFile): TokenCounter {
+  return finish(tokenCounterSteps(file))
+}
+
+/**
+ * The same in steps: reading a rank file takes tens of milliseconds. Throws an InvariantError if the file splits text by a
+ * pattern that is not known here.
+ */
+export function* tokenCounterSteps(file: RankFile): Steps<TokenCounter> {
   const grammar = grammarOf(file.pat_str) ?? refuse()
-  const ranks = readRanks(file)
+  const ranks = yield* readRanks(file)
   // Cleared when full: simpler than evicting, and common words are back at once.
   const remembered = new Map<string, number>()
 
@@ -64,15 +73,15 @@ export function createTokenCounter(file: RankFile): TokenCounter {
   ): number {
     if (end - start > shortUnits) {
       const bytes = ascii ? text.slice(start, end) : utf8Bytes(text, start, end)
-      return ranks.has(bytes) ? 1 : mergeBytes(bytes, ranks).length
+      return ranks.has(bytes, 0, bytes.length) ? 1 : mergeBytes(bytes, ranks).length
     }
-    const piece = text.slice(start, end)
     // An ASCII piece is its own bytes, and most of them are a token.
-    if (ascii && ranks.has(piece)) return 1
+    if (ascii && ranks.has(text, start, end)) return 1
+    const piece = text.slice(start, end)
     const known = remembered.get(piece)
     if (known !== undefined) return known
     const bytes = ascii ? piece : utf8Bytes(piece, 0, piece.length)
-    const count = !ascii && ranks.has(bytes) ? 1 : countShort(bytes, ranks)
+    const count = !ascii && ranks.has(bytes, 0, bytes.length) ? 1 : countShort(bytes, ranks)
     if (remembered.size >= rememberedMax) remembered.clear()
     remembered.set(detached(piece), count)
     return count

@@ -1,4 +1,5 @@
-import { createTokenCounter, type TokenCounter } from './bpe-counter.ts'
+import { finish, type Steps } from '../conversation/source.ts'
+import { tokenCounterSteps, type TokenCounter } from './bpe-counter.ts'
 import type { RankFile } from './rank-table.ts'
 
 export const encodingNames = ['o200k_base', 'cl100k_base'] as const
@@ -13,11 +14,22 @@ export function encodingFor(model: string): EncodingName {
   return cl100kModels.test(model) ? 'cl100k_base' : 'o200k_base'
 }
 
-/** The counter of an encoding. Its rank file (1 to 2 MB) is read at the first call; further calls share the counter. */
-export function loadCounter(name: EncodingName): Promise<TokenCounter> {
+/** How work is done beside other work. */
+export type Pace = {
+  /** Runs paused work to its end, letting other work in between. */
+  readonly run: <Result>(steps: Steps<Result>) => Promise<Result>
+  /** Lets all other work in, before something that takes milliseconds and cannot be paused. */
+  readonly pause: () => Promise<void>
+}
+
+/**
+ * The counter of an encoding. Its rank file (1 to 2 MB) is read at the first call, at that call's pace, in one go where
+ * none is given; further calls share the counter.
+ */
+export function loadCounter(name: EncodingName, pace = atOnce): Promise<TokenCounter> {
   const known = counters.get(name)
   if (known !== undefined) return known
-  const loading = importRanks[name]().then(createTokenCounter)
+  const loading = readCounter(name, pace)
   counters.set(name, loading)
   // A file that could not be read now may be readable later.
   loading.catch(() => counters.delete(name))
@@ -25,6 +37,16 @@ export function loadCounter(name: EncodingName): Promise<TokenCounter> {
 }
 
 // --- internal ---
+
+const atOnce: Pace = { run: async (steps) => finish(steps), pause: async () => {} }
+
+async function readCounter(name: EncodingName, { run, pause }: Pace): Promise<TokenCounter> {
+  // A module is compiled in one piece, whatever its size.
+  await pause()
+  const file = await importRanks[name]()
+  await pause()
+  return run(tokenCounterSteps(file))
+}
 
 // gpt-4 and its dated, turbo and 32k forms, but not gpt-4o, gpt-4.1 and gpt-4.5; Azure writes 35 for 3.5.
 const cl100kModels = /\bgpt-4(?![o.\d])|\bgpt-3\.?5|\btext-embedding-(?:ada-002|3-)/i

@@ -1,3 +1,5 @@
+import type { Steps } from '../conversation/source.ts'
+
 /** A rank file of js-tiktoken, as its modules export it. */
 export type RankFile = { readonly pat_str: string; readonly bpe_ranks: string }
 
@@ -5,61 +7,148 @@ export type RankFile = { readonly pat_str: string; readonly bpe_ranks: string }
 export type RankTable = {
   /** The rank of the bytes from `start` up to `end`, `noRank` where they are no token. */
   readonly rankOf: (bytes: string, start: number, end: number) => number
-  /** Whether the bytes as a whole are one token. */
-  readonly has: (bytes: string) => boolean
+  /** Whether the bytes from `start` up to `end` are one token. */
+  readonly has: (bytes: string, start: number, end: number) => boolean
 }
 
 /** Above every rank, so that the lowest can be looked for without a special case. */
 export const noRank = 0x7fff_ffff
 
-export function readRanks(file: RankFile): RankTable {
-  const ranks = new Map<string, number>()
-  for (const row of file.bpe_ranks.split('\n')) {
-    // `! 100 IQ== Ig==`: the tokens have the ranks from 100 on.
-    const [, offset, ...tokens] = row.split(' ')
-    for (const [index, token] of tokens.entries()) ranks.set(fromBase64(token), Number(offset) + index)
-  }
+/**
+ * Characters of a rank file that are read between two pauses: about a millisecond, before the code is warm.
+ *
+ * @internal exported for tests
+ */
+export const RANKS_STEP_CHARACTERS = 16_384
 
+/**
+ * The table of a rank file, in steps. Tokens are kept as bytes in a few arrays and not as 200,000 strings, which would
+ * take the collector longer to walk than the file takes to read.
+ */
+export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
+  const tokensMax = yield* countTokens(text)
+  yield
+  const tokens = new Uint8Array(Math.ceil((text.length * 3) / 4))
+  const ends = new Int32Array(tokensMax + 1)
+  const ranks = new Int32Array(tokensMax + 1)
+  yield
+  // Half empty at least, so that a search is short. Zero: nothing stands there.
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * tokensMax + 2)))
+  const mask = slots.length - 1
   // Half of all look-ups are for two bytes, before anything has been merged.
   const ranksOfTwo = new Int32Array(0x1_0000).fill(noRank)
+  yield
   let tokenBytesMax = 0
-  for (const [token, rank] of ranks) {
-    tokenBytesMax = Math.max(tokenBytesMax, token.length)
-    if (token.length === 2) ranksOfTwo[token.charCodeAt(0) * 256 + token.charCodeAt(1)] = rank
+  let token = 0
+  let pausedAt = 0
+
+  for (let rowStart = 0; rowStart < text.length;) {
+    // `! 100 IQ== Ig==`: the tokens have the ranks from 100 on.
+    const rowEnd = endAt(text, '\n', rowStart, text.length)
+    const offsetStart = endAt(text, ' ', rowStart, rowEnd) + 1
+    const offsetEnd = endAt(text, ' ', offsetStart, rowEnd)
+    let rank = Number(text.slice(offsetStart, offsetEnd))
+    for (let start = offsetEnd + 1; start < rowEnd; rank += 1) {
+      const end = endAt(text, ' ', start, rowEnd)
+      add(start, end, rank)
+      start = end + 1
+      if (end - pausedAt >= RANKS_STEP_CHARACTERS) {
+        pausedAt = end
+        yield
+      }
+    }
+    rowStart = rowEnd + 1
   }
 
-  return {
-    has: (bytes) => bytes.length <= tokenBytesMax && ranks.has(bytes),
-    rankOf: (bytes, start, end) => {
-      const length = end - start
-      if (length === 2)
-        return ranksOfTwo[bytes.charCodeAt(start) * 256 + bytes.charCodeAt(start + 1)] ?? noRank
-      if (length > tokenBytesMax) return noRank
-      return ranks.get(bytes.slice(start, end)) ?? noRank
-    },
+  function add(start: number, end: number, rank: number): void {
+    const from = ends[token] ?? 0
+    const until = writeBase64(text, start, end, tokens, from)
+    token += 1
+    ends[token] = until
+    ranks[token] = rank
+    tokenBytesMax = Math.max(tokenBytesMax, until - from)
+    if (until - from === 2) ranksOfTwo[(tokens[from] ?? 0) * 256 + (tokens[from + 1] ?? 0)] = rank
+    let hash = hashSeed
+    for (let index = from; index < until; index++) hash = Math.imul(hash ^ (tokens[index] ?? 0), hashPrime)
+    let slot = mixed(hash) & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = token
   }
+
+  function isToken(candidate: number, bytes: string, start: number, end: number): boolean {
+    const from = ends[candidate - 1] ?? 0
+    if ((ends[candidate] ?? 0) - from !== end - start) return false
+    for (let index = start; index < end; index++)
+      if (tokens[from + index - start] !== bytes.charCodeAt(index)) return false
+    return true
+  }
+
+  function rankOf(bytes: string, start: number, end: number): number {
+    const length = end - start
+    if (length === 2) return ranksOfTwo[bytes.charCodeAt(start) * 256 + bytes.charCodeAt(start + 1)] ?? noRank
+    if (length > tokenBytesMax) return noRank
+    let hash = hashSeed
+    for (let index = start; index < end; index++) hash = Math.imul(hash ^ bytes.charCodeAt(index), hashPrime)
+    for (let slot = mixed(hash) & mask; ; slot = (slot + 1) & mask) {
+      const candidate = slots[slot] ?? 0
+      if (candidate === 0) return noRank
+      if (isToken(candidate, bytes, start, end)) return ranks[candidate] ?? noRank
+    }
+  }
+
+  return { rankOf, has: (bytes, start, end) => rankOf(bytes, start, end) !== noRank }
 }
 
 // --- internal ---
+
+// FNV-1a: good enough for short runs of bytes, and one multiplication each.
+const hashSeed = 0x811c_9dc5 | 0
+const hashPrime = 0x0100_0193
+
+/** The upper bits of a hash stirred into the lower ones, which choose the slot. */
+function mixed(hash: number): number {
+  return hash ^ (hash >>> 15)
+}
+
+/** How many tokens a rank file has, at most. */
+function* countTokens(text: string): Steps<number> {
+  let count = 0
+  let pausedAt = 0
+  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) {
+    count += 1
+    if (at - pausedAt >= RANKS_STEP_CHARACTERS) {
+      pausedAt = at
+      yield
+    }
+  }
+  return count
+}
+
+/** Where the next such character stands before `end`; `end` where there is none. */
+function endAt(text: string, character: string, start: number, end: number): number {
+  const at = text.indexOf(character, start)
+  return at === -1 || at > end ? end : at
+}
 
 const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const base64Values = new Uint8Array(128)
 for (let value = 0; value < base64Alphabet.length; value++)
   base64Values[base64Alphabet.charCodeAt(value)] = value
 
-function fromBase64(encoded: string): string {
-  let bytes = ''
+/** Writes the bytes that stand in base64 from `start` up to `end` into `bytes` at `at`; where writing ended. */
+function writeBase64(text: string, start: number, end: number, bytes: Uint8Array, at: number): number {
+  let length = at
   let bits = 0
   let bitCount = 0
-  for (let index = 0; index < encoded.length; index++) {
-    const unit = encoded.charCodeAt(index)
+  for (let index = start; index < end; index++) {
+    const unit = text.charCodeAt(index)
     if (unit === 0x3d) break
     bits = ((bits << 6) | (base64Values[unit] ?? 0)) & 0xffff
     bitCount += 6
     if (bitCount >= 8) {
       bitCount -= 8
-      bytes += String.fromCharCode((bits >> bitCount) & 0xff)
+      bytes[length++] = (bits >> bitCount) & 0xff
     }
   }
-  return bytes
+  return length
 }

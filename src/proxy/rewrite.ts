@@ -11,7 +11,7 @@ import { InvariantError } from '../errors.ts'
 import { noExcess } from '../pressure/calibration/expected.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from './archiving.ts'
-import { drive } from './drive.ts'
+import { breathe, drive } from './drive.ts'
 import type { Counted } from './measure/measure.ts'
 import type { Chat } from './request/read-chat.ts'
 import type { RecordPlace, Records } from './memory/records.ts'
@@ -228,7 +228,10 @@ function createViews(cache: MadeCache) {
   ): Promise<Prepared> {
     const { profile } = request
     const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
-    return prepared(request, counted, { stride, view }, strict)
+    await breathe()
+    const made = prepared(request, counted, { stride, view }, strict)
+    await breathe()
+    return made
   }
 
   async function dryRun(

@@ -28,7 +28,7 @@ function fileAfter(subject: Subject, policy: Policy, stride: Stride, file = ''):
     subject,
     stride,
     lost: finish(lostMessages(subject, policy, cache, stride)),
-    keys: meaningKeys(subject.messages, subject.structure.systemCount, digest),
+    keys: finish(meaningKeys(subject.messages, subject.structure.systemCount, digest)),
     time: '2026-11-03T10:20:30.000Z',
     holdings: readHoldings(file),
   }

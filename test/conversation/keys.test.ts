@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { meaningKeys } from '../../src/conversation/keys.ts'
-import type { Digest } from '../../src/conversation/source.ts'
+import { finish, type Digest } from '../../src/conversation/source.ts'
 import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/facts.ts'
 import { digest } from '../support/source.ts'
 
@@ -87,21 +87,25 @@ describe('messages that mean something else have another digest', () => {
   })
 })
 
+function keysOf(...given: Parameters<typeof meaningKeys>): readonly string[] {
+  return finish(meaningKeys(...given))
+}
+
 describe('meaningKeys', () => {
   const conversation = messagesOf([system, user, assistant, user, user])
 
   test('has a key for every prefix, the same for the same prefix', () => {
-    const keys = meaningKeys(conversation, 1, digest)
+    const keys = keysOf(conversation, 1, digest)
     expect(keys).toHaveLength(6)
     expect(new Set(keys).size).toBe(5)
-    expect(meaningKeys(conversation.slice(0, 3), 1, digest)).toEqual(keys.slice(0, 4))
+    expect(keysOf(conversation.slice(0, 3), 1, digest)).toEqual(keys.slice(0, 4))
   })
 
   test('the leading system block is no part of it', () => {
     const clocked = messagesOf([{ role: 'system', content: 'it is 12:01' }, user, assistant, user, user])
-    expect(meaningKeys(clocked, 1, digest)).toEqual(meaningKeys(conversation, 1, digest))
+    expect(keysOf(clocked, 1, digest)).toEqual(keysOf(conversation, 1, digest))
     const two = messagesOf([system, { role: 'developer', content: 'be kind' }, user, assistant, user, user])
-    expect(meaningKeys(two, 2, digest).slice(2)).toEqual(meaningKeys(conversation, 1, digest).slice(1))
+    expect(keysOf(two, 2, digest).slice(2)).toEqual(keysOf(conversation, 1, digest).slice(1))
   })
 
   test('a conversation seen before costs no digests', () => {
@@ -111,18 +115,25 @@ describe('meaningKeys', () => {
       return digest(text)
     }
     const distinct = messagesOf(['a', 'b', 'c'].map((content) => ({ role: 'user', content })))
-    const keys = meaningKeys(distinct, 0, counting)
+    const keys = keysOf(distinct, 0, counting)
     const before = digests
-    expect(meaningKeys(distinct, 0, counting)).toEqual(keys)
+    expect(keysOf(distinct, 0, counting)).toEqual(keys)
     expect(digests).toBe(before)
   })
 
   test('a message that stands in several conversations has the key of each', () => {
     const [one, other] = [messagesOf([user, assistant]), messagesOf([assistant, user])]
     const shared = messagesOf([user]).slice(0, 1)
-    const first = meaningKeys([...one, ...shared], 0, digest)
-    const second = meaningKeys([...other, ...shared], 0, digest)
+    const first = keysOf([...one, ...shared], 0, digest)
+    const second = keysOf([...other, ...shared], 0, digest)
     expect(first.at(-1)).not.toBe(second.at(-1))
-    expect(meaningKeys([...one, ...shared], 0, digest)).toEqual(first)
+    expect(keysOf([...one, ...shared], 0, digest)).toEqual(first)
+  })
+
+  test('of a long conversation they are found in steps', () => {
+    const long = messagesOf(
+      Array.from({ length: 2_000 }, (_, index) => ({ role: 'user', content: `${index}` })),
+    )
+    expect([...meaningKeys(long, 0, digest)].length).toBeGreaterThanOrEqual(5)
   })
 })

@@ -3,7 +3,8 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../../src/errors.ts'
-import { createTokenCounter } from '../../src/pressure/bpe-counter.ts'
+import { createTokenCounter, tokenCounterSteps } from '../../src/pressure/bpe-counter.ts'
+import { RANKS_STEP_CHARACTERS } from '../../src/pressure/rank-table.ts'
 
 // Repeated, most of them are one single piece of any length.
 const runs = [
@@ -57,6 +58,12 @@ describe.each([
     expect(step.value).toBe(counter.count(text))
     expect(pauses).toBeGreaterThanOrEqual(Math.floor(text.length / 32_768))
   })
+})
+
+// Its table was made in one go at the first request that was counted: 100 ms in which no other was answered.
+test('a rank file is read in steps, each of a small part of it', () => {
+  const pauses = [...tokenCounterSteps(o200k)].length
+  expect(pauses).toBeGreaterThanOrEqual(Math.floor(o200k.bpe_ranks.length / RANKS_STEP_CHARACTERS))
 })
 
 test('a rank file with a pattern that is not known is refused instead of counted wrongly', () => {

@@ -119,10 +119,12 @@ describe('a long piece merged in blocks', () => {
   const vocabulary = fc
     .array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 6 }), { maxLength: 40 })
     .map((tokens) =>
-      readRanks({
-        pat_str: '',
-        bpe_ranks: `! 0 ${['a', 'b', 'c', ...tokens].map((token) => btoa(token)).join(' ')}`,
-      }),
+      finish(
+        readRanks({
+          pat_str: '',
+          bpe_ranks: `! 0 ${['a', 'b', 'c', ...tokens].map((token) => btoa(token)).join(' ')}`,
+        }),
+      ),
     )
 
   test('has the count of the whole merged at once, whatever the ranks and wherever the seams fall', () => {

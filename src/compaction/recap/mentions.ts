@@ -48,9 +48,11 @@ export function* mentionsIn(
       })
     }
     ageTokens += subject.sizes[index] ?? 0
+    yield
   }
   for (const index of visible) {
     for (const { name } of yield* thingsOf(subject, index, cache)) found.delete(name)
+    yield
   }
   return found
 }

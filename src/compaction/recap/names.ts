@@ -1,3 +1,4 @@
+import type { Steps } from '../../conversation/source.ts'
 import type { CountTokens } from '../subject.ts'
 import type { Mention } from './mentions.ts'
 import { likelihoodOf, needsWords } from './rank.ts'
@@ -18,16 +19,19 @@ export type NameOptions = {
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
  * they were named with. Lines stand in the order in which their first thing was last named.
  */
-export function nameLines(options: NameOptions): string[] {
+export function* nameLines(options: NameOptions): Steps<string[]> {
   const { count } = options
   const named = new Set(options.standing)
   const lines: Line[] = []
   const groups = new Map<string, Group>()
   let left = options.tokensMax
   let misses = 0
-  for (const { name, shown, mention } of entriesOf(options.mentions)) {
+  let tried = 0
+  for (const { name, shown, mention } of yield* entriesOf(options.mentions)) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
+    tried += 1
+    if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
     const context = isBare ? options.contextOf(mention.latest) : ''
     const group = groups.get(context)
@@ -70,12 +74,43 @@ const MISSES_MAX = 20
 /** Characters of a token in names and the words around them, about: to rank by, not to count with. */
 const CHARS_PER_TOKEN = 3
 
-function entriesOf(mentions: ReadonlyMap<string, Mention>): Entry[] {
-  const entries: Entry[] = []
+/** Names written between two pauses: each is counted, and a message may have to be read for its context. */
+const TRIED_PER_STEP = 16
+
+/** Names judged and sorted between two pauses: about a millisecond. */
+const JUDGED_PER_STEP = 1_000
+
+/** The likeliest for their size first; of equals the one that was met first. */
+function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Iterable<Entry>> {
+  const runs: Entry[][] = [[]]
   for (const [name, mention] of mentions) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
-    entries.push({ name, shown, worth, mention })
+    const run = runs.at(-1) ?? []
+    run.push({ name, shown, worth, mention })
+    if (run.length < JUDGED_PER_STEP) continue
+    run.sort((a, b) => b.worth - a.worth)
+    runs.push([])
+    yield
   }
-  return entries.sort((a, b) => b.worth - a.worth)
+  runs.at(-1)?.sort((a, b) => b.worth - a.worth)
+  return merged(runs)
+}
+
+/** The entries of sorted runs in one order, as far as they are asked for: a recap takes a few hundred of thousands. */
+function* merged(runs: readonly (readonly Entry[])[]): Generator<Entry, void, void> {
+  const taken = runs.map(() => 0)
+  for (;;) {
+    let best: Entry | null = null
+    let from = 0
+    for (const [index, run] of runs.entries()) {
+      const entry = run[taken[index] ?? 0]
+      if (entry === undefined || (best !== null && entry.worth <= best.worth)) continue
+      best = entry
+      from = index
+    }
+    if (best === null) return
+    taken[from] = (taken[from] ?? 0) + 1
+    yield best
+  }
 }

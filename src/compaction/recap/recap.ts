@@ -63,6 +63,7 @@ export function* recapOf(
     cache.set(key, bare)
     return bare
   }
+  yield
   writeSystem(subject, indexes, folded, writer)
   writeUsers(subject, indexes, folded, writer, areNamed)
   yield* writeQuotesAndNames(
@@ -77,8 +78,8 @@ export function* recapOf(
     cache,
     writer,
   )
-  const text = writer.close()
-  const made: Made = { text, tokens: subject.count(text), how: null }
+  yield
+  const made: Made = { ...writer.close(), how: null }
   cache.set(key, made)
   return made
 }
@@ -168,10 +169,12 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
   })
   if (quotes.length > 0 && writer.line(headings.quotes)) {
-    for (const { label, text } of quotes) writer.line(`${label}\n${text}`)
+    for (const { label, text } of quotes) {
+      writer.line(`${label}\n${text}`)
+      yield
+    }
   }
-  yield
-  const lines = nameLines({
+  const lines = yield* nameLines({
     mentions,
     standing: new Set(
       [writer.written(), ...run.said].flatMap((text) => [...thingsIn(text)].map(({ name }) => name)),
@@ -180,6 +183,7 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     count: subject.count,
     contextOf: (index) => contextOf(subject, index, cache),
   })
+  yield
   if (lines.length === 0 || !writer.line(headings.names)) return
   for (const line of lines) writer.line(line)
 }

@@ -11,7 +11,8 @@ export type Writer = {
   readonly written: () => string
   /** Tokens of what was written, closing words included. */
   readonly spentTokens: () => number
-  readonly close: () => string
+  /** All of it, and its tokens. */
+  readonly close: () => { readonly text: string; readonly tokens: number }
 }
 
 export function createWriter(count: CountTokens, tokensMax: number): Writer {
@@ -39,7 +40,8 @@ export function createWriter(count: CountTokens, tokensMax: number): Writer {
       // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
       for (;;) {
         const text = `${lines.join('\n')}\n${closing}`
-        if (lines.length <= 1 || count(text) <= tokensMax) return text
+        const tokens = count(text)
+        if (lines.length <= 1 || tokens <= tokensMax) return { text, tokens }
         lines.pop()
       }
     },

@@ -20,6 +20,7 @@ import { startingRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { JsonObject } from '../../conversation/json-value.ts'
+import { drive, nextSlice } from '../drive.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
 import { nameOfCounts, type ModelKey } from '../../upstream/model-key.ts'
@@ -114,7 +115,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       }
     }
 
-    const counter = await loadCounter(encoding)
+    const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
     const weighed = await weigh({
       chat,
       counter,

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
+import { breathe } from '../drive.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
 import {
@@ -91,6 +92,7 @@ function recordsIn(store: Store): Records {
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
       const nameOf = async (): Promise<Omit<Remembered, 'stride'>> => {
         for (const { start, end } of lookups(points.length)) {
+          if (start > 0) await breathe()
           const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
           const found = await store.getFirst(names)
           const name = found === null ? null : readName(found.value)
@@ -102,6 +104,8 @@ function recordsIn(store: Store): Records {
         found === null ? null : valid(readOnce(found.value, chat.structure.systemCount), chat)
 
       for (const { start, end } of lookups(points.length)) {
+        // What is found at once keeps nobody waiting, and waits for nobody.
+        if (start > 0) await breathe()
         const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
         const sight = seen === null ? null : readSight(seen.value)
         if (sight === null) continue
@@ -114,6 +118,7 @@ function recordsIn(store: Store): Records {
       }
       const unseen = await nameOf()
       for (const { start, end } of lookups(points.length)) {
+        if (start > 0) await breathe()
         const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
         if (stride !== null) return { ...unseen, stride }
       }

@@ -3,7 +3,7 @@ import type { Growth } from '../../conversation/growth.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../conversation/facts.ts'
 import type { Message } from '../../conversation/message.ts'
-import { readMessages } from '../../conversation/messages.ts'
+import { delimitMessages, readMessages } from '../../conversation/messages.ts'
 import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
 import type { Source } from '../../conversation/source.ts'
 import { structureOf, type Structure } from '../../conversation/structure.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../dialects/chat-completions.ts'
 import type { ValidatedValues } from '../../dialects/validated-values.ts'
 import { bodySource, digest } from './body-source.ts'
-import { drive } from '../drive.ts'
+import { breathe, drive } from '../drive.ts'
 import type { HeavyTurn } from '../heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { RequestBody } from './read-body.ts'
@@ -70,20 +70,26 @@ export async function readBytes(
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
-  const arrayStart = lastBodies === null ? null : findMessages(source)
+  const arrayStart = lastBodies === null && bytes.length < PAUSED_BYTES_MIN ? null : findMessages(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
   const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
   if (turn !== null) await turn.take(newBytes)
   if (!isText(bytes, beginning)) return 'not-utf8'
-  const read = readChatCompletion(source, options.validatedOf(scope), beginning?.span)
+  const isPaused = arrayStart !== null && beginning === null && bytes.length >= PAUSED_BYTES_MIN
+  const delimited = isPaused ? await drive(delimitMessages(source, arrayStart)) : []
+  const end = delimited.at(-1)?.end
+  const known = arrayStart === null || end === undefined ? beginning?.span : { start: arrayStart, end }
+  const read = readChatCompletion(source, options.validatedOf(scope), known)
   if (!read.read) return read.reason
   const completion = read.request
-  const added = await drive(readMessages(completion.messageSpans, source, scope, options.readFacts))
+  const spans = [...delimited, ...completion.messageSpans]
+  const added = await drive(readMessages(spans, source, scope, options.readFacts))
   if (added === null) return 'message-unreadable'
+  if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
   const structure = structureOf(messages, repaired?.standIns, grewFrom)
-  const keys = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  const keys = await drive(meaningKeys(messages, structure.systemCount, digest, grewFrom))
   if (arrayStart !== null)
     lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
   return {
@@ -99,6 +105,9 @@ export async function readBytes(
 }
 
 // --- internal ---
+
+/** From this size on the messages of a body are delimited in steps: all of them at once would take milliseconds. */
+const PAUSED_BYTES_MIN = 524_288
 
 /** Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII byte. */
 function isText(bytes: Buffer, known: SharedBeginning | null): boolean {
