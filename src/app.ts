@@ -151,9 +151,14 @@ export function createApp(options: AppOptions): App {
     nowMs,
     fileToName: (conversation) => (settings.archive.mention ? (archive?.fileOf(conversation) ?? null) : null),
   })
+  const heap = createHeapTidying()
   const bodyLimits = {
     bodyBytesMax: limits.body_mb * MEGABYTE,
-    budget: createByteBudget(limits.bytes_in_flight_mb * MEGABYTE, createHeapTidying().over),
+    budget: createByteBudget({
+      bytesMax: limits.bytes_in_flight_mb * MEGABYTE,
+      onCrowded: heap.crowded,
+      onEmpty: heap.over,
+    }),
     silenceMs: orEndless(limits.idle_s * 1000),
   }
   const lastBodies = createLastBodies({

@@ -24,7 +24,6 @@ import { StoreError } from './stores/store-error.ts'
 import { openTracing, type Tracing } from './tracing/open-tracing.ts'
 import { TracingError } from './tracing/tracing-error.ts'
 import { tracingWanted } from './tracing/wanted.ts'
-import { limitHeapGrowth } from './tidy-heap.ts'
 import { startLine } from './start-line.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
@@ -86,7 +85,6 @@ function environment(flagValues: FlagValues) {
 }
 
 async function serve(flagValues: FlagValues): Promise<number> {
-  limitHeapGrowth()
   const where = environment(flagValues)
   const configuration = await loadConfiguration(where)
   if (!configuration.ok) return complain(configuration.problems.map(formatProblem))

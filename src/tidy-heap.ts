@@ -1,29 +1,35 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/**
- * Lets the heap grow by half of what lives before it is collected again. V8 by itself lets it grow to several times
- * that, which is right where memory is for the asking; beside other containers it is not, and what conversations leave
- * behind is garbage within a second.
- */
-export function limitHeapGrowth(): void {
-  setFlagsFromString('--heap-growing-percent=50')
-}
-
 export type HeapTidying = {
+  /** Many large bodies are held at a time. */
+  readonly crowded: () => void
   /** So many bytes of bodies were held, and nothing of them is any more. */
   readonly over: (bytes: number) => void
 }
 
 /**
- * Collects what a load has left behind once it is over: V8 collects when something is allocated, so that of a process
- * with nothing to do the bodies of its busiest minute stay in memory until the next one.
+ * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
+ * grow to several times what lives in it before it collects again, which is the quickest where memory is for the asking;
+ * and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
+ * stays in memory until the next one.
  */
 export function createHeapTidying(): HeapTidying {
+  let isLimited = false
   let bytesSince = 0
   let timer: NodeJS.Timeout | null = null
+
+  function limitGrowth(percent: number): void {
+    setFlagsFromString(`--heap-growing-percent=${percent}`)
+    isLimited = percent !== AS_V8_LIKES
+  }
+
   return {
+    crowded: () => {
+      if (!isLimited) limitGrowth(CROWDED_GROWTH_PERCENT)
+    },
     over: (bytes) => {
+      if (isLimited) limitGrowth(AS_V8_LIKES)
       bytesSince += bytes
       if (bytesSince < TIDY_BYTES) return
       // A load that goes on moves it, the small requests that always come do not.
@@ -40,6 +46,11 @@ export function createHeapTidying(): HeapTidying {
 
 // --- internal ---
 
+/** By how much of what lives the heap may grow before it is collected, while many bodies are held. */
+const CROWDED_GROWTH_PERCENT = 30
+
+const AS_V8_LIKES = 0
+
 /** Less is no load. */
 const TIDY_BYTES = 64 * 1024 * 1024
 
@@ -48,9 +59,11 @@ const LARGE_BYTES = 1024 * 1024
 /** How long nothing was held before garbage is collected, in milliseconds. */
 const QUIET_MS = 2_000
 
-/** As long as it takes to mark what lives: some tens of milliseconds. */
+/** As long as it takes to mark what lives: some tens of milliseconds. Twice: the first frees pages, the second gives them back. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
-  if (typeof collect === 'function') collect()
+  if (typeof collect !== 'function') return
+  collect()
+  setImmediate(() => void collect())
 }

@@ -2,7 +2,7 @@ import { FoldgateError, ClientGoneError } from '../../errors.ts'
 import { decodeBody } from './decode-body.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { openShare, type ByteBudget, type ByteShare } from '../wire/limits.ts'
-import { largeBuffer } from '../wire/large-buffer.ts'
+import { mappedBuffer } from '../wire/mapped-buffer.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody } from '../wire/upload.ts'
 
 export type ReadBodyOptions = {
@@ -61,7 +61,7 @@ function collect(
   lengthOrShare: number | ByteShare,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const into = gatherFor(lengthOrShare)
+    const into = gatherFor(lengthOrShare, options.budget.isCrowded())
     let bytes = 0
     const timer = setTimeout(() => settle(() => reject(timedOut(options.silenceMs))), options.silenceMs)
 
@@ -97,18 +97,18 @@ function collect(
 /** Where the pieces of a body go. `take` is false for one that there is no room for. */
 type Gathering = { readonly take: (piece: Buffer) => boolean; readonly whole: () => Buffer }
 
-function gatherFor(lengthOrShare: number | ByteShare): Gathering {
+function gatherFor(lengthOrShare: number | ByteShare, isCrowded: boolean): Gathering {
   if (typeof lengthOrShare !== 'number') return gatherPieces((bytes) => lengthOrShare.take(bytes))
-  return lengthOrShare < LARGE_BYTES ? gatherPieces(() => true) : gatherKnown(lengthOrShare)
+  return lengthOrShare < LARGE_BYTES ? gatherPieces(() => true) : gatherKnown(lengthOrShare, isCrowded)
 }
 
 /** A smaller body mostly is one piece, which is taken as it is. */
 const LARGE_BYTES = 64 * 1024
 
 /** Each piece goes to its place as it comes: a list of them that is joined in the end would take the memory twice. */
-function gatherKnown(length: number): Gathering {
+function gatherKnown(length: number, isCrowded: boolean): Gathering {
   // What a large body does not fill is never touched.
-  const body = largeBuffer(length)
+  const body = isCrowded ? mappedBuffer(length) : Buffer.allocUnsafeSlow(length)
   let bytes = 0
   return {
     take: (piece) => {

@@ -1,7 +1,6 @@
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span } from '../../conversation/source.ts'
 import type { Prepared } from '../rewrite.ts'
-import { largeBuffer } from '../wire/large-buffer.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
@@ -9,7 +8,7 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
   for (const piece of pieces) {
     bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.end - piece.start
   }
-  const body = largeBuffer(bytes)
+  const body = Buffer.allocUnsafeSlow(bytes)
   let at = 0
   for (const piece of pieces) {
     at += typeof piece === 'string' ? body.write(piece, at) : original.copy(body, at, piece.start, piece.end)

@@ -4,10 +4,19 @@ export type ByteBudget = {
   readonly take: (bytes: number) => boolean
   readonly giveBack: (bytes: number) => void
   readonly bytesTaken: () => number
+  /** Whether so much is held that memory counts for more than time. */
+  readonly isCrowded: () => boolean
 }
 
-/** `onEmpty` is told, whenever nothing is held any more, how much was taken since that was last so. */
-export function createByteBudget(bytesMax: number, onEmpty: (bytes: number) => void = () => {}): ByteBudget {
+export type ByteBudgetOptions = {
+  readonly bytesMax: number
+  /** Called at every body that is taken while it is crowded. */
+  readonly onCrowded?: () => void
+  /** Called whenever nothing is held any more, with what was taken since that was last so. */
+  readonly onEmpty?: (bytes: number) => void
+}
+
+export function createByteBudget({ bytesMax, onCrowded, onEmpty }: ByteBudgetOptions): ByteBudget {
   let taken = 0
   let takenSinceEmpty = 0
   return {
@@ -15,6 +24,7 @@ export function createByteBudget(bytesMax: number, onEmpty: (bytes: number) => v
       if (taken + bytes > bytesMax) return false
       taken += bytes
       takenSinceEmpty += bytes
+      if (taken >= CROWDED_BYTES) onCrowded?.()
       return true
     },
     giveBack: function giveBack(bytes) {
@@ -22,9 +32,10 @@ export function createByteBudget(bytesMax: number, onEmpty: (bytes: number) => v
       if (taken > 0 || takenSinceEmpty === 0) return
       const bytesSinceEmpty = takenSinceEmpty
       takenSinceEmpty = 0
-      onEmpty(bytesSinceEmpty)
+      onEmpty?.(bytesSinceEmpty)
     },
     bytesTaken: () => taken,
+    isCrowded: () => taken >= CROWDED_BYTES,
   }
 }
 
@@ -50,3 +61,8 @@ export function openShare(budget: ByteBudget): ByteShare {
     },
   }
 }
+
+// --- internal ---
+
+/** More than one agent has in flight, however long its conversation. */
+const CROWDED_BYTES = 32 * 1024 * 1024

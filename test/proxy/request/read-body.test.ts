@@ -15,7 +15,7 @@ async function startReader(given: Partial<ReadBodyOptions> = {}): Promise<Reader
   const upstream = await fakeUpstream(silence)
   const bodies: RequestBody[] = []
   const errors: unknown[] = []
-  const budget = createByteBudget(64 * mebibyte)
+  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
   const proxy = await startProxy(upstream.url, {
     handleChat: async (exchange) => {
       try {
@@ -119,7 +119,7 @@ describe('limits', () => {
   })
 
   test('bodies in flight are bounded together, and given back', async () => {
-    const budget = createByteBudget(1_000)
+    const budget = createByteBudget({ bytesMax: 1_000 })
     await using reader = await startReader({ budget })
     await post(reader, 'x'.repeat(800))
     expect(budget.bytesTaken()).toBe(800)
@@ -146,7 +146,7 @@ describe('limits', () => {
 })
 
 test('a client that leaves in the middle of its body gives its bytes back', async () => {
-  const budget = createByteBudget(1_000)
+  const budget = createByteBudget({ bytesMax: 1_000 })
   await using reader = await startReader({ budget })
   const socket = await openRaw(
     reader.port,
