@@ -1,3 +1,4 @@
+import { batchingStore } from './batching-store.ts'
 import { encryptedStore } from './encrypted-store.ts'
 import { installationSecret } from './installation-secret.ts'
 import { openMemoryStore } from './memory-store.ts'
@@ -74,7 +75,8 @@ async function openAt(
   const { encryptKey } = options
   const bare = await openBareStore(location, options)
   const { secret, release } = await agreed(bare, options)
-  const store = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
+  const readable = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
+  const store = location.kind === 'memory' ? readable : batchingStore(readable)
   return {
     secret,
     store: {

@@ -35,8 +35,10 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     let first: number | bigint | null = null
     for (const { key, value, group } of entries) {
       const bytes = Buffer.from(value, 'utf8')
-      statements.delete.run(key)
-      if (bytes.length > bytesMax) continue
+      if (bytes.length > bytesMax) {
+        statements.delete.run(key)
+        continue
+      }
       const { lastInsertRowid } = statements.insert.run(key, bytes, group ?? null, expiry())
       first ??= lastInsertRowid
     }
@@ -141,7 +143,8 @@ function prepareStatements(database: DatabaseSync) {
     ),
     insert: database.prepare(
       'INSERT INTO entries (id, key, value, conversation, expires_ms) ' +
-        'VALUES ((SELECT coalesce(max(id), 0) + 1 FROM entries), ?, ?, ?, ?)',
+        'VALUES ((SELECT coalesce(max(id), 0) + 1 FROM entries), ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE ' +
+        'SET id = excluded.id, value = excluded.value, conversation = excluded.conversation, expires_ms = excluded.expires_ms',
     ),
     delete: database.prepare('DELETE FROM entries WHERE key = ?'),
     deleteAll: database.prepare('DELETE FROM entries WHERE key IN (SELECT value FROM json_each(?))'),
