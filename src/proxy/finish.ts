@@ -47,20 +47,20 @@ export type SettleParts = Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & {
 export type SettleOptions = Pick<Settled, 'release' | 'joined'> & { readonly arrival: Arrival }
 
 /** What remains of a request when its answer is settled on. */
-export async function settle(
+export function settle(
   request: ChatRequest,
   ready: Ready,
   outcome: Outcome,
   { release, arrival, joined }: SettleOptions,
   parts: SettleParts,
-): Promise<Settled> {
+): Settled {
   const { failures, memory, rateLimits, nowMs } = parts
   // The answer is there: nothing that only learns from it may stand in its way.
   const isAccepted = isAnswered(outcome)
   // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
   const outlook = isAccepted && outcome.remedy === 'none' ? ready.outlook : noOutlook
   outlook.begin?.()
-  const lesson = await failures.around('observation', null, async () => {
+  const lesson = failures.attempt('observation', null, () => {
     if (isAccepted) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
     if (outcome.answer.status === 429) {
       const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
@@ -105,11 +105,10 @@ export async function finish(
     stallMs: parts.stallMs,
   })
   const { failures } = parts
-  const report = await failures.around('observation', null, async () => observer.end())
-  await failures.around('observation', null, async () => {
-    if (report === null || settled.lesson === null) return null
+  const report = failures.attempt('observation', null, observer.end)
+  failures.attempt('observation', undefined, () => {
+    if (report === null || settled.lesson === null) return
     learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
-    return null
   })
   const total = joined?.total() ?? oneAnswer
   const { usage = null, model: answeredBy = null } = report ?? {}

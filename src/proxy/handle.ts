@@ -127,7 +127,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       }
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
-      const request = withOffer(await repairRequest(described, parts), parts)
+      const repaired = described.profile.repair ? await repairRequest(described, parts) : described
+      const request = withOffer(repaired, parts)
       known = { request, ready: null }
       const ready = await prepare(request, parts)
       turn.end()
@@ -151,7 +152,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const isSmall = bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE
       if (isSmall && joined?.isOpen !== true) body.release()
       const settling = { release: body.release, arrival, joined }
-      return await settle(request, { ...ready, measure }, joined?.outcome ?? outcome, settling, parts)
+      return settle(request, { ...ready, measure }, joined?.outcome ?? outcome, settling, parts)
     } catch (error) {
       turn.end()
       body.release()

@@ -93,7 +93,21 @@ export function totalsOfSummary(
 /** Adds `more` to `sum`. */
 export function addTotals(sum: Totals, more: Totals): void {
   if (more.since < sum.since) sum.since = more.since
-  for (const name of sums) sum[name] += more[name]
+  // Each by its name: looked up in a list, they cost every request more than all the rest of its books.
+  sum.requests += more.requests
+  sum.beyond_window += more.beyond_window
+  sum.beyond_unknown += more.beyond_unknown
+  sum.strides += more.strides
+  sum.recoveries += more.recoveries
+  sum.saved_tokens += more.saved_tokens
+  sum.observed_tokens += more.observed_tokens
+  sum.summary_tokens += more.summary_tokens
+  sum.saved_money += more.saved_money
+  sum.summary_money += more.summary_money
+  sum.priced_requests += more.priced_requests
+  sum.unknown_requests += more.unknown_requests
+  sum.priced_summaries += more.priced_summaries
+  sum.unknown_summaries += more.unknown_summaries
 }
 
 /** The headline of what all processes have written down; null totals: nothing yet. */
@@ -117,23 +131,6 @@ export function headlineOf(totals: Totals | null): Headline {
 }
 
 // --- internal ---
-
-const sums = [
-  'requests',
-  'beyond_window',
-  'beyond_unknown',
-  'strides',
-  'recoveries',
-  'saved_tokens',
-  'observed_tokens',
-  'summary_tokens',
-  'saved_money',
-  'summary_money',
-  'priced_requests',
-  'unknown_requests',
-  'priced_summaries',
-  'unknown_summaries',
-] as const satisfies readonly Exclude<keyof Totals, 'process' | 'since'>[]
 
 /** Where there were some and none of them has a price, nothing is known. */
 function isUnknown(priced: number, unknown: number): boolean {
