@@ -16,7 +16,7 @@ import { isMet } from './page/verdict.ts'
 import { leaveSubjectCore } from './pinning.ts'
 import type { Effort, Measure, MeasureOptions, Section } from './section.ts'
 
-const whole: Effort = { rounds: 5, durationMs: 2000, isQuick: false }
+const whole: Effort = { rounds: 3, durationMs: 1500, isQuick: false }
 const quick: Effort = { rounds: 2, durationMs: 250, isQuick: true }
 
 const CANNOT_RUN = 2

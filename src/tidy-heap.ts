@@ -8,13 +8,18 @@ export type HeapTidying = {
   readonly over: (bytes: number) => void
 }
 
+export type HeapTidyingOptions = {
+  /** How long nothing has to have been held before garbage is collected, in milliseconds. Default 2,000. */
+  readonly quietMs?: number
+}
+
 /**
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
  * grow to several times what lives in it before it collects again, which is the quickest where memory is for the asking;
  * and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
  * stays in memory until the next one.
  */
-export function createHeapTidying(): HeapTidying {
+export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
   let isLimited = false
   let bytesSince = 0
   let timer: NodeJS.Timeout | null = null
@@ -39,7 +44,7 @@ export function createHeapTidying(): HeapTidying {
         timer = null
         bytesSince = 0
         collectGarbage()
-      }, QUIET_MS).unref()
+      }, quietMs).unref()
     },
   }
 }
@@ -56,7 +61,6 @@ const TIDY_BYTES = 64 * 1024 * 1024
 
 const LARGE_BYTES = 1024 * 1024
 
-/** How long nothing was held before garbage is collected, in milliseconds. */
 const QUIET_MS = 2_000
 
 /** As long as it takes to mark what lives: some tens of milliseconds. Twice: the first frees pages, the second gives them back. */

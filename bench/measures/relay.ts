@@ -13,8 +13,9 @@ import { takeSample } from './relay/sample.ts'
 import { scenarios, type Scenario } from './relay/scenarios.ts'
 
 const IN_MEMORY = 'Foldgate, memory:'
-/** Of a round's load, for the round that nobody looks at: the first calls of a process are not its usual ones. */
-const WARMING_SHARE = 0.5
+/** How long each subject is asked for small chats before anything is measured: until its code has been compiled. */
+const WARMING_MS = 8_000
+const WARMING_QUICK_MS = 500
 
 /** What relaying costs: requests that are small or large, few or many at a time, unread or inspected. */
 export const relay: Measure = {
@@ -51,7 +52,10 @@ async function measure(options: MeasureOptions, subjects: readonly Subject[]): P
   const { effort, tell } = options
   const rounds: Round[] = []
   tell('warming up')
-  await takeRound(subjects, effort.durationMs * WARMING_SHARE, 0)
+  for (const scenario of [...small('unread', 32), ...small('chat', 32)]) {
+    for (const subject of subjects.filter((each) => takesPart(each, scenario)))
+      await takeSample(subject, scenario, (effort.isQuick ? WARMING_QUICK_MS : WARMING_MS) / 2)
+  }
   for (let index = 0; index < effort.rounds; index += 1) {
     tell(`round ${index + 1} of ${effort.rounds}`)
     rounds.push(await takeRound(subjects, effort.durationMs, index))
@@ -74,7 +78,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings. Each subject was asked for eight seconds before. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }
