@@ -161,6 +161,16 @@ test('a client that leaves in the middle of its body gives its bytes back', asyn
   expect(reader.failures).toEqual([])
 })
 
+test('a large body is what was sent, whether few or many are held beside it', async () => {
+  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
+  await using reader = await startReader({ budget })
+  const body = Buffer.from('é😀'.repeat(200_000))
+  await post(reader, body)
+  budget.take(40 * mebibyte)
+  await post(reader, body)
+  expect(reader.bodies.map(({ raw }) => raw.equals(body))).toEqual([true, true])
+})
+
 test('a request without a body reads as an empty one', async () => {
   await using reader = await startReader()
   await fetch(`${reader.origin}/v1/chat/completions`, { method: 'POST' })
