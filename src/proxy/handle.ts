@@ -126,7 +126,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
 
-      const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
+      const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
       const request = withOffer(await repairRequest(described, parts), parts)
       known = { request, ready: null }
       const ready = await prepare(request, parts)
