@@ -11,7 +11,7 @@ describe('a turn is one at a time', () => {
   test('small work waits for none', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
     await heavy.begin(present).take(10)
-    await heavy.begin(present).take(9)
+    await expect(heavy.begin(present).take(9)).resolves.toBeUndefined()
   })
 
   test('a client that leaves while it waits takes no turn', async () => {
