@@ -20,13 +20,13 @@ function wholeBody(...pieces: readonly Buffer[]): AnswerBody {
 
 // Its body was destroyed before the further answer came, which nobody then read or gave up.
 test('a further answer that comes once the client has left gives its place back', async () => {
-  const left = vi.fn()
+  const left = vi.fn<() => void>()
   const furtherBody = wholeBody(event('there.', 'stop'))
   furtherBody.onceOver(left)
   const prepared = await preparedRequest()
   const outcome = outcomeOf(prepared, furtherBody, [event('more ', null)])
   const { promise, resolve } = Promise.withResolvers<Further>()
-  const after = vi.fn(() => promise)
+  const after = vi.fn<() => Promise<Further>>(() => promise)
   const joined = joinStream(
     outcomeOf(prepared, wholeBody(event('Here and ', null), event('', 'length'))),
     { tap: () => {}, end: () => null },
