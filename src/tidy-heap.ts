@@ -4,12 +4,12 @@ import { runInNewContext } from 'node:vm'
 export type HeapTidying = {
   /** Many large bodies are held at a time. */
   readonly crowded: () => void
-  /** So many bytes of bodies were held, and nothing of them is any more. */
-  readonly over: (bytes: number) => void
+  /** None is held any more. */
+  readonly over: () => void
 }
 
 export type HeapTidyingOptions = {
-  /** How long nothing has to have been held before garbage is collected, in milliseconds. Default 2,000. */
+  /** How long a load has to have been over before garbage is collected, in milliseconds. Default 2,000. */
   readonly quietMs?: number
 }
 
@@ -20,31 +20,22 @@ export type HeapTidyingOptions = {
  * stays in memory until the next one.
  */
 export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
-  let isLimited = false
-  let bytesSince = 0
+  let isCrowded = false
   let timer: NodeJS.Timeout | null = null
-
-  function limitGrowth(percent: number): void {
-    setFlagsFromString(`--heap-growing-percent=${percent}`)
-    isLimited = percent !== AS_V8_LIKES
-  }
-
   return {
     crowded: () => {
-      if (!isLimited) limitGrowth(CROWDED_GROWTH_PERCENT)
-    },
-    over: (bytes) => {
-      if (isLimited) limitGrowth(AS_V8_LIKES)
-      bytesSince += bytes
-      if (bytesSince < TIDY_BYTES) return
-      // A load that goes on moves it, the small requests that always come do not.
-      if (timer !== null && bytes < LARGE_BYTES) return
+      if (isCrowded) return
+      isCrowded = true
+      limitGrowth(CROWDED_GROWTH_PERCENT)
+      // The load goes on: collecting now would keep it waiting.
       if (timer !== null) clearTimeout(timer)
-      timer = setTimeout(() => {
-        timer = null
-        bytesSince = 0
-        collectGarbage()
-      }, quietMs).unref()
+      timer = null
+    },
+    over: () => {
+      if (!isCrowded) return
+      isCrowded = false
+      limitGrowth(AS_V8_LIKES)
+      timer = setTimeout(collectGarbage, quietMs).unref()
     },
   }
 }
@@ -56,12 +47,11 @@ const CROWDED_GROWTH_PERCENT = 30
 
 const AS_V8_LIKES = 0
 
-/** Less is no load. */
-const TIDY_BYTES = 64 * 1024 * 1024
-
-const LARGE_BYTES = 1024 * 1024
-
 const QUIET_MS = 2_000
+
+function limitGrowth(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`)
+}
 
 /** As long as it takes to mark what lives: some tens of milliseconds. Twice: the first frees pages, the second gives them back. */
 function collectGarbage(): void {

@@ -12,6 +12,11 @@ export type HeavyWork = { readonly begin: (client: Cancellation) => HeavyTurn }
 export type HeavyTurn = {
   /** Waits for its turn where so many bytes are new that it needs one. Rejects with the reason where the client leaves. */
   readonly take: (newBytes: number) => Promise<void>
+  /**
+   * Waits for work that is done elsewhere, a model's or a server's: others have their turns meanwhile, and it goes on with
+   * another of its own. Rejects as the work does, or with the reason where the client leaves.
+   */
+  readonly aside: <Result>(work: Promise<Result>) => Promise<Result>
   /** Ends it; may be called more than once, and where there was none. */
   readonly end: () => void
 }
@@ -21,11 +26,25 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
   return {
     begin: (client) => {
       let leave: (() => void) | null = null
+      const enter = async (): Promise<void> => {
+        leave = gate.enterNow() ?? (await gate.enter(client))
+      }
+      const end = (): void => {
+        leave?.()
+        leave = null
+      }
       return {
         take: async (newBytes) => {
-          if (newBytes >= bytesMin) leave = gate.enterNow() ?? (await gate.enter(client))
+          if (newBytes >= bytesMin) await enter()
         },
-        end: () => leave?.(),
+        aside: async (work) => {
+          if (leave === null) return work
+          end()
+          const result = await work
+          await enter()
+          return result
+        },
+        end,
       }
     },
   }

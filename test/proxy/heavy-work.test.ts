@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createHeavyWork } from '../../src/proxy/heavy-work.ts'
@@ -54,3 +55,98 @@ test('who leaves while it waits takes no turn', async () => {
   running.end()
   expect(await hasTurn(work.begin(present()).take(BYTES_MIN))).toBe(true)
 })
+=======
+import { describe, expect, test, vi } from 'vitest'
+import { ClientGoneError } from '../../src/errors.ts'
+import { createHeavyWork } from '../../src/proxy/heavy-work.ts'
+import { completion } from '../support/fake-upstream.ts'
+import { summaryStand } from './summaries/summary-stand.ts'
+import { withheld } from './summaries/withheld.ts'
+
+const present = new AbortController().signal
+
+describe('a turn is one at a time', () => {
+  test('small work waits for none', async () => {
+    const heavy = createHeavyWork({ bytesMin: 10 })
+    await heavy.begin(present).take(10)
+    await expect(heavy.begin(present).take(9)).resolves.toBeUndefined()
+  })
+
+  test('a client that leaves while it waits takes no turn', async () => {
+    const heavy = createHeavyWork({ bytesMin: 10 })
+    const first = heavy.begin(present)
+    await first.take(10)
+    const client = new AbortController()
+    const left = heavy.begin(client.signal).take(10)
+    client.abort(new ClientGoneError())
+    await expect(left).rejects.toThrow(ClientGoneError)
+    first.end()
+    await heavy.begin(present).take(10)
+  })
+
+  test('who waits for work that is done elsewhere lets others in, and goes on behind them', async () => {
+    const heavy = createHeavyWork({ bytesMin: 10 })
+    const first = heavy.begin(present)
+    await first.take(10)
+    const { promise: work, resolve: give } = Promise.withResolvers<string>()
+    const told: string[] = []
+    const aside = first.aside(work).then((result) => told.push(result))
+    const second = heavy.begin(present)
+    await second.take(10)
+    give('from elsewhere')
+    await new Promise(setImmediate)
+    expect(told).toEqual([])
+    second.end()
+    await aside
+    expect(told).toEqual(['from elsewhere'])
+    first.end()
+    await heavy.begin(present).take(10)
+  })
+
+  test('where such work fails, or its client leaves meanwhile, nothing is left behind', async () => {
+    const heavy = createHeavyWork({ bytesMin: 10 })
+    const client = new AbortController()
+    const turn = heavy.begin(client.signal)
+    await turn.take(10)
+    await expect(turn.aside(Promise.reject(new Error('no model')))).rejects.toThrow('no model')
+    await turn.take(10)
+    const holder = heavy.begin(present)
+    const aside = turn.aside(holder.take(10))
+    await new Promise(setImmediate)
+    client.abort(new ClientGoneError())
+    await expect(aside).rejects.toThrow(ClientGoneError)
+    turn.end()
+    holder.end()
+    await heavy.begin(present).take(10)
+  })
+})
+
+// It kept its turn for as long as its profile let it wait for a model, and every other long conversation with it.
+test('a long conversation that waits for its summary holds up no other', async () => {
+  const { give, quality } = withheld()
+  await using stand = await summaryStand({
+    windowTokens: 500_000,
+    script: completion('fine'),
+    model: { quality },
+    profile: {
+      preview: { threshold_tokens: 1_000_000 },
+      summary: { mode: 'blocking', wait_ms: 5_000 },
+    },
+  })
+  const waiting = stand.agent({ roundTokens: 210_000 })
+  await waiting.turns(2)
+  const due = waiting.turn()
+  await vi.waitFor(() => expect(stand.model.calls).toHaveLength(1), { timeout: 20_000 })
+  const other = stand.agent({
+    roundTokens: 150_000,
+    authorization: 'Bearer another',
+    task: 'Something else.',
+  })
+  const turns = await other.turns(2)
+  expect(turns.map(({ status }) => status)).toEqual([200, 200])
+  expect(stand.model.calls).toMatchObject([{ status: null }])
+  give()
+  // It had not given up waiting by then.
+  expect(await due).toMatchObject({ status: 200, action: 'compacted', summary: 'ready' })
+}, 60_000)
+>>>>>>> wt-revwire

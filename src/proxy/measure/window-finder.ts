@@ -41,7 +41,7 @@ export function createWindowFinder(
     const question = windowQuestion(request)
     if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
       serverWindows.lookup(question)
-      await serverWindows.settled(question, FIRST_WAIT_MS)
+      await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
     }
     const said = isAuto ? statedBy(serverWindows, question, answeredBy) : null
     const sources: WindowSources = {

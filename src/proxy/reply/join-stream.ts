@@ -34,6 +34,15 @@ export function joinStream(
   }
 
   async function* reply(): AsyncGenerator<Buffer, void, void> {
+    try {
+      yield* answers()
+    } finally {
+      // An answer that came after the client had left is read by nobody, and would keep its place at the upstream.
+      current.body.destroy()
+    }
+  }
+
+  async function* answers(): AsyncGenerator<Buffer, void, void> {
     let outcome = first
     let standsCut = false
     for (;;) {

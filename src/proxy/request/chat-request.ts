@@ -6,6 +6,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import { digest } from './body-source.ts'
+import type { HeavyTurn } from '../heavy-work.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { RecallOffer } from '../recall/recall-offer.ts'
 import type { Chat } from './read-chat.ts'
@@ -32,6 +33,8 @@ export type ChatRequest = {
   readonly place: RecordPlace
   /** The tool that is offered to the model beside the client's; null where none is. */
   readonly recall: RecallOffer | null
+  /** Given up while it waits for a model or a server. */
+  readonly turn: Pick<HeavyTurn, 'aside'>
 }
 
 /** What a client key may do; null for a client without one, who may do everything. */
@@ -46,10 +49,17 @@ export type DescribeOptions = {
 
 /** Finds the profile, the model and the upstream of a request. Throws `unknown_profile` or `override_not_allowed`. */
 export function describeRequest(
-  input: { exchange: Exchange; chat: Chat; wishes: Wishes; scope: Scope; rights: ClientRights | null },
+  input: {
+    exchange: Exchange
+    chat: Chat
+    wishes: Wishes
+    scope: Scope
+    rights: ClientRights | null
+    turn: ChatRequest['turn']
+  },
   options: DescribeOptions,
 ): ChatRequest {
-  const { exchange, chat, wishes, scope } = input
+  const { exchange, chat, wishes, scope, turn } = input
   const model = bounded(givenName(chat, exchange))
   const match = matchProfile(options.profiles(), {
     model,
@@ -80,6 +90,7 @@ export function describeRequest(
     modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
     place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
     recall: null,
+    turn,
   }
 }
 

@@ -164,7 +164,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       let ready = await recordsOf(request, fold.ranges)
       if (how !== 'fitted' && ready.some(({ record }) => record === null)) {
         const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
-        await waitFor(obtained, request.profile.summary.wait_ms, request.exchange.signal)
+        const { wait_ms: waitMs } = request.profile.summary
+        await request.turn.aside(waitFor(obtained, waitMs, request.exchange.signal))
         ready = await recordsOf(request, fold.ranges)
       }
       const wantedOnes = ready.filter(({ range }) => isWorthwhile(request, range))

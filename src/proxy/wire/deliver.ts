@@ -137,8 +137,9 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     endsWithConnection = !outgoing.chunkedEncoding && !hasLength
     for (const piece of options.held ?? []) write(piece)
     body.read({ piece: write, end: finish, broken: breakOff })
-    // What is there by now leaves in one piece with the headers; else these do not wait for it.
-    if (bytes === 0 && !settled) outgoing.flushHeaders()
+    // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
+    // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
+    if (bytes === 0) outgoing.flushHeaders()
   })
 }
 

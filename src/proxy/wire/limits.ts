@@ -12,27 +12,22 @@ export type ByteBudgetOptions = {
   readonly bytesMax: number
   /** Called at every body that is taken while it is crowded. */
   readonly onCrowded?: () => void
-  /** Called whenever nothing is held any more, with what was taken since that was last so. */
-  readonly onEmpty?: (bytes: number) => void
+  /** Called whenever nothing is held any more. */
+  readonly onEmpty?: () => void
 }
 
 export function createByteBudget({ bytesMax, onCrowded, onEmpty }: ByteBudgetOptions): ByteBudget {
   let taken = 0
-  let takenSinceEmpty = 0
   return {
     take: function take(bytes) {
       if (taken + bytes > bytesMax) return false
       taken += bytes
-      takenSinceEmpty += bytes
       if (taken >= CROWDED_BYTES) onCrowded?.()
       return true
     },
     giveBack: function giveBack(bytes) {
       taken -= bytes
-      if (taken > 0 || takenSinceEmpty === 0) return
-      const bytesSinceEmpty = takenSinceEmpty
-      takenSinceEmpty = 0
-      onEmpty?.(bytesSinceEmpty)
+      if (taken === 0) onEmpty?.()
     },
     bytesTaken: () => taken,
     isCrowded: () => taken >= CROWDED_BYTES,

@@ -7,7 +7,7 @@ import {
 } from '../../../src/proxy/wire/deliver.ts'
 import { holdBack, type Held, type HoldOptions } from '../../../src/proxy/send/hold.ts'
 import { bytes, events, fakeUpstream, type Script } from '../../support/fake-upstream.ts'
-import { openRaw, readUntil } from '../raw-client.ts'
+import { openRaw, rawExchange, readUntil } from '../raw-client.ts'
 import { startProxy, type TestProxy } from '../start-proxy.ts'
 
 type Holder = TestProxy & { readonly held: Held[]; readonly deliveries: Delivery[] }
@@ -98,6 +98,20 @@ describe('what is held back reaches the client before the rest, and nothing is l
     expect(holder.held[0]?.reason).toBe('broken')
     expect(holder.deliveries[0]?.outcome).toBe('broken-off')
     expect(holder.deliveries[0]?.error?.code).toBe('upstream_broken')
+  })
+
+  // The connection closed without a word, on which many clients repeat a request that costs money.
+  test('one that broke before its first piece still gives its status', async () => {
+    await using upstream = await fakeUpstream(events([], 'cut'))
+    await using holder = await startHolder(upstream.url)
+    const answer = await rawExchange(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    expect(holder.held[0]?.reason).toBe('broken')
+    expect(answer.statusLine).toBe('HTTP/1.1 200 OK')
+    expect(answer.body).toHaveLength(0)
+    expect(holder.deliveries[0]?.outcome).toBe('broken-off')
   })
 
   test('a large held beginning waits for a slow reader', async () => {

@@ -1,0 +1,33 @@
+import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { digest } from '../../../src/proxy/request/body-source.ts'
+import { readBytes } from '../../../src/proxy/request/read-chat.ts'
+import { asItCame, type Prepared } from '../../../src/proxy/rewrite.ts'
+import type { Outcome } from '../../../src/proxy/send/send.ts'
+import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
+
+/** A small request as it came. */
+export async function preparedRequest(): Promise<Prepared> {
+  const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
+  const readFacts = createFactsReader(digest, { entriesMax: 10 })
+  const validatedOf = createValidatedValues({ entriesMax: 10 })
+  const chat = await readBytes(bytes, 'scope', { readFacts, validatedOf })
+  if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
+  return asItCame(chat, 10)
+}
+
+/** A good answer to it; `held` was taken from its body before. */
+export function outcomeOf(prepared: Prepared, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
+  const answer = {
+    status: 200,
+    statusText: 'OK',
+    rawHeaders: [],
+    body,
+    address: 'http://upstream',
+    failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+  }
+  const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
+  const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
+  return { answer, held, verdict: 'good', classification: null, prepared, ...timing, ...how }
+}
