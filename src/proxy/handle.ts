@@ -126,14 +126,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
 
-<<<<<<< HEAD
-      const described = describeRequest({ exchange, chat, wishes, scope, rights }, parts)
+      const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
       const repaired = described.profile.repair ? await repairRequest(described, parts) : described
       const request = withOffer(repaired, parts)
-=======
-      const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
-      const request = withOffer(await repairRequest(described, parts), parts)
->>>>>>> wt-revwire
       known = { request, ready: null }
       const ready = await prepare(request, parts)
       turn.end()
