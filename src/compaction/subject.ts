@@ -34,7 +34,8 @@ export function callOf(subject: Rounds, index: number): CallPlace | null {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return null
   if (facts.role !== 'tool') return facts.callIds.length > 0 ? { index, position: 0 } : null
-  const callIndex = subject.structure.unitStart(index)
+  // What follows decides nothing: an answer that comes late would give an older one another call.
+  const callIndex = subject.structure.lastUnitStart(index + 1)
   const call = subject.messages[callIndex]?.facts
   if (call === undefined || call.callIds.length === 0) return null
   // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.

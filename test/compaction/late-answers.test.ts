@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { compactedUnder } from '../support/compacted.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+const calls = ['read', 'list', 'search'].map((name) => ({
+  id: name,
+  type: 'function',
+  function: { name, arguments: '{}' },
+}))
+
+const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+
+// A user's words parted a result without a call from a round. When a further result of the round came behind it, all
+// of them became one unit, and the cleared result, in the middle of what had been sent, was said to be another tool's.
+test('a result that comes late changes nothing of what was sent before it', () => {
+  const long = 'word '.repeat(1500)
+  const before = [
+    { role: 'user', content: 'The task.' },
+    { role: 'assistant', content: null, tool_calls: calls },
+    result('read', long),
+    { role: 'user', content: 'Wait.' },
+    result('of no call', long),
+    { role: 'user', content: 'Go on.' },
+  ]
+  const policy = policyOf({
+    keep: { recent_messages: 0 },
+    clear: { keep_results: 0, except_tools: ['search'] },
+    preview: { threshold_tokens: 100_000 },
+  })
+  const first = subjectOf(before)
+  const sent = compactedUnder(first, { policy, budgetTokens: 8000, forced: true })
+  const texts = viewTexts(first, sent.view)
+  expect(texts[4]).toContain('[cleared: tool result')
+
+  const second = subjectOf([...before, { role: 'user', content: 'Now.' }, result('list', 'late')])
+  const then = compactedUnder(second, { policy, budgetTokens: 8000, newest: sent.stride })
+  expect(then.stride).toBe(sent.stride)
+  expect(viewTexts(second, then.view).slice(0, texts.length)).toEqual(texts)
+})
