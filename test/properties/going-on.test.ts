@@ -1,0 +1,265 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { foldAhead, type AheadOptions } from '../../src/compaction/ahead.ts'
+import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
+import type { PreparedFold } from '../../src/compaction/plan-frame.ts'
+import type { Room } from '../../src/compaction/policy.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
+import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
+import type { Counted } from '../../src/proxy/measure/measure.ts'
+import { createScales } from '../../src/proxy/measure/weigh.ts'
+import { createRecords } from '../../src/proxy/memory/records.ts'
+import { digest } from '../../src/proxy/request/body-source.ts'
+import { createLastBodies } from '../../src/proxy/request/last-bodies.ts'
+import { readBytes } from '../../src/proxy/request/read-chat.ts'
+import { createRewriter, type Prepared } from '../../src/proxy/rewrite.ts'
+import { bytesOf } from '../../src/proxy/send/outgoing-body.ts'
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { countThirds } from '../support/subject.ts'
+
+const RUNS = 60
+
+/** What the client does before its next request: it says more, takes something back, or marks its last message. */
+type Turn = {
+  readonly added: number
+  readonly takenBack: number
+  readonly isMarked: boolean
+  readonly profile: number
+  /** Pictures weigh differently from model to model. */
+  readonly model: string
+  readonly strict: boolean
+  readonly forced: boolean
+  /** Our numbers of that day, of those of the run. */
+  readonly nominal: number
+  readonly actualShare: number
+  /** Whether the summary of a stride that falls is there. */
+  readonly isSummarised: boolean
+  /** Whether the upstream refuses the view, and a smaller one is asked for. */
+  readonly isRefused: boolean
+}
+
+type Run = {
+  readonly pieces: readonly (readonly object[])[]
+  readonly turns: readonly Turn[]
+  readonly profiles: readonly Profile[]
+  readonly budgets: readonly number[]
+  /** What the cache of made messages has room for. */
+  readonly charsMax: number
+}
+
+const rarely = (percent: number): fc.Arbitrary<boolean> =>
+  fc.integer({ min: 0, max: 99 }).map((drawn) => drawn >= 100 - percent)
+
+const turns: fc.Arbitrary<Turn> = fc.record({
+  added: fc.integer({ min: 0, max: 6 }),
+  takenBack: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
+  ),
+  isMarked: rarely(20),
+  profile: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  model: fc.oneof(
+    { weight: 9, arbitrary: fc.constant('gpt-4o') },
+    { weight: 1, arbitrary: fc.constant('gpt-4o-mini') },
+  ),
+  strict: rarely(10),
+  forced: rarely(5),
+  nominal: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  actualShare: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(1) },
+    { weight: 1, arbitrary: fc.double({ min: 0.5, max: 1.5, noNaN: true }) },
+  ),
+  isSummarised: rarely(50),
+  isRefused: rarely(4),
+})
+
+const profiles: fc.Arbitrary<Profile> = fc
+  .record({
+    trigger: fc.constantFrom(0.5, 0.75, 1),
+    keep: fc.record({ recent_messages: fc.integer({ min: 0, max: 6 }), task: fc.boolean() }),
+    render: fc.record({ at: fc.constantFrom(null, 0, 0.3) }),
+    preview: fc.record({
+      at: fc.constantFrom(null, 0, 0.3),
+      threshold_tokens: fc.constantFrom(100, 300, 2048),
+    }),
+    clear: fc.record({ enabled: fc.boolean(), keep_results: fc.integer({ min: 0, max: 4 }) }),
+    every: fc.record({ turns: fc.constantFrom(0, 0, 2), tool_calls: fc.constantFrom(0, 0, 5) }),
+    limit: fc.record({ turns: fc.constantFrom(0, 0, 3), messages: fc.constantFrom(0, 0, 12) }),
+    recap: fc.record({ max_tokens: fc.constantFrom(256, 1024), beside_summaries: fc.boolean() }),
+    recall: fc.record({ enabled: fc.boolean() }),
+    summary: fc.record({ max_tokens: fc.constant(300), model: fc.constant('cheap') }),
+  })
+  .map((profile) => ({ ...profileSchema.parse(profile), name: 'default' }))
+
+const runs: fc.Arbitrary<Run> = fc.record({
+  pieces: fc.array(conversation, { minLength: 2, maxLength: 5, size: 'max' }),
+  turns: fc.array(turns, { minLength: 8, maxLength: 30, size: 'max' }),
+  profiles: fc.tuple(profiles, profiles),
+  budgets: fc.tuple(fc.integer({ min: 1_500, max: 9_000 }), fc.integer({ min: 1_500, max: 9_000 })),
+  charsMax: fc.constantFrom(1, 20_000, 10_000_000),
+})
+
+const thirds: TokenCounter = {
+  count: countThirds,
+  *countSteps(text) {
+    yield
+    return countThirds(text)
+  },
+}
+
+/** The bodies of a run, one a turn. */
+function bodiesOf({ pieces, turns: taken }: Run): readonly Buffer[] {
+  const script = pieces.flat()
+  let messages: readonly object[] = script.slice(0, 1)
+  let next = 1
+  return taken.map(({ added, takenBack, isMarked, model }) => {
+    messages = messages.slice(0, Math.max(1, messages.length - takenBack))
+    messages = [...messages, ...script.slice(next, next + added)]
+    next += added
+    const last = { ...messages.at(-1), cache_control: { type: 'ephemeral' } }
+    const sent = isMarked ? [...messages.slice(0, -1), last] : messages
+    return Buffer.from(JSON.stringify({ model, messages: sent }))
+  })
+}
+
+type Requested = { readonly run: Run; readonly turn: Turn }
+
+/** A process with a store of its own: what it makes of requests. `goesOn`: with the latest bodies at hand. */
+function processWith(goesOn: boolean, newCache: () => MadeCache) {
+  const reading = {
+    readFacts: createFactsReader(digest, { entriesMax: 10_000 }),
+    validatedOf: createValidatedValues({ entriesMax: 100 }),
+    ...(goesOn && {
+      lastBodies: createLastBodies({ bytesMax: 10_000_000, bodyBytesMin: 0, idleMs: 60_000 }),
+    }),
+  }
+  const weigh = createScales()
+  const store = openMemoryStore({ charsMax: 10_000_000, lifetimeMs: 0 })
+  const records = createRecords(store, (_, work) => work())
+
+  return async function send(bytes: Buffer, { run, turn }: Requested) {
+    const { model, strict, forced } = turn
+    const profile = run.profiles[turn.profile]
+    const [usual = 0] = run.budgets
+    const chat = await readBytes(bytes, 'scope', reading)
+    if (typeof chat === 'string' || profile === undefined) throw new Error('the test made a broken request')
+    const place = { scope: 'scope', profile: profile.name, model }
+    const remembered = await records.find(chat, place)
+    const { conversation: id, stride: newest } = remembered
+    const weighed = await weigh({
+      chat,
+      counter: thirds,
+      encoding: 'thirds',
+      model,
+      scope: 'scope',
+      addedTool: null,
+    })
+    const { aroundTokens, subject } = weighed
+    const roomOf = (budgetTokens: number): Room => ({ budgetTokens, aroundTokens, slackTokens: 0 })
+    const nominal = roomOf(run.budgets[turn.nominal] ?? usual)
+    const actual = roomOf(Math.floor(nominal.budgetTokens * turn.actualShare))
+    const counted: Counted = {
+      ...weighed,
+      nominal,
+      actual,
+      anchor: null,
+      conversationTokens: 0,
+      stride: newest,
+      excess: noExcess,
+    }
+    const cache = newCache()
+    const rewriter = createRewriter({ cache, records, keepTaken: async () => true })
+    const request = { chat, conversation: id, profile, place, newest, strict }
+    const first = await rewriter.prepare(request, counted, {
+      forced,
+      foldFor: async ({ stride, previous }) =>
+        turn.isSummarised && stride !== null
+          ? summarised(subject, cache, {
+              policy: profile,
+              stride: previous,
+              room: actual,
+              strict,
+              due: stride.reason,
+            })
+          : null,
+    })
+    const smaller = turn.isRefused
+      ? await rewriter.tighten(request, counted, {
+          previous: first.compacted?.stride ?? null,
+          budgetTokens: Math.floor(actual.budgetTokens * 0.8),
+          keepRecent: profile.overflow.min_recent,
+          smallest: false,
+          strict,
+          refusedTokens: first.sentTokens,
+        })
+      : null
+    const sent = smaller ?? first
+    const stride = sent.compacted?.stride ?? null
+    await records.see(chat, place, { ...remembered, stride })
+    return {
+      told: [told(first), smaller === null ? null : told(smaller)],
+      goesOn: chat.grewFrom !== null && newest !== null && stride === newest,
+      isFurther: stride !== null && stride.point !== newest?.point,
+    }
+  }
+}
+
+/** The fold of a stride that is due, with a summary of each range that is worth one. */
+function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): PreparedFold | null {
+  const fold = finish(foldAhead(subject, cache, options))
+  if (fold === null || fold.ranges.length === 0) return null
+  const { frontier, kept, systemTokensMax } = fold
+  const summaries = fold.ranges.map((range) =>
+    standingSummary(subject, range, {
+      written: `What was said from ${range.start} to ${range.end}.`,
+      systemTokensMax,
+      note: '',
+    }),
+  )
+  return { frontier, kept, summaries }
+}
+
+/** All that is sent, and all that is known of it. */
+function told({ chat, pieces, compacted, isRewritten, sentTokens, made }: Prepared): unknown {
+  return {
+    body: bytesOf(chat.bytes, pieces).toString('latin1'),
+    stride: compacted?.stride ?? null,
+    view: compacted?.view ?? null,
+    isRewritten,
+    sentTokens,
+    made: made === null ? null : { stride: made.stride, tokensBefore: made.tokensBefore },
+  }
+}
+
+// What was found out about a stride is carried over to the request that goes on from the same body (P5, P6).
+test('a request that goes on from another sends what it would send if there had been none', async () => {
+  let goingOn = 0
+  let further = 0
+  await fc.assert(
+    fc.asyncProperty(runs, async (run) => {
+      const kept = createMadeCache({ charsMax: run.charsMax })
+      const holding = processWith(true, () => kept)
+      const afresh = processWith(false, () => createMadeCache({ charsMax: 10_000_000 }))
+      for (const [index, bytes] of bodiesOf(run).entries()) {
+        const turn = run.turns[index]
+        if (turn === undefined) break
+        const one = await holding(bytes, { run, turn })
+        const other = await afresh(bytes, { run, turn })
+        expect(one.told).toEqual(other.told)
+        if (one.goesOn) goingOn += 1
+        if (one.isFurther) further += 1
+      }
+    }),
+    { numRuns: RUNS, endOnFailure: true },
+  )
+  // What is never tried is not shown.
+  expect(goingOn).toBeGreaterThan(RUNS)
+  expect(further).toBeGreaterThan(RUNS)
+})
