@@ -235,8 +235,10 @@ export function createApp(options: AppOptions): App {
   const adminServer = oversight.openServer({
     desk: {
       forget: (conversation) => {
-        // No id leads to a body: all of them go, and the next request of each conversation is read as a whole.
+        // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is
+        // read as a whole.
         lastBodies.clear()
+        records.forgetRead()
         return desk.forget(conversation)
       },
     },

@@ -58,10 +58,18 @@ export type RecordPlace = {
   readonly model: string
 }
 
+/** Records, and the strides that were read of late: with summaries they hold content. */
+export type ReadRecords = Records & {
+  /** Lets go of what was read: it is read again, and that of a conversation that was deleted is not kept here. */
+  readonly forgetRead: () => void
+}
+
 /** Whatever fails in the store is as if nothing were on record. */
-export function createRecords(store: Store, guarded: StoreGuard): Records {
-  const records = recordsIn(store)
+export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
+  const strides: ReadStrides = new LRUCache({ max: STRIDES_MAX })
+  const records = recordsIn(store, strides)
   return {
+    forgetRead: () => strides.clear(),
     find: (chat, place) => {
       const unknown = { ...firstSeen(chat, place), stride: null }
       return guarded(unknown, () => records.find(chat, place))
@@ -74,10 +82,10 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
 
 // --- internal ---
 
-function recordsIn(store: Store): Records {
-  // The same record is the same stride: what was found out about it is found again by that.
-  const strides = new LRUCache<string, Stride | typeof DAMAGED>({ max: STRIDES_MAX })
+/** The same record is the same stride: what was found out about it is found again by that. */
+type ReadStrides = LRUCache<string, Stride | typeof DAMAGED>
 
+function recordsIn(store: Store, strides: ReadStrides): Records {
   function readOnce(value: string, systemCount: number): Stride | null {
     const name = `${systemCount} ${value}`
     const stride = strides.get(name) ?? readStride(value, systemCount) ?? DAMAGED

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { FOLD_VERSION, type Stride } from '../../../src/compaction/stride.ts'
+import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { createRecords } from '../../../src/proxy/memory/records.ts'
+import { digest } from '../../../src/proxy/request/body-source.ts'
+import { readBytes } from '../../../src/proxy/request/read-chat.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+
+const stride: Stride = {
+  version: FOLD_VERSION,
+  reason: 'trigger',
+  point: 2,
+  task: 0,
+  latestUser: 0,
+  reach: { render: 1, preview: 0, clear: 0 },
+  fold: null,
+  clips: [],
+}
+
+// What was read stayed for as long as 256 others were not: that of a conversation that had been deleted, too.
+test('a stride is the same as often as it is read, until what was read is to be forgotten', async () => {
+  const messages = [
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Yes?' },
+    { role: 'user', content: 'Go on.' },
+  ]
+  const chat = await readBytes(Buffer.from(JSON.stringify({ messages })), 'scope', {
+    readFacts: createFactsReader(digest, { entriesMax: 10 }),
+    validatedOf: createValidatedValues({ entriesMax: 10 }),
+  })
+  if (typeof chat === 'string') throw new Error(chat)
+  const records = createRecords(openMemoryStore({ charsMax: 100_000, lifetimeMs: 0 }), (_, work) => work())
+  const place = { scope: 'scope', profile: 'default', model: 'm' }
+  const kept = await records.keep({ chat, place, conversation: 'c' }, { ...stride, point: 3 })
+  const found = async () => (await records.find(chat, place)).stride
+  expect(await found()).toBe(kept)
+  records.forgetRead()
+  const anew = await found()
+  expect(anew).toEqual(kept)
+  expect(anew).not.toBe(kept)
+})
