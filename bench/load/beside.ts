@@ -1,4 +1,5 @@
 import { median } from '../figures.ts'
+import { PLAIN_MODEL } from './plain-model.ts'
 import { openConnection, postOf, type Asked } from './load.ts'
 
 /** How small requests fared while large ones were being answered. */
@@ -15,7 +16,7 @@ const smallRequest = postOf(
   '/v1/chat/completions',
   Buffer.from(
     JSON.stringify({
-      model: 'plain',
+      model: PLAIN_MODEL,
       messages: [
         { role: 'system', content: 'Answer in one word.' },
         { role: 'user', content: 'Is this sentence about a ledger or about a cursor? '.repeat(38) },

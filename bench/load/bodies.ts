@@ -1,3 +1,4 @@
+import { PLAIN_MODEL } from './plain-model.ts'
 import { STAMP } from './fresh-requests.ts'
 
 /** Longest text of one message or one input, in characters. */
@@ -5,7 +6,7 @@ const TEXT_CHARS_MAX = 4000
 
 /** A request for embeddings of texts, of about so many bytes: a path that Foldgate does not read. */
 export function embeddingsBody(bytes: number): string {
-  return JSON.stringify({ model: 'plain', input: texts(bytes - 60) })
+  return JSON.stringify({ model: PLAIN_MODEL, input: texts(bytes - 60) })
 }
 
 /** A chat of about so many bytes: instructions, then questions and answers in turn. */
@@ -14,7 +15,7 @@ export function chatBody(bytes: number, more: object = {}): string {
   const instructions = `Conversation ${STAMP}. You answer questions about a project's files. Be brief.`
   const turns = texts(bytes - overhead, 3)
   return JSON.stringify({
-    model: 'plain',
+    model: PLAIN_MODEL,
     ...more,
     messages: [
       { role: 'system', content: instructions },
@@ -27,7 +28,7 @@ export function chatBody(bytes: number, more: object = {}): string {
 export function pictureBody(bytes: number): string {
   const picture = Buffer.alloc(Math.floor(((bytes - 600) * 3) / 4), 'a picture of nothing').toString('base64')
   return JSON.stringify({
-    model: 'plain',
+    model: PLAIN_MODEL,
     messages: [
       { role: 'system', content: `Conversation ${STAMP}. You describe pictures.` },
       {
