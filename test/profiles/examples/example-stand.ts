@@ -30,8 +30,11 @@ export type Received = {
   readonly sentTokens: number
 }
 
-/** Tells the client's requests from those that Foldgate may make of its own accord. */
-const CLIENT_HEADER = 'x-client-of-the-test'
+/**
+ * Tells the client's requests from those that Foldgate may make of its own accord. A summary that is asked for of the
+ * request's own model carries its other headers, and may be there before the client has read its answer.
+ */
+const CLIENT_HEADER = 'x-request-id'
 
 /**
  * A Foldgate that reads the example profiles, before an upstream that refuses whatever is invalid or beyond its
