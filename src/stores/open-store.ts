@@ -76,7 +76,8 @@ async function openAt(
   const bare = await openBareStore(location, options)
   const { secret, release } = await agreed(bare, options)
   const readable = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
-  const store = location.kind === 'memory' ? readable : batchingStore(readable)
+  // Replicas on a server see at once where a conversation stands; a file is mostly one process's own.
+  const store = location.kind === 'sqlite' ? batchingStore(readable) : readable
   return {
     secret,
     store: {
