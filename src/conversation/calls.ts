@@ -1,5 +1,5 @@
 import type { EntrySpans } from './json-scan.ts'
-import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
+import { isJsonObject, readKey, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { ParsedMessage } from './message.ts'
 import type { Source, Span } from './source.ts'
@@ -88,5 +88,5 @@ function entriesOf(source: Source, value: Span): readonly EntrySpans[] {
 
 /** The last value under this key, as JSON.parse would take it. */
 function valueOf(source: Source, entries: readonly EntrySpans[], key: string): Span | null {
-  return entries.findLast((entry) => parseJson(source, entry.key) === key)?.value ?? null
+  return entries.findLast((entry) => readKey(source, entry.key) === key)?.value ?? null
 }

@@ -1,15 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { readCalls } from './calls.ts'
 import { contentParts } from './content.ts'
-import type { EntrySpans } from './json-scan.ts'
-import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
+import { scanObject } from './json-scan.ts'
+import { isJsonObject, parseJson, readKey, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import { digestOfMeaning } from './keys.ts'
 import type { Meaning } from './keys.ts'
 import { audioReference, readMedia } from './media.ts'
 import type { Media, MessageFacts, Role } from './message.ts'
 import type { Digest, Source, Span } from './source.ts'
-import { entriesIn } from './spans-in.ts'
 
 /** Reads a message's facts, or finds them again; null where the message cannot be read with certainty. */
 export type FactsReader = (scope: string, source: Source, span: Span) => MessageFacts | null
@@ -38,7 +37,8 @@ export function readFacts(source: Source, span: Span, digest: Digest): MessageFa
 
 /**
  * A reader that remembers: a message of the same scope with the same bytes is not parsed again, an
- * unreadable one neither. Keeps about `entriesMax` messages of usual size, the most recently used ones.
+ * unreadable one neither. Keeps about `entriesMax` messages of usual size, the most recently used ones. Short ones
+ * are read anew each time, which takes no longer than to find them.
  */
 export function createFactsReader(
   digest: Digest,
@@ -51,6 +51,7 @@ export function createFactsReader(
   })
   return function readRememberedFacts(scope, source, span) {
     const key = `${source.hash(span.start, span.end)} ${scope}`
+    if (span.end - span.start < REMEMBERED_BYTES_MIN) return readHashedFacts(source, span, digest, key)
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
     const facts = readHashedFacts(source, span, digest, key)
@@ -61,16 +62,18 @@ export function createFactsReader(
 
 // --- internal ---
 
+/** From this size on a message is remembered. */
+const REMEMBERED_BYTES_MIN = 2_048
+
 /** Most messages have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const none: readonly never[] = []
 
 function readHashedFacts(source: Source, span: Span, digest: Digest, hash: string): MessageFacts | null {
-  const entries = entriesIn(source, span)
   const message = parseJson(source, span)
-  if (entries === null || !isJsonObject(message)) return null
-  const spans = valueSpans(source, entries)
+  if (!isJsonObject(message)) return null
+  const contentPlace = findContent(source, span)
   const roleText = message['role']
-  if (spans === null || typeof roleText !== 'string') return null
+  if (contentPlace === null || typeof roleText !== 'string') return null
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'
   const name = stringOr(message['name'], null)
   const calls = readCalls(message)
@@ -86,24 +89,32 @@ function readHashedFacts(source: Source, span: Span, digest: Digest, hash: strin
     emptyCalls: role === 'assistant' && isEmptyList(message['tool_calls']),
     answersId: role === 'tool' ? stringOr(message['tool_call_id'], null) : null,
     name,
-    content: contentSpan(message['content'], spans.get('content'), span.start),
+    content: contentSpan(message['content'], contentPlace),
     media: content.media.length === 0 ? none : content.media,
     meaning: digestOfMeaning(meaning, digest),
   }
 }
 
-/** Where the value of each key stands; null where a key stands twice: which one counts is anybody's guess. */
-function valueSpans(source: Source, entries: readonly EntrySpans[]): ReadonlyMap<unknown, Span> | null {
-  const spans = new Map(entries.map(({ key, value }) => [parseJson(source, key), value]))
-  return spans.size === entries.length ? spans : null
+/**
+ * Where the content stands, relative to the message's first byte; 'none' where there is none. Null where a key stands
+ * twice: which one counts is anybody's guess.
+ */
+function findContent(source: Source, message: Span): Span | 'none' | null {
+  const scanned = scanObject(source.latin1(message.start, message.end), 0)
+  if (scanned === null) return null
+  const keys = new Set<string>()
+  let content: Span | 'none' = 'none'
+  for (const { key, value } of scanned.entries) {
+    const name = readKey(source, { start: message.start + key.start, end: message.start + key.end })
+    if (name === null || keys.has(name)) return null
+    keys.add(name)
+    if (name === 'content') content = value
+  }
+  return content
 }
 
-function contentSpan(
-  content: unknown,
-  span: Span | undefined,
-  messageStart: number,
-): MessageFacts['content'] {
-  if (span === undefined) return null
+function contentSpan(content: unknown, place: Span | 'none'): MessageFacts['content'] {
+  if (place === 'none') return null
   const kind =
     typeof content === 'string'
       ? 'string'
@@ -112,7 +123,7 @@ function contentSpan(
         : content === null
           ? 'null'
           : 'other'
-  return { start: span.start - messageStart, end: span.end - messageStart, kind }
+  return { start: place.start, end: place.end, kind }
 }
 
 /** What the content means and which media it holds; null where a part is nested too deep. */

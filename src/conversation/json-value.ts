@@ -12,6 +12,14 @@ export function parseJson(source: Source, span: Span): unknown {
   return parseJsonText(source.text(span.start, span.end))
 }
 
+/** The name that stands at `key`, with its quotes; null where that is no string. Never throws. */
+export function readKey(source: Source, key: Span): string | null {
+  const text = source.latin1(key.start, key.end)
+  if (plainKey.test(text)) return text.slice(1, -1)
+  const name = parseJson(source, key)
+  return typeof name === 'string' ? name : null
+}
+
 /** The value of a text; undefined where it is no JSON. Never throws. */
 export function parseJsonText(text: string): unknown {
   try {
@@ -37,3 +45,8 @@ export function stringifyJson(value: unknown, omitted?: ReadonlySet<string>): st
 export function stringOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise {
   return typeof value === 'string' ? value : otherwise
 }
+
+// --- internal ---
+
+/** What stands for itself: nearly every key, and to be parsed costs more than all else that is done with one. */
+const plainKey = /^"[\w-]*"$/

@@ -27,8 +27,7 @@ export function digestOfMeaning(meaning: Meaning, digest: Digest): string {
 /**
  * One key more than there are messages: `keys[i]` stands for the first i messages. The chain begins after
  * the leading system block, whose messages all have the root's key: a clock in the system prompt changes
- * nothing. A message in the place where it stood before costs no digest, and what it shares with the conversation that
- * it grew from is taken over.
+ * nothing. What it shares with the conversation that it grew from is taken over.
  */
 export function* meaningKeys(
   messages: readonly Pick<Message, 'facts'>[],
@@ -36,11 +35,11 @@ export function* meaningKeys(
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
 ): Steps<readonly string[]> {
-  const chain = chainOf(digest)
-  const keys = grewFrom === null ? [chain.root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
-  let key = keys.at(-1) ?? chain.root
+  const root = rootOf(digest)
+  const keys = grewFrom === null ? [root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
+  let key = keys.at(-1) ?? root
   for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
-    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = nextKey(chain, key, facts, digest)
+    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = nextKey(key, facts, digest)
     keys.push(key)
     if (keys.length % KEYS_PER_STEP === 0) yield
   }
@@ -52,24 +51,17 @@ export function* meaningKeys(
 /** Keys made between two pauses: about a millisecond. */
 const KEYS_PER_STEP = 256
 
-type Link = { readonly previous: string; readonly key: string }
-type Chain = { readonly root: string; readonly links: WeakMap<MessageFacts, Link> }
+/** What a chain begins with: the same for all conversations. */
+const roots = new WeakMap<Digest, string>()
 
-// Facts live as long as the cache that holds them; a link lives as long as its facts.
-const chains = new WeakMap<Digest, Chain>()
-
-function chainOf(digest: Digest): Chain {
-  const known = chains.get(digest)
+function rootOf(digest: Digest): string {
+  const known = roots.get(digest)
   if (known !== undefined) return known
-  const chain = { root: digest('conversation'), links: new WeakMap<MessageFacts, Link>() }
-  chains.set(digest, chain)
-  return chain
+  const root = digest('conversation')
+  roots.set(digest, root)
+  return root
 }
 
-function nextKey(chain: Chain, previous: string, facts: MessageFacts, digest: Digest): string {
-  const known = chain.links.get(facts)
-  if (known?.previous === previous) return known.key
-  const key = digest(JSON.stringify([previous, facts.meaning]))
-  chain.links.set(facts, { previous, key })
-  return key
+function nextKey(previous: string, { meaning }: MessageFacts, digest: Digest): string {
+  return digest(JSON.stringify([previous, meaning]))
 }

@@ -6,7 +6,7 @@ import {
   skipWhitespace,
 } from '../conversation/json-scan.ts'
 import type { EntrySpans } from '../conversation/json-scan.ts'
-import { isJsonObject, parseJson } from '../conversation/json-value.ts'
+import { isJsonObject, parseJson, readKey } from '../conversation/json-value.ts'
 import type { Source, Span } from '../conversation/source.ts'
 import type { ValidatedValues } from './validated-values.ts'
 
@@ -90,8 +90,8 @@ export function readChatCompletion(
   if (body === null) return notRead('not-json-object')
   const spans = new Map<string, Span>()
   for (const { key, value } of body.entries) {
-    const name = parseJson(source, key)
-    if (typeof name !== 'string') return notRead('invalid-value')
+    const name = readKey(source, key)
+    if (name === null) return notRead('invalid-value')
     if (spans.has(name)) return notRead('duplicate-key')
     spans.set(name, value)
   }
@@ -115,7 +115,7 @@ export function findMessages(source: Source): number | null {
     const text = source.latin1(0, Math.min(length, source.length))
     let found: number | null = null
     scanObject(text, skipWhitespace(text, 0), function endBeforeMessages(_, start, key) {
-      if (parseJson(source, key) !== 'messages') return endOfAnyValue(text, start)
+      if (readKey(source, key) !== 'messages') return endOfAnyValue(text, start)
       found = text.charAt(start) === '[' ? start : null
       return -1
     })
@@ -139,7 +139,7 @@ function scanBody(source: Source, known: KnownMessages | null): Body | null {
   const placed = placedBehind(known)
   let messageSpans: readonly Span[] | null = null
   const scanned = scanObject(latin1, skipWhitespace(latin1, 0), function endOfBodyValue(text, start, key) {
-    if (text.charAt(start) !== '[' || parseJson(source, placed(key)) !== 'messages')
+    if (text.charAt(start) !== '[' || readKey(source, placed(key)) !== 'messages')
       return endOfAnyValue(text, start)
     const array = start === known?.start ? scanFurtherElements(text, start + 1) : scanArray(text, start)
     messageSpans = array?.elements.map(placed) ?? null

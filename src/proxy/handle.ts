@@ -13,7 +13,7 @@ import type { LearnParts } from './learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { repairRequest, type RepairParts } from './repair.ts'
-import { readBody, type ReadBodyOptions } from './request/read-body.ts'
+import { readBody, type ReadBodyOptions, type RequestBody } from './request/read-body.ts'
 import { readChat, type Chat, type UnreadReason } from './request/read-chat.ts'
 import { recoverFromOverflow } from './send/recover.ts'
 import type { Relay } from './wire/relay.ts'
@@ -23,7 +23,7 @@ import { withOffer, type OfferParts } from './recall/recall-offer.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
-import { sendOnce } from './send/send.ts'
+import { sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf } from './send/sending.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
@@ -109,10 +109,13 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     wishes: Wishes,
     rights: ClientRights | null,
   ): Promise<Settled | Unread> {
-    const body = await readBody(exchange, parts.bodyLimits).catch((error: unknown) => {
+    let body: RequestBody
+    try {
+      body = await readBody(exchange, parts.bodyLimits)
+    } catch (error) {
       tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
-    })
+    }
     const arrival = arrivalNow(parts)
     const turn = parts.heavyWork.begin(exchange.signal)
     let known: Known | null = null
@@ -138,15 +141,21 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(offerRecall(sending.recall)(askForUsage(sending.usage)(once))),
       )
-      const outcome = await send(ready.prepared).finally(() => parts.learnt.note(request.modelKey))
+      let outcome: Outcome
+      try {
+        outcome = await send(ready.prepared)
+      } finally {
+        parts.learnt.note(request.modelKey)
+      }
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
         stride:
           outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
       })
-      const measure = await sending.measured()
-      const joined = await replyTo(request, outcome, { once, sending, measure, failures: parts.failures })
+      const measure = sending.measured()
+      const joining = replyTo(request, outcome, { once, sending, measure, failures: parts.failures })
+      const joined = joining === null ? null : await joining
       // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
       // the body, which is gone by then. A reply that may still go on is made from the body.
       const isSmall = bytesIn(outcome.prepared.pieces) <= chat.bytes.length * SMALL_VIEW_SHARE

@@ -10,8 +10,11 @@ export type HeavyWork = { readonly begin: (client: Cancellation) => HeavyTurn }
 
 /** One request's turn. */
 export type HeavyTurn = {
-  /** Waits for its turn where so many bytes are new that it needs one. Rejects with the reason where the client leaves. */
-  readonly take: (newBytes: number) => Promise<void>
+  /**
+   * Waits for its turn where so many bytes are new that it needs one; null where it needs none. Rejects with the reason
+   * where the client leaves.
+   */
+  readonly take: (newBytes: number) => Promise<void> | null
   /**
    * Waits for work that is done elsewhere, a model's or a server's: others have their turns meanwhile, and it goes on with
    * another of its own. Rejects as the work does, or with the reason where the client leaves.
@@ -34,9 +37,7 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
         leave = null
       }
       return {
-        take: async (newBytes) => {
-          if (newBytes >= bytesMin) await enter()
-        },
+        take: (newBytes) => (newBytes >= bytesMin ? enter() : null),
         aside: async (work) => {
           if (leave === null) return work
           end()

@@ -1,4 +1,4 @@
-import { createTailObserver, type TailReport } from '../overflow/tail-observer.ts'
+import { createTailObserver, type TailObserver, type TailReport } from '../overflow/tail-observer.ts'
 import { shapeOf } from '../upstream/answer-shape.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 
@@ -14,9 +14,33 @@ export function observeAnswer(answer: Answer): AnswerObserver {
   const shape = shapeOf(answer)
   if (shape === null) return { tap: () => {}, end: () => null }
   const observer = createTailObserver(shape)
-  const decoder = new TextDecoder()
+  let first: Buffer | null = null
+  let feed: AnswerObserver['tap'] | null = null
   return {
-    tap: (piece) => observer.feed(decoder.decode(piece, { stream: true })),
-    end: () => observer.end(),
+    tap: (piece) => {
+      if (first === null) {
+        first = piece
+        return
+      }
+      if (feed === null) {
+        feed = feeding(observer)
+        feed(first)
+      }
+      feed(piece)
+    },
+    end: () => {
+      if (feed === null && first !== null) observer.feed(wholeDecoder.decode(first))
+      return observer.end()
+    },
   }
+}
+
+// --- internal ---
+
+/** For an answer of one piece, as most are: a decoder of its own costs more than what it does. */
+const wholeDecoder = new TextDecoder()
+
+function feeding(observer: TailObserver): AnswerObserver['tap'] {
+  const decoder = new TextDecoder()
+  return (piece) => observer.feed(decoder.decode(piece, { stream: true }))
 }

@@ -58,14 +58,14 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   const { chat, received, place } = request
   const { failures } = parts
   const lookedUpAtMs = performance.now()
-  const [remembered] = await Promise.all([
-    parts.records.find(chat, place),
-    parts.learnt.load(request.modelKey),
-  ])
+  const loading = parts.learnt.load(request.modelKey)
+  const remembered = await parts.records.find(chat, place)
+  if (loading !== null) await loading
   const relayedReason = whyUntouched(request, parts.memory)
-  const forced =
-    request.wishes.compact === 'force' ||
-    (relayedReason === null && (await parts.compactWishes.take(remembered.conversation)))
+  const isWished = request.wishes.compact === 'force'
+  const mayBeAsked = !isWished && relayedReason === null
+  const asked = mayBeAsked && parts.compactWishes.take(remembered.conversation)
+  const forced = isWished || (asked !== false && (await asked))
   const untouched = asItCame(chat, chat.bytes.length)
 
   const measure = await failures.around('measure', null, () =>
@@ -88,7 +88,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   if (measure === null) return { ...unwritten, prepared: untouched, failedOpen: 'measure' }
   const original = asItCame(relayedReason === null ? chat : received, measure.incomingTokens)
   if (relayedReason !== null || measure.counted === null) {
-    const observed = await observe(request, parts, remembered, measure)
+    const observed = request.profile.observe ? await observe(request, parts, remembered, measure) : null
     return { ...unwritten, prepared: original, relayedReason, observed }
   }
   const { counted } = measure
@@ -166,14 +166,13 @@ export function whyUntouched(
 
 // --- internal ---
 
-/** What would be done with a request if its profile did not say that nothing is; null where it does not. */
+/** What would be done with a request whose profile says that nothing is. */
 async function observe(
   request: ChatRequest,
   parts: Preparation,
   remembered: Remembered,
   { counted, incomingTokens }: Measure,
-): Promise<Observed | null> {
-  if (!request.profile.observe) return null
+): Promise<Observed> {
   const nothing = { passes: [], sentTokens: incomingTokens }
   if (counted === null) return nothing
   const rewriting = rewriteRequest(request, parts, remembered)

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** What is learnt of a model is learnt for this: the same model differs by provider, and by the tier that a credential buys. */
 export type ModelKey = {
   readonly upstream: string
@@ -6,21 +8,47 @@ export type ModelKey = {
   readonly model: string
 }
 
+/** The same object for the same three, while it is in use: what is found by its name is found by the same text. */
+export function modelKeyOf(upstream: string, credential: string, model: string): ModelKey {
+  const name = JSON.stringify([upstream, credential, model])
+  const known = keys.get(name)
+  if (known !== undefined) return known
+  const key = { upstream, credential, model }
+  keys.set(name, key)
+  return key
+}
+
 /** The same as one text. */
 export function nameOfModel(key: ModelKey): string {
-  const known = names.get(key)
-  if (known !== undefined) return known
-  const name = JSON.stringify([key.upstream, key.credential, key.model])
-  names.set(key, name)
-  return name
+  return namesOf(key).name
 }
 
 /** The same for what is counted in one encoding. */
-export function nameOfCounts({ upstream, credential, model }: ModelKey, encoding: string): string {
-  return JSON.stringify([upstream, credential, model, encoding])
+export function nameOfCounts(key: ModelKey, encoding: string): string {
+  const { counts } = namesOf(key)
+  const known = counts.get(encoding)
+  if (known !== undefined) return known
+  const name = JSON.stringify([key.upstream, key.credential, key.model, encoding])
+  counts.set(encoding, name)
+  return name
 }
 
 // --- internal ---
 
+type Names = { readonly name: string; readonly counts: Map<string, string> }
+
+/** As many as models of which something is learnt. */
+const KEYS_MAX = 4_096
+
+const keys = new LRUCache<string, ModelKey>({ max: KEYS_MAX })
+
 /** A request asks for the name of its key a dozen times. */
-const names = new WeakMap<ModelKey, string>()
+const namesByKey = new WeakMap<ModelKey, Names>()
+
+function namesOf(key: ModelKey): Names {
+  const known = namesByKey.get(key)
+  if (known !== undefined) return known
+  const names = { name: JSON.stringify([key.upstream, key.credential, key.model]), counts: new Map() }
+  namesByKey.set(key, names)
+  return names
+}

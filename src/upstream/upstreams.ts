@@ -128,12 +128,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const pools = createPools({ connectMs: timeouts.connectMs, proxies: options.proxies })
   const upstreams = new Map<string, Upstream>()
   for (const [name, settings] of Object.entries(options.upstreams)) {
+    const address = parseUpstreamAddress(settings.url)
     upstreams.set(name, {
       name,
       settings,
-      address: parseUpstreamAddress(settings.url),
+      address,
       gate: createGate(settings.concurrency),
       seesClientKey: name === 'default' || settings.forwardClientKey,
+      failure: (error) => upstreamFailure(error, { name, address: address.display }, timeouts),
+      ...configuredFor(settings, address),
     })
   }
 
@@ -146,7 +149,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
     const dispatch = prepareSending(upstream, request)
-    return inPlace(upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal)), dispatch)
+    return dispatch(upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal)))
   }
 
   async function sendIdle(request: IdleRequest): Promise<Answer | null> {
@@ -154,10 +157,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const place = upstream.gate.enterIdle()
     if (place === null) return null
     const signal = request.signal === null ? place.wanted : AbortSignal.any([request.signal, place.wanted])
-    return inPlace(place.leave, async () => prepareSending(upstream, { ...request, signal })())
+    let dispatch: Dispatch
+    try {
+      dispatch = prepareSending(upstream, { ...request, signal })
+    } catch (error) {
+      place.leave()
+      throw error
+    }
+    return dispatch(place.leave)
   }
 
-  function prepareSending(upstream: Upstream, request: UpstreamRequest): () => Promise<Answer> {
+  function prepareSending(upstream: Upstream, request: UpstreamRequest): Dispatch {
     const { target } = request
     return prepare(upstream, request, {
       keyPlace: () => clientCredential(request.rawHeaders, target.query)?.place ?? null,
@@ -174,7 +184,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       keyPlace: () => request.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
       query,
       pathWith: (allowedQuery) => withQuery(upstream.address, path, allowedQuery),
-    })()
+    })(() => {})
   }
 
   /** Decides what the upstream gets to see, and who may see which credential; the returned function sends it. */
@@ -188,23 +198,23 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       readonly query: string
       readonly pathWith: (query: string) => string
     },
-  ): () => Promise<Answer> {
-    const { name, address, settings } = upstream
+  ): Dispatch {
+    const { address, settings, failure } = upstream
     const { signal } = request
     const body = wholeBody(request.body)
     const forwardCredential = forwardsCredential(upstream, request)
     const headers = requestHeaders({
       rawHeaders: request.rawHeaders,
       forwardCredential,
-      configured: configuredHeaders(where.keyPlace, settings, address),
+      configured:
+        settings.key === null ? upstream.configured : configuredHeaders(where.keyPlace(), settings, address),
       bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
       overrides: request.headerOverrides ?? {},
     })
     const path = where.pathWith(forwardCredential ? where.query : queryWithoutKey(where.query))
     const { dispatcher, throughProxy } = pools.dispatcherFor(address)
-    const failure = (error: unknown) => upstreamFailure(error, { name, address: address.display }, timeouts)
 
-    return async function dispatch() {
+    return async function dispatch(leave) {
       try {
         signal?.throwIfAborted()
         const {
@@ -225,8 +235,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
           },
           signal,
         )
+        answerBody.onceOver(leave)
         return { status, statusText, rawHeaders, body: answerBody, address: address.display, failure }
       } catch (error) {
+        leave()
         signal?.throwIfAborted()
         if (error instanceof ClientGoneError) throw error
         throw failure(error)
@@ -240,13 +252,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     ask,
     seesCredentialOf: (request) => {
       const upstream = upstreamNamed(request.upstream)
-      const { settings, address } = upstream
       if (!forwardsCredential(upstream, request)) return false
-      const replaced = new Set(
-        configuredHeaders(() => null, settings, address).map(([name]) => name.toLowerCase()),
-      )
       return clientCredentials(request.rawHeaders, request.target.query).some(
-        ({ place }) => !replaced.has(place),
+        ({ place }) => !upstream.configuredNames.has(place),
       )
     },
     has: (name) => upstreams.has(name),
@@ -260,16 +268,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 // --- internal ---
 
 /** Sends from a place in the queue, which is left once the answer has ended. */
-async function inPlace(leave: () => void, dispatch: () => Promise<Answer>): Promise<Answer> {
-  try {
-    const answer = await dispatch()
-    answer.body.onceOver(leave)
-    return answer
-  } catch (error) {
-    leave()
-    throw error
-  }
-}
+type Dispatch = (leave: () => void) => Promise<Answer>
 
 type Upstream = {
   readonly name: string
@@ -277,6 +276,19 @@ type Upstream = {
   readonly address: UpstreamAddress
   readonly gate: Gate
   readonly seesClientKey: boolean
+  readonly failure: Answer['failure']
+  /** What it is sent of its settings, where Foldgate holds no key for it: that one goes where the client's own would. */
+  readonly configured: readonly (readonly [string, string])[]
+  /** The same by lower-case name, a held key in its usual place. */
+  readonly configuredNames: ReadonlySet<string>
+}
+
+function configuredFor(
+  settings: UpstreamSettings,
+  address: UpstreamAddress,
+): Pick<Upstream, 'configured' | 'configuredNames'> {
+  const configured = configuredHeaders(null, settings, address)
+  return { configured, configuredNames: new Set(configured.map(([name]) => name.toLowerCase())) }
 }
 
 function forwardsCredential(
@@ -297,14 +309,14 @@ function holdsCredential({ settings, address }: Upstream): boolean {
 }
 
 function configuredHeaders(
-  keyPlace: () => ClientCredential['place'] | null,
+  keyPlace: ClientCredential['place'] | null,
   settings: UpstreamSettings,
   address: UpstreamAddress,
 ): (readonly [string, string])[] {
   const configured = Object.entries(settings.headers)
   const names = new Set(configured.map(([name]) => name.toLowerCase()))
   if (settings.key !== null) {
-    const [name, value] = heldKeyHeader(settings.key, keyPlace(), address.origin)
+    const [name, value] = heldKeyHeader(settings.key, keyPlace, address.origin)
     if (!names.has(name)) configured.push([name, value])
   } else if (address.authorization !== null && !names.has('authorization')) {
     configured.push(['authorization', address.authorization])

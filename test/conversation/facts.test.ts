@@ -159,7 +159,12 @@ describe('what cannot be read with certainty is not read', () => {
 })
 
 describe('createFactsReader', () => {
-  test.each(['{"role":"user","content":"x"}', '{"role":1}'])('does not parse %s a second time', (body) => {
+  const long = 'x'.repeat(2_048)
+
+  test.each([
+    ['a long message', `{"role":"user","content":"${long}"}`],
+    ['a long one that cannot be read', `{"role":1,"content":"${long}"}`],
+  ])('does not parse %s a second time', (_, body) => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const span = { start: 0, end: body.length }
     const first = reader('scope', sourceOf(body), span)
@@ -170,11 +175,22 @@ describe('createFactsReader', () => {
 
   test('one scope gains nothing from what another has sent', () => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
-    const body = '{"role":"user","content":"x"}'
+    const body = `{"role":"user","content":"${long}"}`
     const span = { start: 0, end: body.length }
     reader('one', sourceOf(body), span)
     const { source, parsed } = countedSource(body)
     reader('another', source, span)
+    expect(parsed()).toBeGreaterThan(0)
+  })
+
+  // Each new chat left its short messages in there: twenty thousand of them were most of what lived, for nothing.
+  test('a short message is read anew, and says the same', () => {
+    const reader = createFactsReader(digest, { entriesMax: 10 })
+    const body = '{"role":"user","content":"x"}'
+    const span = { start: 0, end: body.length }
+    const first = reader('scope', sourceOf(body), span)
+    const { source, parsed } = countedSource(body)
+    expect(reader('scope', source, span)).toEqual(first)
     expect(parsed()).toBeGreaterThan(0)
   })
 

@@ -108,17 +108,18 @@ describe('meaningKeys', () => {
     expect(keysOf(two, 2, digest).slice(2)).toEqual(keysOf(conversation, 1, digest).slice(1))
   })
 
-  test('a conversation seen before costs no digests', () => {
+  test('what a conversation grew from costs no digests', () => {
     let digests = 0
     const counting: Digest = (text) => {
       digests += 1
       return digest(text)
     }
-    const distinct = messagesOf(['a', 'b', 'c'].map((content) => ({ role: 'user', content })))
+    const distinct = messagesOf(['a', 'b', 'c', 'd'].map((content) => ({ role: 'user', content })))
     const keys = keysOf(distinct, 0, counting)
     const before = digests
-    expect(keysOf(distinct, 0, counting)).toEqual(keys)
-    expect(digests).toBe(before)
+    const grown = meaningKeys(distinct, 0, counting, { keys: keys.slice(0, 4), shared: 3 })
+    expect(finish(grown)).toEqual(keys)
+    expect(digests).toBe(before + 1)
   })
 
   test('a message that stands in several conversations has the key of each', () => {

@@ -8,8 +8,8 @@ import type { StoreGuard } from './store-guard.ts'
 /** Strides that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
 export type CompactWishes = {
   readonly ask: (conversation: string) => Promise<void>
-  /** Whether a stride was asked for. It is for whoever takes it first. */
-  readonly take: (conversation: string) => Promise<boolean>
+  /** Whether a stride was asked for. It is for whoever takes it first. No promise where none is known of. */
+  readonly take: (conversation: string) => Promise<boolean> | false
 }
 
 export function createCompactWishes(store: Store, guarded: StoreGuard): CompactWishes {
@@ -30,6 +30,20 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
     }
   }
 
+  async function readAndTake(conversation: string): Promise<boolean> {
+    await readOthers()
+    return takeKnown(conversation)
+  }
+
+  async function takeKnown(conversation: string): Promise<boolean> {
+    const id = wished.get(conversation)
+    if (id === undefined) return false
+    wished.delete(conversation)
+    const taker = randomUUID()
+    const standing = await guarded(taker, () => store.putIfAbsent(`wish:${id}`, taker, conversation))
+    return standing === taker
+  }
+
   return {
     ask: async (conversation) => {
       const wish = { id: randomUUID(), conversation }
@@ -37,14 +51,9 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
       const rows = [{ text: JSON.stringify(wish), group: conversation }]
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
-    take: async (conversation) => {
-      if (performance.now() - readAtMs >= READ_GAP_MS) await readOthers()
-      const id = wished.get(conversation)
-      if (id === undefined) return false
-      wished.delete(conversation)
-      const taker = randomUUID()
-      const standing = await guarded(taker, () => store.putIfAbsent(`wish:${id}`, taker, conversation))
-      return standing === taker
+    take: (conversation) => {
+      if (performance.now() - readAtMs >= READ_GAP_MS) return readAndTake(conversation)
+      return wished.has(conversation) && takeKnown(conversation)
     },
   }
 }

@@ -15,8 +15,8 @@ import type { UpstreamMemory } from './upstream-memory.ts'
  * then, and written behind. One record holds all that is known of a model under one credential.
  */
 export type Learnt = {
-  /** Resolves once what the store has of a model is known here; only its first requests wait for that. */
-  readonly load: (key: ModelKey) => Promise<void>
+  /** Resolves once what the store has of a model is known here; null where it is. Only its first requests wait for that. */
+  readonly load: (key: ModelKey) => Promise<void> | null
   /** Something may have been learnt of this model: a little later it is written, if so. */
   readonly note: (key: ModelKey) => void
   /** Writes what is not written yet, and nothing after that. */
@@ -131,7 +131,7 @@ export function createLearnt(options: LearntOptions): Learnt {
       if (nowMs() - model.askedAtMs >= REREAD_MS && !busy.has(model) && !isClosed) {
         void run(model, () => exchange(model))
       }
-      return DONE
+      return null
     },
     note: (key) => note(modelOf(key)),
     close: async () => {
@@ -157,8 +157,6 @@ type Model = {
 }
 
 type Found = { readonly value: string } | null | 'absent'
-
-const DONE = Promise.resolve()
 
 /** As many as what is learnt of them. */
 const MODELS_MAX = 4096

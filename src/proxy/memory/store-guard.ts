@@ -1,4 +1,5 @@
-import { NoAnswerError, within } from '../../stores/within.ts'
+import { createDeadline } from '../../stores/deadline.ts'
+import { NoAnswerError } from '../../stores/within.ts'
 import type { Failures } from '../failures.ts'
 
 /**
@@ -8,6 +9,7 @@ import type { Failures } from '../failures.ts'
 export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
 
 export function createStoreGuard(failures: Failures): StoreGuard {
+  const inTime = createDeadline(STORE_DEADLINE_MS)
   let absentUntilMs = 0
   let failedInARow = 0
 
@@ -17,26 +19,27 @@ export function createStoreGuard(failures: Failures): StoreGuard {
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
+  async function tried<Result>(work: () => Promise<Result>, beganMs: number): Promise<Result> {
+    let isLate = false
+    const working = work()
+    const heldMs = performance.now() - beganMs
+    try {
+      const result = await inTime(working, () => {
+        isLate = true
+        return new NoAnswerError('the store did not answer in time')
+      })
+      failedInARow = 0
+      return result
+    } catch (error) {
+      // A store that gives up a command by itself has answered, and may be there for the next.
+      noteFailure(isLate, heldMs)
+      throw error
+    }
+  }
+
   return async function guarded(instead, work) {
-    if (performance.now() < absentUntilMs) return instead
-    return failures.around('store', instead, async () => {
-      let isLate = false
-      const beganMs = performance.now()
-      const working = work()
-      const heldMs = performance.now() - beganMs
-      try {
-        const result = await within(STORE_DEADLINE_MS, working, () => {
-          isLate = true
-          return new NoAnswerError('the store did not answer in time')
-        })
-        failedInARow = 0
-        return result
-      } catch (error) {
-        // A store that gives up a command by itself has answered, and may be there for the next.
-        noteFailure(isLate, heldMs)
-        throw error
-      }
-    })
+    const beganMs = performance.now()
+    return beganMs < absentUntilMs ? instead : failures.around('store', instead, () => tried(work, beganMs))
   }
 }
 

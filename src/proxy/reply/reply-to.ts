@@ -19,11 +19,11 @@ export type ReplyParts = {
 }
 
 /** The reply to a request as one answer; null where it can be nothing but the answer that came. */
-export async function replyTo(
+export function replyTo(
   request: ChatRequest,
   outcome: Outcome,
   { once, sending, measure, failures }: ReplyParts,
-): Promise<JoinedReply | null> {
+): Promise<JoinedReply> | null {
   const { profile, chat, recall, exchange } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }

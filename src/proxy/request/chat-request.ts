@@ -12,7 +12,7 @@ import type { RecallOffer } from '../recall/recall-offer.ts'
 import type { Chat } from './read-chat.ts'
 import type { RecordPlace } from '../memory/records.ts'
 import type { Scope } from './scope.ts'
-import type { ModelKey } from '../../upstream/model-key.ts'
+import { modelKeyOf, type ModelKey } from '../../upstream/model-key.ts'
 import type { Wishes } from './wishes.ts'
 
 /** A chat completion request with all that decides how it is treated. */
@@ -87,7 +87,7 @@ export function describeRequest(
     profile,
     model,
     upstreamName,
-    modelKey: { upstream: upstreamName ?? 'default', credential: scope.credential, model },
+    modelKey: modelKeyOf(upstreamName ?? 'default', scope.credential, model),
     place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
     recall: null,
     turn,

@@ -44,7 +44,8 @@ export async function readBody(
     await Promise.resolve()
     if (hasBody(incoming)) inviteBody(incoming, outgoing)
     const raw = bodyAtHand(incoming) ?? (await collect(exchange, options, declared ?? share))
-    const decoded = await decodedBody(raw, incoming.headers['content-encoding'], options.bodyBytesMax, share)
+    const encoding = incoming.headers['content-encoding']
+    const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options.bodyBytesMax, share) : raw
     return { raw, decoded, release: share.release }
   } catch (error) {
     share.release()
@@ -133,13 +134,16 @@ function gatherPieces(isRoom: (bytes: number) => boolean): Gathering {
   }
 }
 
-async function decodedBody(
+function isEncoded(contentEncoding: string | undefined): contentEncoding is string {
+  return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity'
+}
+
+function decodedBody(
   raw: Buffer,
-  contentEncoding: string | undefined,
+  contentEncoding: string,
   bodyBytesMax: number,
   share: ByteShare,
 ): Promise<Buffer | null> {
-  if (contentEncoding === undefined || contentEncoding.trim().toLowerCase() === 'identity') return raw
   let bytes = 0
   return decodeBody(raw, contentEncoding, (pieceBytes) => {
     bytes += pieceBytes

@@ -5,7 +5,7 @@ import type { FactsReader } from '../../conversation/facts.ts'
 import type { Message } from '../../conversation/message.ts'
 import { delimitMessages, readMessages } from '../../conversation/messages.ts'
 import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
-import type { Source } from '../../conversation/source.ts'
+import { finish, type Source } from '../../conversation/source.ts'
 import { structureOf, type Structure } from '../../conversation/structure.ts'
 import {
   findMessages,
@@ -73,7 +73,8 @@ export async function readBytes(
   const arrayStart = lastBodies === null && bytes.length < PAUSED_BYTES_MIN ? null : findMessages(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
   const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
-  if (turn !== null) await turn.take(newBytes)
+  const awaited = turn?.take(newBytes) ?? null
+  if (awaited !== null) await awaited
   if (!isText(bytes, beginning)) return 'not-utf8'
   const isPaused = arrayStart !== null && beginning === null && bytes.length >= PAUSED_BYTES_MIN
   const delimited = isPaused ? await drive(delimitMessages(source, arrayStart)) : []
@@ -83,13 +84,17 @@ export async function readBytes(
   if (!read.read) return read.reason
   const completion = read.request
   const spans = [...delimited, ...completion.messageSpans]
-  const added = await drive(readMessages(spans, source, scope, options.readFacts))
+  // What is done at once waits for nothing.
+  const isShort = bytes.length <= SHORT_BYTES_MAX
+  const reading = readMessages(spans, source, scope, options.readFacts)
+  const added = isShort ? finish(reading) : await drive(reading)
   if (added === null) return 'message-unreadable'
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
   const structure = structureOf(messages, repaired?.standIns, grewFrom)
-  const keys = await drive(meaningKeys(messages, structure.systemCount, digest, grewFrom))
+  const naming = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  const keys = isShort ? finish(naming) : await drive(naming)
   if (arrayStart !== null)
     lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
   return {
@@ -105,6 +110,9 @@ export async function readBytes(
 }
 
 // --- internal ---
+
+/** Up to this size a body is read without a pause, in a fraction of a millisecond. */
+const SHORT_BYTES_MAX = 16_384
 
 /** From this size on the messages of a body are delimited in steps: all of them at once would take milliseconds. */
 const PAUSED_BYTES_MIN = 524_288

@@ -24,7 +24,7 @@ export type Sending = {
   /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
   readonly fit: (prepared: Prepared, budgetTokens: number) => Promise<Prepared | null>
   /** The request's measure, with its count if it was counted meanwhile. */
-  readonly measured: () => Promise<Measure | null>
+  readonly measured: () => Measure | null
 }
 
 export function sendingOf(
@@ -37,12 +37,14 @@ export function sendingOf(
   const { failures, memory, rewriter } = parts
   const observes = profile.observe
   let counting: Promise<Measure> | null = null
+  let latest = ready.measure
 
   /** The request counted, also where its size had not asked for it. */
   async function counted(): Promise<Measure> {
     if (ready.measure !== null && ready.measure.counted !== null) return ready.measure
     counting ??= measureRequest(request, parts, ready.remembered, true)
-    return counting
+    latest = await counting
+    return latest
   }
 
   const tighten: RecoverOptions['tighten'] = (refused, how) =>
@@ -55,7 +57,7 @@ export function sendingOf(
     })
 
   return {
-    measured: async () => (await counting?.catch(() => null)) ?? ready.measure,
+    measured: () => latest,
 
     once: {
       upstreams: parts.upstreams,

@@ -68,7 +68,7 @@ describe('a stride that was asked for', () => {
     const store = newStore()
     const replicas = Array.from({ length: 5 }, () => wishesOn(store))
     await replicas[0]?.ask(conversation)
-    const taken = await Promise.all(replicas.map((each) => each.take(conversation)))
+    const taken = await Promise.all(replicas.map(async (each) => each.take(conversation)))
     expect(taken.filter((isTaken) => isTaken)).toHaveLength(1)
   })
 
