@@ -8,7 +8,7 @@ import type { Failures } from '../failures.ts'
  */
 export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
 
-export function createStoreGuard(failures: Failures): StoreGuard {
+export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
   const inTime = createDeadline(STORE_DEADLINE_MS)
   let absentUntilMs = 0
   let failedInARow = 0
@@ -19,11 +19,14 @@ export function createStoreGuard(failures: Failures): StoreGuard {
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
-  async function tried<Result>(work: () => Promise<Result>, beganMs: number): Promise<Result> {
+  return async function guarded(instead, work) {
+    const beganMs = performance.now()
+    if (beganMs < absentUntilMs) return instead
     let isLate = false
-    const working = work()
-    const heldMs = performance.now() - beganMs
+    let heldMs = 0
     try {
+      const working = work()
+      heldMs = performance.now() - beganMs
       const result = await inTime(working, () => {
         isLate = true
         return new NoAnswerError('the store did not answer in time')
@@ -33,13 +36,9 @@ export function createStoreGuard(failures: Failures): StoreGuard {
     } catch (error) {
       // A store that gives up a command by itself has answered, and may be there for the next.
       noteFailure(isLate, heldMs)
-      throw error
+      failures.note('store', error)
+      return instead
     }
-  }
-
-  return async function guarded(instead, work) {
-    const beganMs = performance.now()
-    return beganMs < absentUntilMs ? instead : failures.around('store', instead, () => tried(work, beganMs))
   }
 }
 

@@ -26,25 +26,27 @@ export function reportOf(
 ): RequestReport {
   const { chat } = request
   const { measure } = ready
-  const { prepared } = outcome
   return {
-    ...describedReport(request, ready, arrival),
+    ...describedReport(request, ready, arrival, outcome.prepared),
     ...actionOf(outcome, ready),
     status: outcome.answer.status,
     refusal: isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     attempts: outcome.attempts,
-    ...preparedFacts(request, ready, prepared),
     summary: summaryState(outcome, outlook),
     isBeyondWindow: isBeyondWindow(measure, outcome, chat.completion.outputLimit?.tokens ?? null),
     observed: ready.observed,
-    strides: stridesOf(ready, prepared),
     addedMs: Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
     firstByteMs: outcome.firstByteMs,
   }
 }
 
-/** What is told of a request that was read, and got no answer of its upstream's. */
-export function describedReport(request: ChatRequest, ready: Ready | null, arrival: Arrival): RequestReport {
+/** What is told of a request that was read, and got no answer of its upstream's. `sent`: the form that was sent last. */
+export function describedReport(
+  request: ChatRequest,
+  ready: Ready | null,
+  arrival: Arrival,
+  sent: Prepared | null = ready?.prepared ?? null,
+): RequestReport {
   return {
     ...bareReport(request.exchange, arrival),
     conversation: ready?.remembered.conversation ?? null,
@@ -55,8 +57,8 @@ export function describedReport(request: ChatRequest, ready: Ready | null, arriv
     upstream: request.modelKey.upstream,
     isStreamed: request.chat.completion.stream,
     // On record, and followed by the next request, whatever becomes of this one.
-    strides: ready === null ? [] : stridesOf(ready, ready.prepared),
-    ...(ready === null ? {} : preparedFacts(request, ready, ready.prepared)),
+    strides: ready === null || sent === null ? [] : stridesOf(ready, sent),
+    ...(ready === null || sent === null ? {} : preparedFacts(request, ready, sent)),
   }
 }
 

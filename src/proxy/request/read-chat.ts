@@ -50,13 +50,14 @@ export type ReadChatOptions = {
  * Reads a body as a chat completion; the reason where that cannot be done with certainty. Where much of it is new it
  * takes a turn, which goes on until the caller ends it.
  */
-export async function readChat(
+export function readChat(
   body: RequestBody,
   scope: string,
   options: ReadChatOptions,
   turn: HeavyTurn,
 ): Promise<Chat | UnreadReason> {
-  return body.decoded === null ? 'encoding' : readBytes(body.decoded, scope, options, null, turn)
+  if (body.decoded === null) return Promise.resolve('encoding')
+  return readBytes(body.decoded, scope, options, null, turn)
 }
 
 /** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
