@@ -12,9 +12,6 @@ const smallBesideFixed =
 const collections =
   'A body counts as memory of the heap, so that every few turns bring a collection of what lives, some 60 MB, about 10 ms on one core: a turn that meets none takes 4.6 to 5.7 ms at 4 MB, of which 2.6 are the arrival of the bytes, 0.5 reading, 1.4 measuring and the view, and 1.3 sending. Buffers that are used again would spare most of it and are too dangerous (docs/decisions/memory-under-load.md).'
 
-const heldWhileWaiting =
-  'While 64 conversations wait for the upstream, each keeps what was read of it: about 0.8 kB for each of its 4,092 messages, some 200 MB in all, beside 268 MB of bodies. The heap may grow by 30 % of what lives before it is collected.'
-
 /**
  * Why a check misses its bound, by its id, for the result page. By hand, after whoever wrote it had looked: with a
  * profile, or by leaving a part out. What was not looked into stays unexplained.
@@ -33,8 +30,4 @@ export const causes: Readonly<Partial<Record<Check['id'], string>>> = {
   'warm-parse-1mb': smallBesideFixed,
   'warm-parse-4mb': collections,
   'warm-parse-16mb': collections,
-  'memory-in-flight': heldWhileWaiting,
-  'memory-in-flight-unchanged': heldWhileWaiting,
-  'memory-after-unchanged':
-    'What lives is some 90 MB; the rest are pages that V8 has freed and keeps for later. Why it gives them back after a load that was compacted, and not after this one, was not found out.',
 }

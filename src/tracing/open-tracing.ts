@@ -86,15 +86,18 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
   const serverOf = (upstream: string | null): ModelServer | null =>
     upstream === null ? null : (servers.get(upstream) ?? null)
 
+  /** Its own function: what waits for the end of an answer must not keep the report, and with it the body, until then. */
+  function recordAtEnd(
+    endSpan: ReturnType<typeof beginRequestSpan>,
+    parent: Api.Context,
+  ): (end: RequestEnd) => void {
+    return (end) => guarded(undefined, () => record(api, tracer, endSpan(end), parent))
+  }
+
   return {
     request: (report) =>
-      guarded<(end: RequestEnd) => void>(
-        () => {},
-        () => {
-          const endSpan = beginRequestSpan(report, serverOf(report.upstream))
-          const parent = parentFrom(report.traceparent)
-          return (end: RequestEnd) => guarded(undefined, () => record(api, tracer, endSpan(end), parent))
-        },
+      guarded(nothing, () =>
+        recordAtEnd(beginRequestSpan(report, serverOf(report.upstream)), parentFrom(report.traceparent)),
       ),
     summary: (call, written) =>
       guarded(undefined, () =>
@@ -111,6 +114,8 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
 
 /** How long the last spans may take, in milliseconds: a collector that hangs must not hold up the end. */
 const CLOSE_MS = 5_000
+
+function nothing(): void {}
 
 async function endWithin(provider: TracerProvider, milliseconds: number): Promise<void> {
   // A failure has been told by then.

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openTracing } from '../../src/tracing/open-tracing.ts'
+import { openTracing, type Tracing } from '../../src/tracing/open-tracing.ts'
 import { TracingError } from '../../src/tracing/tracing-error.ts'
+import { isCollected } from '../support/collected.ts'
 import { json } from '../support/fake-upstream.ts'
 import { environment, otlpReceiver } from './otlp-receiver.ts'
 import { beganMs, endOf, reportOf } from './told-request.ts'
@@ -63,6 +64,21 @@ async function spansOf(
   await tracing.close()
   return receiver.spans()
 }
+
+/** Begins to tell of a request. Its own function: nothing of a test is to keep the report. */
+function beginTold({ request }: Pick<Tracing, 'request'>) {
+  const report = reportOf()
+  return { told: new WeakRef(report), end: request(report) }
+}
+
+test('until its end comes, nothing but figures and names is kept of a request', async () => {
+  const { tracing, receiver } = await openAtReceiver()
+  const { told, end } = beginTold(tracing)
+  expect(await isCollected(told)).toBe(true)
+  end(endOf())
+  await tracing.close()
+  expect(receiver.spans()).toHaveLength(1)
+})
 
 describe('what a collector receives', () => {
   test('a request is one client span with its times, its stride and the attributes of the conventions', async () => {
