@@ -1,5 +1,5 @@
 import { median } from '../figures.ts'
-import { PLAIN_MODEL } from './plain-model.ts'
+import { PLAIN_MODEL } from './models.ts'
 import { openConnection, postOf, type Asked } from './load.ts'
 
 /** How small requests fared while large ones were being answered. */

@@ -1,4 +1,4 @@
-import { PLAIN_MODEL } from './plain-model.ts'
+import { PLAIN_MODEL } from './models.ts'
 import { STAMP } from './fresh-requests.ts'
 
 /** Longest text of one message or one input, in characters. */

@@ -1,6 +1,6 @@
 /**
  * The upstream of the bench: answers at once, in as little time as it can. What it answers stands in the model's name,
- * the one thing that every gateway passes on: `plain`, or `stream-CHUNKS-GAP_MS-SILENCE_MS`.
+ * the one thing that every gateway passes on: where it ends with `stream-CHUNKS-GAP_MS-SILENCE_MS`, such a stream.
  */
 import { createServer, type Socket } from 'node:net'
 import { createHttpReader } from './http-reader.ts'
@@ -24,7 +24,7 @@ createServer({ noDelay: true }, (socket) => {
     'data',
     createHttpReader({
       onEnd: ({ first }) => {
-        const wanted = /"model": ?"stream-(\d+)-(\d+)-(\d+)"/.exec(first.toString('latin1'))
+        const wanted = /"model": ?"[^"]*stream-(\d+)-(\d+)-(\d+)"/.exec(first.toString('latin1'))
         if (wanted === null) socket.write(plain)
         else void stream(socket, Number(wanted[1]), Number(wanted[2]), Number(wanted[3]))
       },

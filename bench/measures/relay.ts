@@ -11,11 +11,9 @@ import { checkOf } from './check-of.ts'
 import { addedRatiosOf, figuresOf, ratiosOf, Round, type Figure } from './relay/rounds.ts'
 import { takeSample } from './relay/sample.ts'
 import { scenarios, type Scenario } from './relay/scenarios.ts'
+import { warmingMs } from './warming.ts'
 
 const IN_MEMORY = 'Foldgate, memory:'
-/** How long each subject is asked for small chats before anything is measured: until its code has been compiled. */
-const WARMING_MS = 8_000
-const WARMING_QUICK_MS = 500
 
 /** What relaying costs: requests that are small or large, few or many at a time, unread or inspected. */
 export const relay: Measure = {
@@ -54,7 +52,7 @@ async function measure(options: MeasureOptions, subjects: readonly Subject[]): P
   tell('warming up')
   for (const scenario of [...small('unread', 32), ...small('chat', 32)]) {
     for (const subject of subjects.filter((each) => takesPart(each, scenario)))
-      await takeSample(subject, scenario, (effort.isQuick ? WARMING_QUICK_MS : WARMING_MS) / 2)
+      await takeSample(subject, scenario, warmingMs(effort) / 2)
   }
   for (let index = 0; index < effort.rounds; index += 1) {
     tell(`round ${index + 1} of ${effort.rounds}`)

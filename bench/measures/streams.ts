@@ -16,11 +16,11 @@ import {
   type StreamScenario,
 } from './streams/scenarios.ts'
 import { askSilentUpstream } from './streams/silence.ts'
+import { warmingMs } from './warming.ts'
 
 const SILENCE_MS = 90_000
 const SILENCE_QUICK_MS = 3_000
-/** Of a round's load, for the round that nobody looks at. */
-const WARMING_SHARE = 0.5
+const WARMING: StreamScenario = { caption: 'warming', connections: 32, chunks: 3, gapMs: 1 }
 
 /** What one round gave, by scenario and subject. */
 type Round = ReadonlyMap<StreamScenario, ReadonlyMap<string, StreamFigures>>
@@ -49,7 +49,7 @@ async function measure({ effort, tell }: MeasureOptions, subjects: readonly Subj
   tell(`an upstream that is silent for ${silenceMs / 1000} s`)
   const outcomes = await askSilentUpstream(subjects, silenceMs)
   tell('warming up')
-  await takeRound(scenarios, subjects, effort.durationMs * WARMING_SHARE, 0)
+  for (const subject of subjects) await measureStreams(subject, WARMING, warmingMs(effort))
   const rounds: Round[] = []
   for (let index = 0; index < effort.rounds; index += 1) {
     tell(`round ${index + 1} of ${effort.rounds}`)
@@ -59,7 +59,7 @@ async function measure({ effort, tell }: MeasureOptions, subjects: readonly Subj
     name: 'streams',
     title: 'Streams',
     about:
-      'Streamed chats of 2 kB, inspected by Foldgate with default settings, each a new conversation. Each connection begins another stream as soon as its last one is whole; they begin one after the other, spread over the length of a stream. The upstream writes into each chunk when it was written, so its delay is from there to its receipt. A chunk has waited for another where it arrived only after the upstream had written the next one.',
+      'Streamed chats of 2 kB, inspected by Foldgate with default settings, each a new conversation. Each subject was asked for eight seconds before. Each connection begins another stream as soon as its last one is whole; they begin one after the other, spread over the length of a stream. The upstream writes into each chunk when it was written, so its delay is from there to its receipt. A chunk has waited for another where it arrived only after the upstream had written the next one.',
     tables: [
       ...tablesOf(
         scenarios,

@@ -1,6 +1,7 @@
 import { median, percentile } from '../../figures.ts'
 import { chatBody } from '../../load/bodies.ts'
 import { freshRequests } from '../../load/fresh-requests.ts'
+import { streamModel } from '../../load/models.ts'
 import { runStreams, type StreamSample } from '../../load/paced.ts'
 import type { Subject } from '../../subjects/subject.ts'
 
@@ -50,10 +51,9 @@ export function streamRequests(
   stream: { chunks: number; gapMs: number; silenceMs: number },
   connections: number,
 ): (connection: number) => Buffer {
-  const model = `stream-${stream.chunks}-${stream.gapMs}-${stream.silenceMs}`
   return freshRequests({
     path: '/v1/chat/completions',
-    body: chatBody(BODY_BYTES, { model, stream: true }),
+    body: chatBody(BODY_BYTES, { model: streamModel(stream), stream: true }),
     headers: subject.headers,
     connections,
   })
