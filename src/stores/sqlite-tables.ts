@@ -8,7 +8,7 @@ export const schemaVersion = 2
 
 /** Within a transaction: gives a file of this version, 0 for an empty one, the tables of today. What it holds stays. */
 export function bringUpToDate(database: DatabaseSync, version: number): void {
-  if (version === 0) database.exec(entriesTable + leasesTable)
+  if (version === 0) database.exec(entriesTable + entriesIndexes + leasesTable)
   if (version === 1) moveEntries(database)
   database.exec(journalTables)
   if (version !== schemaVersion) database.exec(`PRAGMA user_version = ${schemaVersion}`)
@@ -30,6 +30,9 @@ const entriesTable = `
     expires_ms INTEGER,
     value BLOB NOT NULL
   ) STRICT;
+`
+
+const entriesIndexes = `
   CREATE UNIQUE INDEX entries_short_key ON entries (short_key);
   CREATE INDEX entries_expires_ms ON entries (expires_ms) WHERE expires_ms IS NOT NULL;
 `
@@ -43,7 +46,7 @@ const leasesTable = `
 `
 
 /** Entries that move at a time: the pages that they leave are used again by the next. */
-const MOVED_ROWS = 100
+const MOVED_ROWS = 10
 
 /** From the first version, which kept keys as they are and had indexes of conversations. */
 function moveEntries(database: DatabaseSync): void {
@@ -65,5 +68,5 @@ function moveEntries(database: DatabaseSync): void {
     move.run(last)
     leave.run(last)
   }
-  database.exec('DROP TABLE entries_before')
+  database.exec(`DROP TABLE entries_before; ${entriesIndexes}`)
 }
