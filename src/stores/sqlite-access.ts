@@ -28,6 +28,29 @@ export async function inSteps(deleteSome: () => number): Promise<number> {
   }
 }
 
+/**
+ * Deletes rows wherever they stand in a table, in steps. A step goes from one id, which it leaves out, to that which
+ * `endOf` gives for it; 0: there is nothing behind. Resolves with how many were deleted.
+ */
+export async function throughSteps(
+  endOf: (from: number) => number,
+  deleteBetween: (from: number, to: number) => number,
+): Promise<number> {
+  let total = 0
+  for (let from = 0; ;) {
+    const to = endOf(from)
+    if (to === 0) return total
+    total += deleteBetween(from, to)
+    from = to
+    await setImmediate()
+  }
+}
+
+/** The id at which a step through a table ends that begins behind an id: NULL where there is nothing behind. */
+export function stepEnd(table: string): string {
+  return `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${stepRows})`
+}
+
 /** A text as it is kept: the bytes of its UTF-8, for SQLite's own texts must not hold a NUL. */
 export function textOf(value: unknown): string | null {
   if (!(value instanceof Uint8Array)) return null

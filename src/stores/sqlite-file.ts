@@ -2,7 +2,7 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { journalTables } from './sqlite-journals.ts'
+import { bringUpToDate, schemaVersion } from './sqlite-tables.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 
 /**
@@ -38,9 +38,6 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 /** Marks a file as ours: "Fold". */
 const APPLICATION_ID = 0x46_6f_6c_64
 
-/** Raised whenever the tables change; not for tables that an older Foldgate may leave alone, as those of the journals. */
-const SCHEMA_VERSION = 1
-
 /**
  * How long an operation waits for another process, in milliseconds. Nothing else is served meanwhile, and no
  * operation holds the file for longer than a few milliseconds: a file that stays taken is a failed operation.
@@ -60,24 +57,6 @@ const ELSEWHERE = 'make it writable, or name another one by --store sqlite:PATH'
 const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
-
-/** Ids grow with every write, so that the lowest is the one that was written longest ago. */
-const tables = `
-  CREATE TABLE entries (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    value BLOB NOT NULL,
-    conversation TEXT,
-    expires_ms INTEGER
-  ) STRICT;
-  CREATE INDEX entries_conversation ON entries (conversation) WHERE conversation IS NOT NULL;
-  CREATE INDEX entries_expires_ms ON entries (expires_ms) WHERE expires_ms IS NOT NULL;
-  CREATE TABLE leases (
-    key TEXT PRIMARY KEY,
-    holder TEXT NOT NULL,
-    expires_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-`
 
 /** SQLite gives its companions `-wal` and `-shm` the mode of the file, so that it has to be right before. */
 async function createPrivate(path: string): Promise<void> {
@@ -101,12 +80,8 @@ function prepareFile(database: DatabaseSync, path: string): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     refuseForeign(database, path)
-    if (isEmpty(database)) {
-      database.exec(tables)
-      database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-      database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
-    }
-    database.exec(journalTables)
+    if (isEmpty(database)) database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    bringUpToDate(database, pragma(database, 'user_version'))
     database.exec('COMMIT')
   } catch (error) {
     database.exec('ROLLBACK')
@@ -120,9 +95,9 @@ function refuseForeign(database: DatabaseSync, path: string): void {
     throw new StoreError(`${path} is a database of another program: name another file by --store sqlite:PATH`)
   }
   const version = pragma(database, 'user_version')
-  if (version > SCHEMA_VERSION) {
+  if (version > schemaVersion) {
     throw new StoreError(
-      `${path} was written by a newer Foldgate (schema ${version}; this one knows ${SCHEMA_VERSION}): ` +
+      `${path} was written by a newer Foldgate (schema ${version}; this one knows ${schemaVersion}): ` +
         'run the newer one, or name another file by --store sqlite:PATH',
     )
   }

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { perJournal } from './per-journal.ts'
 import { readInPages } from './read-in-pages.ts'
 import { rowNumber } from './row-number.ts'
-import { inSteps, stepRows, textOf, transaction } from './sqlite-access.ts'
+import { inSteps, stepEnd, stepRows, textOf, throughSteps, transaction } from './sqlite-access.ts'
 import {
   journalNames,
   type JournalName,
@@ -22,7 +22,8 @@ export type SqliteJournalsOptions = {
 /**
  * A table for each journal, so that its oldest rows are those with the lowest ids, which never come back. They are made
  * in a file of before as well, under the same version of its schema: a Foldgate that does not know them uses the file
- * as it did. What it purges is all but them.
+ * as it did. What it purges is all but them. Nothing but the id is indexed: rows are written with every request, and those
+ * of a conversation are looked for when it is deleted.
  */
 export const journalTables = journalNames.map(tableOf).join('')
 
@@ -30,9 +31,9 @@ export const journalTables = journalNames.map(tableOf).join('')
 export function sqliteJournals(database: DatabaseSync, options: SqliteJournalsOptions): Journals {
   const journals = perJournal((journal) => sqliteJournal(database, journal, options))
 
-  async function inEach(deleteSome: (journal: SqliteJournal) => number): Promise<number> {
+  async function inEach(deleteIn: (journal: SqliteJournal) => Promise<number>): Promise<number> {
     let total = 0
-    for (const name of journalNames) total += await inSteps(() => deleteSome(journals[name]))
+    for (const name of journalNames) total += await deleteIn(journals[name])
     return total
   }
 
@@ -41,10 +42,10 @@ export function sqliteJournals(database: DatabaseSync, options: SqliteJournalsOp
       if (rows.length > 0) transaction(database, () => journals[journal].append(rows))
     },
     readRows: (journal, page) => readInPages(page, stepRows, async (each) => journals[journal].read(each)),
-    deleteGroup: (group) => inEach((journal) => journal.deleteSomeOf(group)),
+    deleteGroup: (group) => inEach((journal) => journal.deleteGroup(group)),
     purge: async () => {
-      await inEach((journal) => journal.deleteSomeExpired())
-      return inEach((journal) => journal.deleteSome())
+      await inEach((journal) => inSteps(journal.deleteSomeExpired))
+      return inEach((journal) => inSteps(journal.deleteSome))
     },
   }
 }
@@ -92,7 +93,11 @@ function sqliteJournal(
           : statements.before.all(number ?? Number.MAX_SAFE_INTEGER, Date.now(), limit)
       return found.map(({ id, text }) => ({ id: String(id), text: textOf(text) ?? '' }))
     },
-    deleteSomeOf: (group: string) => Number(statements.deleteGroup.run(group, Date.now()).changes),
+    deleteGroup: (group: string) =>
+      throughSteps(
+        (from) => Number(statements.stepEnd.get(from)?.['id'] ?? 0),
+        (from, to) => Number(statements.deleteGroup.run(from, to, group, Date.now()).changes),
+      ),
     deleteSomeExpired: () => Number(statements.deleteExpired.run(Date.now()).changes),
     deleteSome: () => Number(statements.deleteSome.run().changes),
   }
@@ -113,9 +118,9 @@ function prepareStatements(database: DatabaseSync, journal: JournalName) {
       `SELECT id, text FROM ${table} WHERE id < ? AND ${standing} ORDER BY id DESC LIMIT ?`,
     ),
     lastNumber: database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?'),
+    stepEnd: database.prepare(stepEnd(table)),
     deleteGroup: database.prepare(
-      `DELETE FROM ${table} WHERE id IN ` +
-        `(SELECT id FROM ${table} WHERE conversation = ? AND ${standing} LIMIT ${stepRows})`,
+      `DELETE FROM ${table} WHERE id > ? AND id <= ? AND conversation = ? AND ${standing}`,
     ),
     deleteExpired: database.prepare(
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_ms <= ? LIMIT ${stepRows})`,
@@ -135,7 +140,6 @@ function tableOf(journal: JournalName): string {
     conversation TEXT,
     text BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS ${table}_conversation ON ${table} (conversation) WHERE conversation IS NOT NULL;
 `
 }
 

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { journalRowsMax } from './journal-rows-max.ts'
-import { inSteps, stepRows, textOf, transaction } from './sqlite-access.ts'
+import { inSteps, stepEnd, stepRows, textOf, throughSteps, transaction } from './sqlite-access.ts'
 import { openSqliteFile } from './sqlite-file.ts'
+import { sqliteKey } from './sqlite-key.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
 import type { Store, StoreEntry } from './store.ts'
 
@@ -22,10 +23,11 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
   const database = await openSqliteFile(path)
   const statements = prepareStatements(database)
   const journals = sqliteJournals(database, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
+  const pageBytes = count(database.prepare('PRAGMA page_size'), 'page_size')
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 
   function standingValue(key: string): string | null {
-    return textOf(statements.find.get(JSON.stringify([key]), Date.now())?.['value'])
+    return textOf(statements.find.get(sqliteKey(key), Date.now())?.['value'])
   }
 
   /** Within a transaction. A value that is larger than the store is not kept. */
@@ -36,16 +38,23 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     for (const { key, value, group } of entries) {
       const bytes = Buffer.from(value, 'utf8')
       if (bytes.length > bytesMax) {
-        statements.delete.run(key)
+        statements.delete.run(sqliteKey(key))
         continue
       }
-      const { lastInsertRowid } = statements.insert.run(key, bytes, group ?? null, expiry())
+      const { lastInsertRowid } = statements.insert.run(sqliteKey(key), group ?? null, expiry(), bytes)
       first ??= lastInsertRowid
     }
     if (first === null) return
-    for (let step = 0; step < TRIM_STEPS_MAX && usedBytes(statements) > bytesMax; step += 1) {
+    for (let step = 0; step < TRIM_STEPS_MAX && isOverfull(); step += 1) {
       if (statements.deleteOldest.run(first).changes === 0) break
     }
+  }
+
+  /** Whether the file holds more than it may, with everything that goes with it; pages that were freed are used again first. */
+  function isOverfull(): boolean {
+    const pages = count(statements.pages, 'page_count')
+    const pagesMax = bytesMax / pageBytes
+    return pages > pagesMax && pages - count(statements.freePages, 'freelist_count') > pagesMax
   }
 
   /** Gives freed pages back to the file system. */
@@ -62,8 +71,13 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
   return {
     name: `sqlite:${path}`,
     getFirst: async (keys) => {
-      if (keys.length === 0) return null
-      const found = statements.find.get(JSON.stringify(keys), Date.now())
+      const [key, ...more] = keys
+      if (key === undefined) return null
+      if (more.length === 0) {
+        const value = standingValue(key)
+        return value === null ? null : { index: 0, value }
+      }
+      const found = statements.findFirst.get(listed(keys), Date.now())
       const value = textOf(found?.['value'])
       return value === null ? null : { index: Number(found?.['position']), value }
     },
@@ -82,12 +96,15 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
       if (entries.length > 0) transaction(database, () => write(entries))
     },
     delete: async (keys) => {
-      if (keys.length > 0) statements.deleteAll.run(JSON.stringify(keys))
+      if (keys.length > 0) statements.deleteAll.run(listed(keys))
     },
     appendRows: journals.appendRows,
     readRows: journals.readRows,
     deleteGroup: async (group) => {
-      const values = await inSteps(() => Number(statements.deleteGroup.run(group, Date.now()).changes))
+      const values = await throughSteps(
+        (from) => Number(statements.stepEnd.get(from)?.['id'] ?? 0),
+        (from, to) => Number(statements.deleteGroup.run(from, to, group, Date.now()).changes),
+      )
       const deleted = values + (await journals.deleteGroup(group))
       // Freed pages are overwritten and used again, but the log may still have them as they were.
       if (deleted > 0) statements.emptyLog.all()
@@ -119,6 +136,11 @@ function entryOf(key: string, value: string, group: string | undefined): StoreEn
   return group === undefined ? { key, value } : { key, value, group }
 }
 
+/** Keys as a JSON list, for however many there are. */
+function listed(keys: readonly string[]): string {
+  return JSON.stringify(keys.map(sqliteKey))
+}
+
 /** Pages that one step of something larger takes: a step is to stay within a few milliseconds. */
 const STEP_PAGES = 1_000
 
@@ -131,26 +153,28 @@ const TRIM_STEPS_MAX = 64
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    // The values of the others are not read: each may have megabytes.
     find: database.prepare(
+      'SELECT value FROM entries WHERE short_key = ? AND (expires_ms IS NULL OR expires_ms > ?)',
+    ),
+    // The values of the others are not read: each may have megabytes.
+    findFirst: database.prepare(
       `WITH first AS (
          SELECT asked.key AS position, entries.id AS id
-         FROM json_each(?) AS asked CROSS JOIN entries ON entries.key = asked.value
+         FROM json_each(?) AS asked CROSS JOIN entries ON entries.short_key = asked.value
          WHERE entries.expires_ms IS NULL OR entries.expires_ms > ?
          ORDER BY asked.key LIMIT 1
        )
        SELECT first.position AS position, entries.value AS value FROM first JOIN entries USING (id)`,
     ),
+    // One that stood goes, and the new one gets the highest id.
     insert: database.prepare(
-      'INSERT INTO entries (id, key, value, conversation, expires_ms) ' +
-        'VALUES ((SELECT coalesce(max(id), 0) + 1 FROM entries), ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE ' +
-        'SET id = excluded.id, value = excluded.value, conversation = excluded.conversation, expires_ms = excluded.expires_ms',
+      'INSERT OR REPLACE INTO entries (short_key, conversation, expires_ms, value) VALUES (?, ?, ?, ?)',
     ),
-    delete: database.prepare('DELETE FROM entries WHERE key = ?'),
-    deleteAll: database.prepare('DELETE FROM entries WHERE key IN (SELECT value FROM json_each(?))'),
+    delete: database.prepare('DELETE FROM entries WHERE short_key = ?'),
+    deleteAll: database.prepare('DELETE FROM entries WHERE short_key IN (SELECT value FROM json_each(?))'),
+    stepEnd: database.prepare(stepEnd('entries')),
     deleteGroup: database.prepare(
-      'DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE conversation = ? ' +
-        `AND (expires_ms IS NULL OR expires_ms > ?) LIMIT ${stepRows})`,
+      'DELETE FROM entries WHERE id > ? AND id <= ? AND conversation = ? AND (expires_ms IS NULL OR expires_ms > ?)',
     ),
     deleteSome: database.prepare(
       `DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT ${stepRows})`,
@@ -170,20 +194,11 @@ function prepareStatements(database: DatabaseSync) {
         'WHERE leases.holder = excluded.holder OR leases.expires_ms <= ?',
     ),
     release: database.prepare('DELETE FROM leases WHERE key = ? AND holder = ?'),
-    pageBytes: database.prepare('PRAGMA page_size'),
     pages: database.prepare('PRAGMA page_count'),
     freePages: database.prepare('PRAGMA freelist_count'),
     shrink: database.prepare(`PRAGMA incremental_vacuum(${STEP_PAGES})`),
     emptyLog: database.prepare('PRAGMA wal_checkpoint(TRUNCATE)'),
   }
-}
-
-type Statements = ReturnType<typeof prepareStatements>
-
-/** What the file holds, with everything that goes with it; pages that were freed are used again first. */
-function usedBytes(statements: Statements): number {
-  const pages = count(statements.pages, 'page_count') - count(statements.freePages, 'freelist_count')
-  return pages * count(statements.pageBytes, 'page_size')
 }
 
 function count(statement: StatementSync, column: string): number {

@@ -103,7 +103,39 @@ describe('the file', () => {
     const reader = new DatabaseSync(path, { readOnly: true })
     onTestFinished(() => reader.close())
     // One that does not know journals opens it still.
-    expect(reader.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })
+    expect(reader.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+  })
+
+  test('has a few characters for a key, however long that is, and the same ending side by side', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const store = await openAt(path)
+    const ends = Array.from({ length: 50 }, (_, end) => `end ${end + 100}`)
+    await store.putAll(
+      ends.flatMap((end) => [
+        { key: `sight:${'x'.repeat(300)}:${end}`, value: 'sight' },
+        { key: `name:${end}`, value: 'name' },
+      ]),
+    )
+    const reader = new DatabaseSync(path, { readOnly: true })
+    onTestFinished(() => reader.close())
+    const rows = reader.prepare('SELECT short_key AS key, value FROM entries ORDER BY short_key').all()
+    expect(rows).toHaveLength(100)
+    for (const [index, { key }] of rows.entries()) {
+      expect(String(key)).toMatch(/^.{26}$/)
+      expect(String(key).slice(0, 4)).toBe(String(rows[index - (index % 2)]?.['key']).slice(0, 4))
+    }
+  })
+
+  test('finds keys that end in halves of a pair, one or several at once', async () => {
+    const store = await openAt(join(await temporaryFolder(), 'store.sqlite'))
+    const keys = ['😀😀😀', 'a😀😀b', 'a😀b😀c', '😀', 'abc']
+    await store.putAll(keys.map((key) => ({ key, value: key })))
+    for (const key of keys) {
+      expect(await store.getFirst([key])).toEqual({ index: 0, value: key })
+      expect(await store.getFirst(['none', key])).toEqual({ index: 1, value: key })
+    }
+    await store.delete(keys)
+    expect(await store.getFirst(keys)).toBeNull()
   })
 
   test('stays within its size on disk, the log included', async () => {
@@ -133,7 +165,8 @@ describe('the file', () => {
     await store.appendRows('events', [{ text: 'new' }])
     const reader = new DatabaseSync(path, { readOnly: true })
     onTestFinished(() => reader.close())
-    expect(reader.prepare('SELECT key FROM entries').all()).toEqual([{ key: 'new' }])
+    expect(reader.prepare('SELECT id FROM entries').all()).toHaveLength(1)
+    expect(await store.getFirst(['new'])).not.toBeNull()
     expect(reader.prepare('SELECT key FROM leases').all()).toEqual([])
     expect(reader.prepare('SELECT id FROM journal_events').all()).toEqual([{ id: 6 }])
   })
@@ -185,7 +218,7 @@ describe('a file that is not ours', () => {
     const newer = new DatabaseSync(path)
     newer.exec('PRAGMA user_version = 9')
     newer.close()
-    expect(await refusal(path)).toMatch(/newer Foldgate \(schema 9; this one knows 1\)/)
+    expect(await refusal(path)).toMatch(/newer Foldgate \(schema 9; this one knows 2\)/)
   })
 
   test('a damaged one is told at the start, or fails what reads it, and is never deleted', async () => {
