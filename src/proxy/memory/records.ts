@@ -98,11 +98,12 @@ function recordsIn(store: Store, strides: ReadStrides): Records {
       const points = chat.structure.recordPoints.toReversed()
       const keysOf = (kind: string, some: readonly number[]): string[] =>
         some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
+      const namesOf = (some: readonly number[]): string[] =>
+        some.map((point) => nameKey(place, chat.keys[point] ?? ''))
       const nameOf = async (): Promise<Omit<Remembered, 'stride'>> => {
         for (const { start, end } of lookups(points.length)) {
           if (start > 0) await breathe()
-          const names = points.slice(start, end).map((point) => nameKey(place, chat.keys[point] ?? ''))
-          const found = await store.getFirst(names)
+          const found = await store.getFirst(namesOf(points.slice(start, end)))
           const name = found === null ? null : readName(found.value)
           if (name !== null) return { ...name, seen: null }
         }
@@ -111,10 +112,18 @@ function recordsIn(store: Store, strides: ReadStrides): Records {
       const strideOf = (found: { value: string } | null): Stride | null =>
         found === null ? null : valid(readOnce(found.value, chat.structure.systemCount), chat)
 
+      let foundSight: Awaited<ReturnType<Store['getFirst']>> = null
+      if (points.length <= POINTS_TOGETHER) {
+        // A conversation that is new has nothing of all that.
+        const sights = keysOf('sight', points)
+        const found = await store.getFirst([...sights, ...namesOf(points), ...keysOf('stride', points)])
+        if (found === null) return { ...firstSeen(chat, place), stride: null }
+        if (found.index < sights.length) foundSight = found
+      }
       for (const { start, end } of lookups(points.length)) {
         // What is found at once keeps nobody waiting, and waits for nobody.
         if (start > 0) await breathe()
-        const seen = await store.getFirst(keysOf('sight', points.slice(start, end)))
+        const seen = foundSight ?? (await store.getFirst(keysOf('sight', points.slice(start, end))))
         const sight = seen === null ? null : readSight(seen.value)
         if (sight === null) continue
         // From that sight on a stride may have been made by a request that was not completed.
@@ -187,6 +196,9 @@ function inherited(seen: SeenRequest, chat: Chat, place: RecordPlace): Omit<Reme
     ? { ...firstSeen(chat, place), parent: conversation, seen }
     : { conversation, parent, seen }
 }
+
+/** Up to so many points, whatever may be on record of them is asked for in one look-up. */
+const POINTS_TOGETHER = 4
 
 /** Request points asked for first: a conversation that goes on was seen at one of its latest. */
 const POINTS_AT_FIRST = 16
