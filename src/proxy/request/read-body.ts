@@ -1,4 +1,5 @@
 import { FoldgateError, ClientGoneError } from '../../errors.ts'
+import { bytesPassed } from '../../heap/young-garbage.ts'
 import { decodeBody } from './decode-body.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { openShare, type ByteBudget, type ByteShare } from '../wire/limits.ts'
@@ -76,6 +77,7 @@ function collect(
     function take(piece: Buffer): void {
       timer.refresh()
       bytes += piece.length
+      bytesPassed(piece.length)
       if (bytes > options.bodyBytesMax) settle(() => reject(tooLarge(options.bodyBytesMax)))
       else if (!into.take(piece)) settle(() => reject(overloaded()))
     }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { FoldgateError } from '../../errors.ts'
+import { bytesPassed } from '../../heap/young-garbage.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { responseHeaders } from '../../upstream/headers.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
@@ -95,6 +96,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     }
     function give(piece: Buffer): boolean {
       bytes += piece.length
+      bytesPassed(piece.length)
       return piece.length === 0 || outgoing.write(piece)
     }
     function write(piece: Buffer): void {

@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
+import { exchangeOver } from '../../heap/young-garbage.ts'
 import { isChatCompletions, parseTarget, type Target } from '../../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
@@ -123,6 +124,8 @@ function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBind
       else await options.relay(exchange)
     } catch (error) {
       refuse(bindings, error, isDispatched)
+    } finally {
+      exchangeOver()
     }
   }
 }

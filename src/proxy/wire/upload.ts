@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { ClientGoneError } from '../../errors.ts'
+import { bytesPassed } from '../../heap/young-garbage.ts'
 
 /** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
 export function hasBody(incoming: IncomingMessage): boolean {
@@ -47,6 +48,7 @@ export function uploadOf(incoming: IncomingMessage): Readable {
     },
   })
   function take(chunk: Buffer): void {
+    bytesPassed(chunk.length)
     if (!upload.push(chunk)) incoming.pause()
   }
   function finish(): void {

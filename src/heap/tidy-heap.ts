@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from './collect-garbage.ts'
 
 export type HeapTidying = {
   /** Many large bodies are held at a time. */
@@ -35,7 +35,7 @@ export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {
       if (!isCrowded) return
       isCrowded = false
       limitGrowth(AS_V8_LIKES)
-      timer = setTimeout(collectGarbage, quietMs).unref()
+      timer = setTimeout(() => collectGarbage('all'), quietMs).unref()
     },
   }
 }
@@ -59,14 +59,4 @@ const QUIET_MS = 2_000
 function limitGrowth({ percent, newSpaceFactor }: Growth): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`)
   setFlagsFromString(`--semi-space-growth-factor=${newSpaceFactor}`)
-}
-
-/**
- * Twice as long as it takes to mark what lives: 0.1 to 0.3 s. Only a collection of the last resort gives back the pages
- * that it frees, and those of the part for what is new. V8 makes one by itself only where nothing was done for long enough.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
-  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createHeapTidying } from '../src/tidy-heap.ts'
+import { createHeapTidying } from '../../src/heap/tidy-heap.ts'
 
 /** Garbage that nobody but a collection takes away. */
 function garbage(): WeakRef<object> {
