@@ -14,6 +14,7 @@ import { scenarios, type Scenario } from './relay/scenarios.ts'
 import { warmingMs } from './warming.ts'
 
 const IN_MEMORY = 'Foldgate, memory:'
+const UNREAD_ONLY = 'Foldgate, no chats'
 
 /** What relaying costs: requests that are small or large, few or many at a time, unread or inspected. */
 export const relay: Measure = {
@@ -38,12 +39,13 @@ function startsOf(upstreamOrigin: string): (() => Promise<Subject | null>)[] {
     () => startPortkey(upstreamOrigin),
     () => startFoldgate({ upstreamOrigin }),
     async () => ({ ...(await startFoldgate({ upstreamOrigin, store: 'memory:' })), name: IN_MEMORY }),
+    async () => ({ ...(await startFoldgate({ upstreamOrigin })), name: UNREAD_ONLY }),
   ]
 }
 
-/** A store does not matter to what is not read. */
+/** A store does not matter to what is not read; what inspecting leaves behind may. */
 function takesPart({ name }: Pick<Subject, 'name'>, { kind }: Scenario): boolean {
-  return kind === 'chat' || name !== IN_MEMORY
+  return name !== (kind === 'chat' ? UNREAD_ONLY : IN_MEMORY)
 }
 
 async function measure(options: MeasureOptions, subjects: readonly Subject[]): Promise<Round[]> {
@@ -76,7 +78,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings. Each subject was asked for eight seconds before. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }
