@@ -37,8 +37,8 @@ export function readFacts(source: Source, span: Span, digest: Digest): MessageFa
 
 /**
  * A reader that remembers: a message of the same scope with the same bytes is not parsed again, an
- * unreadable one neither. Keeps about `entriesMax` messages of usual size, the most recently used ones. Short ones
- * are read anew each time, which takes no longer than to find them.
+ * unreadable one neither. Keeps about `entriesMax` messages of usual size, the most recently used ones. Those of a
+ * short body are read anew each time, which takes no longer than to find them; mostly nothing in it is counted.
  */
 export function createFactsReader(
   digest: Digest,
@@ -51,7 +51,7 @@ export function createFactsReader(
   })
   return function readRememberedFacts(scope, source, span) {
     const key = `${source.hash(span.start, span.end)} ${scope}`
-    if (span.end - span.start < REMEMBERED_BYTES_MIN) return readHashedFacts(source, span, digest, key)
+    if (source.length < REMEMBERED_BODY_BYTES) return readHashedFacts(source, span, digest, key)
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
     const facts = readHashedFacts(source, span, digest, key)
@@ -62,8 +62,8 @@ export function createFactsReader(
 
 // --- internal ---
 
-/** From this size on a message is remembered. */
-const REMEMBERED_BYTES_MIN = 2_048
+/** From this size on the messages of a body are remembered, and with them what they weigh. */
+const REMEMBERED_BODY_BYTES = 16_384
 
 /** Most messages have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const none: readonly never[] = []

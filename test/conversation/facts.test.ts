@@ -159,12 +159,12 @@ describe('what cannot be read with certainty is not read', () => {
 })
 
 describe('createFactsReader', () => {
-  const long = 'x'.repeat(2_048)
+  const long = 'x'.repeat(16_384)
 
   test.each([
-    ['a long message', `{"role":"user","content":"${long}"}`],
-    ['a long one that cannot be read', `{"role":1,"content":"${long}"}`],
-  ])('does not parse %s a second time', (_, body) => {
+    ['a message', `{"role":"user","content":"${long}"}`],
+    ['one that cannot be read', `{"role":1,"content":"${long}"}`],
+  ])('does not parse %s of a longer body a second time', (_, body) => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const span = { start: 0, end: body.length }
     const first = reader('scope', sourceOf(body), span)
@@ -184,7 +184,7 @@ describe('createFactsReader', () => {
   })
 
   // Each new chat left its short messages in there: twenty thousand of them were most of what lived, for nothing.
-  test('a short message is read anew, and says the same', () => {
+  test('a message of a short body is read anew, and says the same', () => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const body = '{"role":"user","content":"x"}'
     const span = { start: 0, end: body.length }
