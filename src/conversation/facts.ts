@@ -63,7 +63,7 @@ export function createFactsReader(
 // --- internal ---
 
 /** From this size on the messages of a body are remembered, and with them what they weigh. */
-const REMEMBERED_BODY_BYTES = 16_384
+const REMEMBERED_BODY_BYTES = 4_096
 
 /** Most messages have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const none: readonly never[] = []

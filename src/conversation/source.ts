@@ -6,11 +6,11 @@ export type Source = {
   /** How many bytes there are. */
   readonly length: number
   /**
-   * The bytes from `start` up to `end`, one character a byte, so that an index in it counts bytes from `start`. Used for
-   * scanning only. Each call makes the text anew.
+   * The bytes from `start` up to `end`, one character a byte, so that an index in it counts bytes from `start`. For
+   * scanning, and never kept: it may keep the whole body.
    */
   readonly latin1: (start: number, end: number) => string
-  /** The bytes from `start` up to `end`, decoded as UTF-8. The body is known to be valid UTF-8. */
+  /** The bytes from `start` up to `end`, decoded as UTF-8, as a text of its own. The body is known to be valid UTF-8. */
   readonly text: (start: number, end: number) => string
   /** A collision-resistant digest of the raw bytes from `start` up to `end`, as a short string. */
   readonly hash: (start: number, end: number) => string

@@ -25,6 +25,7 @@ export function observeAnswer(answer: Answer): AnswerObserver {
       if (feed === null) {
         feed = feeding(observer)
         feed(first)
+        first = nothing
       }
       feed(piece)
     },
@@ -36,6 +37,8 @@ export function observeAnswer(answer: Answer): AnswerObserver {
 }
 
 // --- internal ---
+
+const nothing = Buffer.alloc(0)
 
 /** For an answer of one piece, as most are: a decoder of its own costs more than what it does. */
 const wholeDecoder = new TextDecoder()

@@ -84,7 +84,8 @@ function prepareFile(database: DatabaseSync, path: string): void {
     bringUpToDate(database, pragma(database, 'user_version'))
     database.exec('COMMIT')
   } catch (error) {
-    database.exec('ROLLBACK')
+    // A full disk has rolled it back already.
+    if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
 }

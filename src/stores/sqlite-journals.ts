@@ -21,8 +21,7 @@ export type SqliteJournalsOptions = {
 
 /**
  * A table for each journal, so that its oldest rows are those with the lowest ids, which never come back. They are made
- * in a file of before as well, under the same version of its schema: a Foldgate that does not know them uses the file
- * as it did. What it purges is all but them. Nothing but the id is indexed: rows are written with every request, and those
+ * in a file of before as well. Nothing but the id is indexed: rows are written with every request, and those
  * of a conversation are looked for when it is deleted.
  */
 export const journalTables = journalNames.map(tableOf).join('')

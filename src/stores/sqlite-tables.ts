@@ -3,7 +3,7 @@ import { sqliteKey } from './sqlite-key.ts'
 import { journalTables } from './sqlite-journals.ts'
 import { journalNames } from './store.ts'
 
-/** Raised whenever the tables change; not for tables that an older Foldgate may leave alone, as those of the journals. */
+/** Raised whenever the tables change; not for new ones that an older Foldgate may leave alone. */
 export const schemaVersion = 2
 
 /** Within a transaction: gives a file of this version, 0 for an empty one, the tables of today. What it holds stays. */

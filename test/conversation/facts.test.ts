@@ -159,7 +159,7 @@ describe('what cannot be read with certainty is not read', () => {
 })
 
 describe('createFactsReader', () => {
-  const long = 'x'.repeat(16_384)
+  const long = 'x'.repeat(4_096)
 
   test.each([
     ['a message', `{"role":"user","content":"${long}"}`],

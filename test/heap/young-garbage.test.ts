@@ -31,7 +31,8 @@ test('a body of any length is not waited for', async () => {
   await expect.poll(() => heldBytes() - beforeBytes).toBeLessThan(2 * MEGABYTE)
 })
 
-test('small exchanges bring no collection about', async () => {
+// V8 may collect by itself at any time: not each time.
+test('small exchanges bring no collection about', { retry: 3 }, async () => {
   const beforeBytes = heldBytes()
   receive(3 * MEGABYTE)
   for (let exchange = 0; exchange < 100; exchange += 1) {

@@ -15,7 +15,10 @@ import type { UpstreamMemory } from './upstream-memory.ts'
  * then, and written behind. One record holds all that is known of a model under one credential.
  */
 export type Learnt = {
-  /** Resolves once what the store has of a model is known here; null where it is. Only its first requests wait for that. */
+  /**
+   * Resolves once what the store has of a model is known here; null where it is. Only its first requests wait for that.
+   * Never rejects.
+   */
   readonly load: (key: ModelKey) => Promise<void> | null
   /** Something may have been learnt of this model: a little later it is written, if so. */
   readonly note: (key: ModelKey) => void

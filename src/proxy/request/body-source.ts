@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Digest, Source } from '../../conversation/source.ts'
 
@@ -6,7 +5,10 @@ import type { Digest, Source } from '../../conversation/source.ts'
 export function bodySource(body: Buffer): Source {
   return {
     length: body.length,
-    ...(body.length <= DECODED_BYTES_MAX ? decodedOnce(body) : decodedByPiece(body)),
+    latin1:
+      body.length <= SCANNED_BYTES_MAX ? sliced(body) : (start, end) => body.toString('latin1', start, end),
+    // A slice would keep the whole text for as long as somebody keeps a word of it.
+    text: (start, end) => body.toString('utf8', start, end),
     hash: (start, end) => hash('sha256', body.subarray(start, end), 'base64url'),
   }
 }
@@ -16,18 +18,10 @@ export const digest: Digest = (text) => hash('sha256', text, 'base64url')
 
 // --- internal ---
 
-/** Up to this size a body is decoded as a whole: each of its pieces would cost a call, and most are a few bytes. */
-const DECODED_BYTES_MAX = 65_536
+/** Up to this size a body is made a text once, of which all that is scanned is a slice: most of it are a few bytes. */
+const SCANNED_BYTES_MAX = 65_536
 
-function decodedOnce(body: Buffer): Pick<Source, 'latin1' | 'text'> {
+function sliced(body: Buffer): Source['latin1'] {
   const whole = body.toString('latin1')
-  const latin1: Source['latin1'] = (start, end) => whole.slice(start, end)
-  return { latin1, text: isAscii(body) ? latin1 : decodedByPiece(body).text }
-}
-
-function decodedByPiece(body: Buffer): Pick<Source, 'latin1' | 'text'> {
-  return {
-    latin1: (start, end) => body.toString('latin1', start, end),
-    text: (start, end) => body.toString('utf8', start, end),
-  }
+  return (start, end) => whole.slice(start, end)
 }
