@@ -20,6 +20,7 @@ export type HeapTidyingOptions = {
  * stays in memory until the next one.
  */
 export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
+  keepCode()
   let isCrowded = false
   let timer: NodeJS.Timeout | null = null
   return {
@@ -55,6 +56,15 @@ const CROWDED_GROWTH: Growth = { percent: 30, newSpaceFactor: 1 }
 const AS_V8_LIKES: Growth = { percent: 0, newSpaceFactor: 2 }
 
 const QUIET_MS = 2_000
+
+/**
+ * Of a process that has had little to do for eight seconds V8 collects garbage, and with it the code that nothing ran
+ * meanwhile and the shapes of objects that code was compiled for: the next requests took twice as long, for many seconds.
+ * Garbage goes all the same.
+ */
+function keepCode(): void {
+  setFlagsFromString('--no-memory-reducer-favors-memory')
+}
 
 function limitGrowth({ percent, newSpaceFactor }: Growth): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`)
