@@ -1,6 +1,6 @@
 import { median } from '../figures.ts'
 import { openConnection, type Connection } from '../load/load.ts'
-import { cpuMicroseconds } from '../subjects/process-figures.ts'
+import { cpuMicroseconds, quiet } from '../subjects/process-figures.ts'
 import type { Subject } from '../subjects/subject.ts'
 import type { GrowingConversation } from './growing-conversation.ts'
 
@@ -83,19 +83,15 @@ export async function makeKnown(
 
 const CONNECTION_TURNS = 2
 
-/**
- * What a subject does after its answer, such as collecting garbage, must not fall into the next one's time: they share a
- * core. As long as the turn took, and this.
- */
-const SETTLE_MS = 10
-
 async function takeTurn(subject: Subject, connection: Connection, request: Buffer): Promise<number> {
   const { status, totalMs, head, first } = await connection.ask(request)
   if (status !== 200) throw new Error(`${subject.name} answered ${status}: ${first.toString('utf8')}`)
   const action = /\r\nx-foldgate-action: ([^\r]+)/i.exec(head)?.[1]
   if (action !== undefined && action !== 'compacted')
     throw new Error(`${subject.name} has ${action} what it was to compact`)
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS + totalMs))
+  // What a subject does after its answer, such as collecting garbage, must not fall into the next one's time: they share a
+  // core.
+  if (subject.pid !== null) await quiet(subject.pid)
   return totalMs
 }
 

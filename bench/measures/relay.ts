@@ -10,7 +10,7 @@ import { cellOf } from './cell.ts'
 import { checkOf } from './check-of.ts'
 import { addedRatiosOf, figuresOf, ratiosOf, Round, type Figure } from './relay/rounds.ts'
 import { takeSample } from './relay/sample.ts'
-import { scenarios, type Scenario } from './relay/scenarios.ts'
+import { phases, scenarios, type Scenario } from './relay/scenarios.ts'
 import { warmingMs } from './warming.ts'
 
 const IN_MEMORY = 'Foldgate, memory:'
@@ -50,27 +50,23 @@ function takesPart({ name }: Pick<Subject, 'name'>, { kind }: Scenario): boolean
 
 async function measure(options: MeasureOptions, subjects: readonly Subject[]): Promise<Round[]> {
   const { effort, tell } = options
-  const rounds: Round[] = []
+  const rounds = Array.from({ length: effort.rounds }, () => new Round())
   tell('warming up')
   for (const scenario of [...small('unread', 32), ...small('chat', 32)]) {
     for (const subject of subjects.filter((each) => takesPart(each, scenario)))
       await takeSample(subject, scenario, warmingMs(effort) / 2)
   }
-  for (let index = 0; index < effort.rounds; index += 1) {
-    tell(`round ${index + 1} of ${effort.rounds}`)
-    rounds.push(await takeRound(subjects, effort.durationMs, index))
+  for (const phase of phases) {
+    for (const [index, round] of rounds.entries()) {
+      tell(`${phase[0]?.size}, round ${index + 1} of ${effort.rounds}`)
+      for (const scenario of phase) {
+        const partners = subjects.filter((subject) => takesPart(subject, scenario))
+        for (const subject of inTurn(partners, index))
+          round.add(scenario, subject.name, await takeSample(subject, scenario, effort.durationMs))
+      }
+    }
   }
   return rounds
-}
-
-async function takeRound(subjects: readonly Subject[], durationMs: number, index: number): Promise<Round> {
-  const round = new Round()
-  for (const scenario of scenarios) {
-    const partners = subjects.filter((subject) => takesPart(subject, scenario))
-    for (const subject of inTurn(partners, index))
-      round.add(scenario, subject.name, await takeSample(subject, scenario, durationMs))
-  }
-  return round
 }
 
 function sectionOf(rounds: readonly Round[], names: readonly string[]): Section {
@@ -78,7 +74,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before; the small bodies get all of their rounds first, then the large, then the huge ones, and small ones again after them. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }

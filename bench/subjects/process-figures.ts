@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
@@ -15,4 +16,37 @@ export function cpuMicroseconds(pid: number): number {
 export function residentMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+}
+
+/** Resolves once a process has had next to nothing to do for a while, or after a quarter of a second. Linux only. */
+export async function quiet(pid: number): Promise<void> {
+  let before = runMicroseconds(pid)
+  for (let calm = 0, looks = 0; calm < CALM_LOOKS && looks < LOOKS_MAX; looks += 1) {
+    await wait(LOOK_MS)
+    const now = runMicroseconds(pid)
+    calm = now - before < CALM_MICROSECONDS ? calm + 1 : 0
+    before = now
+  }
+}
+
+// --- internal ---
+
+const LOOK_MS = 10
+const LOOKS_MAX = 25
+/** So many looks one after the other have to find it calm: a timer of its own may be about to run out. */
+const CALM_LOOKS = 2
+const CALM_MICROSECONDS = 500
+
+/** What the threads that it has now have run, finer than `cpuMicroseconds`: that counts in steps of 10 ms. */
+function runMicroseconds(pid: number): number {
+  let microseconds = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+      microseconds += Number(nanoseconds) / 1000
+    } catch {
+      // It has ended since, and runs no more.
+    }
+  }
+  return microseconds
 }

@@ -9,26 +9,43 @@ export type Scenario = {
   readonly connections: number
 }
 
-const sizes = [
-  { size: '2 kB', bytes: 2_000, connections: [1, 32, 256] },
-  { size: '200 kB', bytes: 200_000, connections: [1, 32, 256] },
-  // 256 of these would be a gigabyte in flight, twice what Foldgate takes by default.
-  { size: '4 MB', bytes: 4_000_000, connections: [1, 32] },
-] as const
+type Size = Pick<Scenario, 'size'> & { readonly bytes: number; readonly connections: readonly number[] }
 
-const kinds = [
-  { kind: 'unread', path: '/v1/embeddings', bodyOf: embeddingsBody },
-  {
-    kind: 'chat',
-    path: '/v1/chat/completions',
-    bodyOf: (bytes: number) => (bytes > 1_000_000 ? pictureBody(bytes) : chatBody(bytes)),
-  },
-] as const
+/**
+ * What is loaded one after the other in a round. A phase gets all of its rounds before the next one: what huge bodies
+ * leave behind must not fall into what is measured of small ones, but stand in rows of its own.
+ */
+export const phases: readonly (readonly Scenario[])[] = [
+  scenariosOf([{ size: '2 kB', bytes: 2_000, connections: [1, 32, 256] }]),
+  scenariosOf([{ size: '200 kB', bytes: 200_000, connections: [1, 32, 256] }]),
+  scenariosOf([
+    // 256 of these would be a gigabyte in flight, twice what Foldgate takes by default.
+    { size: '4 MB', bytes: 4_000_000, connections: [1, 32] },
+    { size: '2 kB, after those of 4 MB', bytes: 2_000, connections: [32] },
+  ]),
+]
 
-/** All kinds of load, the same in each round. */
-export const scenarios: readonly Scenario[] = kinds.flatMap(({ kind, path, bodyOf }) =>
-  sizes.flatMap(({ size, bytes, connections: all }) => {
-    const body = bodyOf(bytes)
-    return all.map((connections) => ({ kind, size, path, body, connections }))
-  }),
-)
+/** All kinds of load. */
+export const scenarios: readonly Scenario[] = phases.flat()
+
+// --- internal ---
+
+function scenariosOf(sizes: readonly Size[]): readonly Scenario[] {
+  return sizes.flatMap(({ size, bytes, connections: all }) =>
+    kinds().flatMap(({ kind, path, bodyOf }) => {
+      const body = bodyOf(bytes)
+      return all.map((connections) => ({ kind, size, path, body, connections }))
+    }),
+  )
+}
+
+function kinds() {
+  return [
+    { kind: 'unread', path: '/v1/embeddings', bodyOf: embeddingsBody },
+    {
+      kind: 'chat',
+      path: '/v1/chat/completions',
+      bodyOf: (bytes: number) => (bytes > 1_000_000 ? pictureBody(bytes) : chatBody(bytes)),
+    },
+  ] as const
+}
