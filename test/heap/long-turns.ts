@@ -19,7 +19,7 @@ if (process.argv[2] === 'tidied') createHeapTidying()
 
 let collections = 0
 new PerformanceObserver((list) => {
-  for (const { detail } of list.getEntries()) if (isOfEverything(detail)) collections += 1
+  for (const entry of list.getEntries()) if (isOfEverything(entry)) collections += 1
 }).observe({ entryTypes: ['gc'] })
 
 const facts = Array.from({ length: FACTS }, (_, index) => ({ key: `message ${index}`, bytes: index }))
@@ -41,7 +41,8 @@ process.stdout.write(
   String(facts.length === FACTS && lastBodies.size === CONVERSATIONS ? collections : Number.NaN),
 )
 
-function isOfEverything(detail: unknown): boolean {
+function isOfEverything(entry: object): boolean {
+  const detail: unknown = 'detail' in entry ? entry.detail : null
   return (
     typeof detail === 'object' &&
     detail !== null &&
