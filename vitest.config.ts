@@ -9,7 +9,7 @@ export default defineConfig({
     // A process for each file would spend a third of the time on loading the same modules. So no test changes what is
     // global without putting it back.
     isolate: false,
-    // Many tests wait for processes and servers: a worker less than there are cores leaves them idle.
+    // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
   },
 })

@@ -1,7 +1,7 @@
 import type { Check } from './section.ts'
 
 const relaying =
-  'Router, gates and metrics cost 3 µs of CPU a request, a tenth of what the minimal relay takes in a steady load; the rest of what is missing differs from run to run as much as the minimal relay itself does.'
+  'Router, gates and metrics cost some 3 µs of CPU a request. The rest of what is missing differs from run to run by as much as the minimal relay itself does.'
 
 const inspecting =
   'Inspecting takes what it takes, and each chat here is a new conversation. It is spread over some three hundred functions, none of which takes 3 % of the time; what V8 and Node do for them takes five times as much: about 80 promises a request, 90 kB of objects that live for a moment (a relayed request has 30), look-ups in maps, and their collection. Three fifths of what a chat costs through memory: beyond relaying are that, a tenth is reading it, a tenth hashes. Remembering it in a file takes another third: a request dirties one page of the index and a third of one of values and journal, and each page is written twice.'
@@ -13,10 +13,10 @@ const parsing =
   'The bound is not in reach over HTTP: passing the same body on buffered takes more than that, or nearly as much. What Foldgate does beyond passing on is a fifth of parsing, hashing and stringifying at 1 MB, and a tenth at 4 MB.'
 
 const collections =
-  'A body counts as memory of the heap, and the last ones are kept. What is new is collected every few megabytes, but one turn in ten to thirty still meets a collection of all that lives, some 35 to 80 MB, 10 to 40 ms of work beside it on one core. Buffers that are used again would spare most of it and are too dangerous (docs/decisions/memory-under-load.md).'
+  'A body counts as memory of the heap, and the last ones are kept. What is new is collected every few megabytes, but one turn in ten or so still meets a collection of all that lives, 35 to 80 MB, some 40 ms of work on the one core, before the answer or after it. Buffers that are used again would spare most of it and are too dangerous (docs/decisions/memory-under-load.md).'
 
 const growing =
-  'By a profile at 16 MB, what grows with the conversation beyond receiving and sending it is 0.06 ms for each MB: comparing it with the body before (0.02), and going over the weights of its messages, 1,000 a MB. Turns that last 3 to 8 ms differ by more than that from one size to the next, most of it in what does not depend on the length. From 1 to 16 MB, in the table by size, a turn with Foldgate grows by less than with the buffered relay.'
+  'A dozen lists of what is known of each message, 1,000 of them a MB, are gone over at each turn, and the body is compared with the one before. In a process that does so all the time that is 0.06 ms for each MB, by a profile at 16 MB; between turns that are as far apart as here, memory and code have gone cold, and it is a third to half of a millisecond.'
 
 /**
  * Why a check misses its bound, by its id, for the result page. By hand, after whoever wrote it had looked: with a

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Check, Measure, MeasureOptions, Section, Table } from '../section.ts'
 import { direct } from '../subjects/direct.ts'
 import { startFoldgate } from '../subjects/foldgate.ts'
@@ -61,12 +62,24 @@ async function measure(options: MeasureOptions, subjects: readonly Subject[]): P
       tell(`${phase[0]?.size}, round ${index + 1} of ${effort.rounds}`)
       for (const scenario of phase) {
         const partners = subjects.filter((subject) => takesPart(subject, scenario))
-        for (const subject of inTurn(partners, index))
+        for (const subject of inTurn(partners, index)) {
           round.add(scenario, subject.name, await takeSample(subject, scenario, effort.durationMs))
+          if (leavesMuch(scenario)) await pause(LEFT_BEHIND_MS)
+        }
       }
     }
   }
   return rounds
+}
+
+/**
+ * What a subject does once such a load is over must not fall into the next one's time, and keep the core from it:
+ * Foldgate collects everything two seconds after.
+ */
+const LEFT_BEHIND_MS = 3_000
+
+function leavesMuch({ body, connections }: Scenario): boolean {
+  return body.length * connections > 100_000_000
 }
 
 function sectionOf(rounds: readonly Round[], names: readonly string[]): Section {
@@ -74,7 +87,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before; the small bodies get all of their rounds first, then the large, then the huge ones, and small ones again after them: two seconds after those Foldgate collects all garbage, by which V8 drops compiled code as well, and a few seconds of load go by until it is compiled again. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before, for four where it takes part in one kind only; the small bodies get all of their rounds first, then the large, then the huge ones, and small ones again after them: two seconds after those Foldgate collects all garbage, by which V8 drops compiled code as well, and a few seconds of load go by until it is compiled again. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }

@@ -24,7 +24,7 @@ export async function quiet(pid: number): Promise<void> {
   for (let calm = 0, looks = 0; calm < CALM_LOOKS && looks < LOOKS_MAX; looks += 1) {
     await wait(LOOK_MS)
     const now = runMicroseconds(pid)
-    calm = now - before < CALM_MICROSECONDS ? calm + 1 : 0
+    calm = Math.abs(now - before) < CALM_MICROSECONDS ? calm + 1 : 0
     before = now
   }
 }
@@ -39,14 +39,17 @@ const CALM_MICROSECONDS = 500
 
 /** What the threads that it has now have run, finer than `cpuMicroseconds`: that counts in steps of 10 ms. */
 function runMicroseconds(pid: number): number {
-  let microseconds = 0
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
-      microseconds += Number(nanoseconds) / 1000
-    } catch {
-      // It has ended since, and runs no more.
-    }
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const figures = threads.flatMap((thread) => runOf(`/proc/${pid}/task/${thread}/schedstat`) ?? [])
+  if (figures.length === 0) throw new Error(`this kernel keeps no /proc/${pid}/task/*/schedstat`)
+  return figures.reduce((sum, figure) => sum + figure, 0)
+}
+
+/** Null of a thread that has ended since it was listed. */
+function runOf(file: string): number | null {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ')[0]) / 1000
+  } catch {
+    return null
   }
-  return microseconds
 }

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { collectGarbage } from './collect-garbage.ts'
 
 export type HeapTidying = {
@@ -15,13 +15,14 @@ export type HeapTidyingOptions = {
 
 /**
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
- * grow to several times what lives in it before it collects again, which is the quickest where memory is for the asking;
+ * grow to up to four times what lives in it before it collects again, where much is allocated;
  * and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
  * stays in memory until the next one.
  */
 export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
   keepCode()
-  limitGrowth(USUAL_GROWTH)
+  const usual = isRoomy() ? ROOMY_GROWTH : AS_V8_LIKES
+  limitGrowth(usual)
   let isCrowded = false
   let timer: NodeJS.Timeout | null = null
   return {
@@ -36,7 +37,7 @@ export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {
     over: () => {
       if (!isCrowded) return
       isCrowded = false
-      limitGrowth(USUAL_GROWTH)
+      limitGrowth(usual)
       timer = setTimeout(() => collectGarbage('all'), quietMs).unref()
     },
   }
@@ -46,7 +47,7 @@ export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {
 
 /** How a heap grows. */
 type Growth = {
-  /** By how much of what lives it may grow before it is collected. */
+  /** By how much of what lives it may grow before it is collected; 0: as V8 likes. */
   readonly percent: number
   /** How many times as large the part for what is new becomes when much of it lives on. */
   readonly newSpaceFactor: number
@@ -58,28 +59,31 @@ const CROWDED_GROWTH: Growth = { percent: 30, newSpaceFactor: 1 }
  * By itself V8 lets a heap grow by as little as a tenth where little is allocated for the time that collecting takes. Long
  * bodies look like that to it: a conversation of 4 MB had all that lives collected every other turn.
  */
-const USUAL_GROWTH: Growth = { percent: 200, newSpaceFactor: 2 }
+const ROOMY_GROWTH: Growth = { percent: 200, newSpaceFactor: 2 }
+
+/** Where memory is scarce: V8 grants a small heap less than others. */
+const AS_V8_LIKES: Growth = { percent: 0, newSpaceFactor: 2 }
+
+/** V8 gives a heap a quarter of the memory: less than this where machine or container has less than two gigabytes. */
+const ROOMY_HEAP_BYTES = 512 * 1024 * 1024
 
 const QUIET_MS = 2_000
 
 /**
  * Of a process that has had little to do for eight seconds V8 collects garbage, and with it the code that nothing ran
- * meanwhile and the shapes of objects that code was compiled for; shapes that no object has also go with the second
- * collection of any kind, and between two requests hardly any of theirs has one. The next requests took up to twice as
- * long, for many seconds. Garbage goes all the same.
+ * meanwhile and the shapes of objects that code was compiled for: the next requests took twice as long, for many seconds.
+ * Garbage goes all the same. Node 22 has no flag for it, and would report an unknown one on standard error.
  */
 function keepCode(): void {
-  // An unknown flag is reported on standard error: Node 22 has none to say this.
-  if (Number.parseInt(process.versions.v8, 10) >= V8_WITH_FAVOURS)
+  if (Number.parseInt(process.versions.v8, 10) >= NODE_24_V8)
     setFlagsFromString('--no-memory-reducer-favors-memory')
-  setFlagsFromString(`--retain-maps-for-n-gc=${SHAPES_KEPT_COLLECTIONS}`)
 }
 
-/** Node 24 has it. */
-const V8_WITH_FAVOURS = 13
+const NODE_24_V8 = 13
 
-/** Collections of the whole heap that a shape outlives without an object: hours of them. */
-const SHAPES_KEPT_COLLECTIONS = 1_000
+function isRoomy(): boolean {
+  return getHeapStatistics().heap_size_limit >= ROOMY_HEAP_BYTES
+}
 
 function limitGrowth({ percent, newSpaceFactor }: Growth): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`)

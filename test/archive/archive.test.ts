@@ -90,7 +90,7 @@ describe('a file of the archive', () => {
   })
 })
 
-/** Whether it is refused before anything can have been waited for. */
+/** 'refused' where it is before anything can have been waited for, else 'waited for'. */
 function atOnce(appended: Promise<unknown>): Promise<unknown> {
   const later = new Promise((resolve) => {
     setImmediate(resolve, 'waited for')

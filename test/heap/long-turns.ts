@@ -1,6 +1,7 @@
 /**
  * What a process does for turns of a long conversation, as far as its heap is concerned: facts that stay, and bodies
- * of 4 MB of three conversations in turn, each of which takes the place of the conversation's one before. Prints how often everything was collected.
+ * of 4 MB of three conversations in turn, each in the place of the conversation's one before. Prints how often everything
+ * was collected.
  */
 import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
@@ -15,7 +16,7 @@ const PIECE_BYTES = 65_536
 /** V8 lets a heap grow the less, the less is allocated in the time that collecting takes. */
 const PAUSE_MS = 60
 
-if (process.argv[2] === 'tidied') createHeapTidying()
+createHeapTidying()
 
 let collections = 0
 new PerformanceObserver((list) => {

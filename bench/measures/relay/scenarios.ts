@@ -12,7 +12,7 @@ export type Scenario = {
 type Size = Pick<Scenario, 'size'> & { readonly bytes: number; readonly connections: readonly number[] }
 
 /**
- * What is loaded one after the other in a round. A phase gets all of its rounds before the next one: what huge bodies
+ * The loads, by phase. A phase gets all of its rounds before the next one: what huge bodies
  * leave behind must not fall into what is measured of small ones, but stand in rows of its own.
  */
 export const phases: readonly (readonly Scenario[])[] = [
