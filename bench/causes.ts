@@ -31,7 +31,7 @@ export const causes: Readonly<Partial<Record<Check['id'], string>>> = {
   'chat-portkey': inspecting,
   'stream-first-byte': `The streams are chats. ${inspecting}`,
   'memory-in-flight':
-    'The bound lies within what one run differs from another: three runs of that day had 1.43 to 1.45. Half of it is the bodies themselves, the rest what is read and rewritten of one conversation, and what is not collected yet.',
+    'The bound lies within what one run differs from another: three runs of that day had 1.43 to 1.45. Two thirds of it are the bodies themselves, the rest is what is read and rewritten of one conversation, and what is not collected yet.',
   'warm-1mb': smallBesideFixed,
   'warm-4mb': collections,
   'warm-16mb': collections,
