@@ -1,7 +1,7 @@
 import type { Check } from './section.ts'
 
 const relaying =
-  'Router, gates and metrics cost some 3 µs of CPU a request. The rest of what is missing differs from run to run by as much as the minimal relay itself does.'
+  'Router, gates and metrics cost some 3 µs of CPU a request. What is missing beyond that is not explained.'
 
 const inspecting =
   'Inspecting takes what it takes, and each chat here is a new conversation. It is spread over some three hundred functions, none of which takes 3 % of the time; what V8 and Node do for them takes five times as much: about 80 promises a request, 90 kB of objects that live for a moment (a relayed request has 30), look-ups in maps, and their collection. Three fifths of what a chat costs through memory: beyond relaying are that, a tenth is reading it, a tenth hashes. Remembering it in a file takes another third: a request dirties one page of the index and a third of one of values and journal, and each page is written twice.'
@@ -16,7 +16,7 @@ const collections =
   'A body counts as memory of the heap, and the last ones are kept. What is new is collected every few megabytes, but one turn in ten or so still meets a collection of all that lives, 35 to 80 MB, some 40 ms of work on the one core, before the answer or after it. Buffers that are used again would spare most of it and are too dangerous (docs/decisions/memory-under-load.md).'
 
 const growing =
-  'A dozen lists of what is known of each message, 1,000 of them a MB, are gone over at each turn, and the body is compared with the one before. In a process that does so all the time that is 0.06 ms for each MB, by a profile at 16 MB; between turns that are as far apart as here, memory and code have gone cold, and it is a third to half of a millisecond.'
+  'Not established. A profile at 16 MB finds 0.06 ms for each MB beyond passing on: comparing the body with the one before, and going over lists of its messages. The turns here grow by a third to half of a millisecond more than a relay does, and the rounds differ widely. That memory and code go cold between such turns is a guess.'
 
 /**
  * Why a check misses its bound, by its id, for the result page. By hand, after whoever wrote it had looked: with a
@@ -31,7 +31,7 @@ export const causes: Readonly<Partial<Record<Check['id'], string>>> = {
   'chat-portkey': inspecting,
   'stream-first-byte': `The streams are chats. ${inspecting}`,
   'memory-in-flight':
-    'The bound lies within what one run differs from another: three runs of that day had 1.43 to 1.45. Two thirds of it are the bodies themselves, the rest is what is read and rewritten of one conversation, and what is not collected yet.',
+    'Not established. The bound lies within what runs differ by: two others of the same day had 1.43 and 1.45, not all of the very same code. Whether the larger heap has a part in it was not measured by itself.',
   'warm-1mb': smallBesideFixed,
   'warm-4mb': collections,
   'warm-16mb': collections,

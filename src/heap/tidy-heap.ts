@@ -15,8 +15,7 @@ export type HeapTidyingOptions = {
 
 /**
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
- * grow to up to four times what lives in it before it collects again, where much is allocated;
- * and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
+ * grow to up to four times what lives in it before it collects again, where much is allocated; and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
  * stays in memory until the next one.
  */
 export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
@@ -64,7 +63,7 @@ const ROOMY_GROWTH: Growth = { percent: 200, newSpaceFactor: 2 }
 /** Where memory is scarce: V8 grants a small heap less than others. */
 const AS_V8_LIKES: Growth = { percent: 0, newSpaceFactor: 2 }
 
-/** V8 gives a heap a quarter of the memory: less than this where machine or container has less than two gigabytes. */
+/** V8 gives a heap a quarter of the memory: less than this with less than about two gigabytes. */
 const ROOMY_HEAP_BYTES = 512 * 1024 * 1024
 
 const QUIET_MS = 2_000

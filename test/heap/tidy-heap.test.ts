@@ -42,8 +42,8 @@ test('a load that goes on is not kept waiting for it', async () => {
 const longTurns = fileURLToPath(new URL('long-turns.ts', import.meta.url))
 
 /** How often everything is collected over 40 turns of a long conversation, in a process of their own. */
-async function collectionsOver(turnsProgram: string): Promise<number> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [turnsProgram])
+async function collectionsOverLongTurns(): Promise<number> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [longTurns])
   // V8 calls a flag unknown on standard error: on Node 22 it did at every start.
   expect(stderr).toBe('')
   expect(stdout).toMatch(/^\d+$/)
@@ -52,5 +52,5 @@ async function collectionsOver(turnsProgram: string): Promise<number> {
 
 // A coding agent's turns of 4 MB had everything collected every other time, 40 ms each: V8 let the heap grow by a tenth.
 test('few turns of a long conversation have everything collected', async () => {
-  expect(await collectionsOver(longTurns)).toBeLessThan(5)
+  expect(await collectionsOverLongTurns()).toBeLessThan(5)
 })
