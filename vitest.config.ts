@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
+    // What is waited for comes at once, but not within vitest's own second where all cores are busy with other tests.
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // A process for each file would spend a third of the time on loading the same modules. So no test changes what is
     // global without putting it back.

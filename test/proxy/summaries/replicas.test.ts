@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { Store } from '../../../src/stores/store.ts'
 import { keptOpen, summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 
@@ -107,14 +109,15 @@ describe('replicas on one store', () => {
     },
   )
 
+  // Where one request had begun the summary between another's two questions to the store, the other was told of none.
   test('fifty at once ask for one ahead of need', async () => {
-    await using stand = await summaryStand({ store: openStore(), model: { delayMs: 40 } })
+    await using stand = await summaryStand({ store: unevenStore(), model: { delayMs: 40 } })
     const other = await stand.replica()
     const agent = stand.agent(long)
     await agent.turns(5)
     await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
     const asking = await fifty(agent, [stand.url, other.url])
-    expect(asking.every(({ summary }) => summary === 'pending' || summary === 'ready')).toBe(true)
+    for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
     await stand.model.quiet()
     expect(stand.model.calls).toHaveLength(1)
     // And when the stride is due, all of them stand on it.
@@ -147,6 +150,18 @@ describe('replicas on one store', () => {
 })
 
 // --- internal ---
+
+/** A store of which some answers take longer than others, so that requests of one time overtake one another. */
+function unevenStore(): Store {
+  const store = openStore()
+  let asked = 0
+  const getFirst: Store['getFirst'] = async (keys) => {
+    const found = store.getFirst(keys)
+    await setTimeout((asked++ % 7) * 3)
+    return found
+  }
+  return { ...store, getFirst }
+}
 
 type Agent = ReturnType<Awaited<ReturnType<typeof summaryStand>>['agent']>
 
