@@ -1,10 +1,11 @@
 import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { formatProblem, type Problem } from '../../src/config/problem.ts'
 import { watchProfiles } from '../../src/config/watch-profiles.ts'
 import type { Profile } from '../../src/profiles/schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { eventually } from '../support/eventually.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 
@@ -29,8 +30,6 @@ function watchAt(directory: string) {
   const observed = () => loads.at(-1)?.get('x')?.observe
   return { directory, watching, loads, problems, observed }
 }
-
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
 
 test('a profile that is written anew is read', async () => {
   const { directory, observed } = await watchFolder({ 'x.yaml': '' })

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { journalRowsMax } from '../../src/stores/journal-rows-max.ts'
 import { journalNames, type JournalName, type JournalPage, type Store } from '../../src/stores/store.ts'
 import type { StoreLimits } from './store-contract.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** What every store owes of journals. `opened` gives an empty one, which is closed when the test is over. */
 export function journalContract(
@@ -66,10 +67,8 @@ export function journalContract(
       await setTimeout(200)
       await store.appendRows('events', rowsOf('newer'))
       expect(await texts(store, 'events')).toEqual(['old', 'old too', 'newer'])
-      await vi.waitFor(async () => expect(await texts(store, 'events')).toEqual(['newer']), {
-        timeout: 5_000,
-      })
-      await vi.waitFor(async () => expect(await texts(store, 'events')).toEqual([]), { timeout: 5_000 })
+      await eventually(async () => expect(await texts(store, 'events')).toEqual(['newer']))
+      await eventually(async () => expect(await texts(store, 'events')).toEqual([]))
       await store.appendRows('events', rowsOf('new'))
       expect(await texts(store, 'events')).toEqual(['new'])
     })
@@ -262,7 +261,7 @@ export function journalContract(
     test('rows that have outlived their time are in no group, and are not counted', async () => {
       const store = await opened({ lifetimeMs: 20 })
       await store.appendRows('events', [{ text: 'row', group: 'one' }])
-      await vi.waitFor(async () => expect(await texts(store, 'events')).toEqual([]), { timeout: 5_000 })
+      await eventually(async () => expect(await texts(store, 'events')).toEqual([]))
       expect(await store.deleteGroup('one')).toBe(0)
       expect(await store.purge()).toBe(0)
     })

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../../src/stores/store.ts'
 import { journalContract } from './journal-contract.ts'
+import { eventually } from '../support/eventually.ts'
 
 export type StoreLimits = {
   /** How long a value is kept, in milliseconds; 0: for ever. */
@@ -120,7 +121,7 @@ export function storeContract(name: string, open: OpenStore): void {
     test('forgets what has outlived its time, and takes a new value then', async () => {
       const store = await opened({ lifetimeMs: 20 })
       await store.put('key', 'old')
-      await vi.waitFor(async () => expect(await store.getFirst(['key'])).toBeNull(), { timeout: 5_000 })
+      await eventually(async () => expect(await store.getFirst(['key'])).toBeNull())
       expect(await store.putIfAbsent('key', 'new')).toBe('new')
     })
 
@@ -238,7 +239,7 @@ export function storeContract(name: string, open: OpenStore): void {
     test('what has outlived its time is in no group', async () => {
       const store = await opened({ lifetimeMs: 20 })
       await store.put('c', '1', 'one')
-      await vi.waitFor(async () => expect(await store.getFirst(['c'])).toBeNull(), { timeout: 5_000 })
+      await eventually(async () => expect(await store.getFirst(['c'])).toBeNull())
       expect(await store.deleteGroup('one')).toBe(0)
     })
 
@@ -293,9 +294,7 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await store.lease('key', 'mine', 20)).toBe(true)
       expect(await store.lease('long', 'mine', 20)).toBe(true)
       expect(await store.lease('long', 'mine', 60_000)).toBe(true)
-      await vi.waitFor(async () => expect(await store.lease('key', 'theirs', 60_000)).toBe(true), {
-        timeout: 5_000,
-      })
+      await eventually(async () => expect(await store.lease('key', 'theirs', 60_000)).toBe(true))
       expect(await store.lease('key', 'mine', 60_000)).toBe(false)
       expect(await store.lease('long', 'theirs', 60_000)).toBe(false)
     })

@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ClientGoneError } from '../../src/errors.ts'
 import { createHeavyWork } from '../../src/proxy/heavy-work.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { summaryStand } from './summaries/summary-stand.ts'
 import { withheld } from './summaries/withheld.ts'
+import { eventually } from '../support/eventually.ts'
 
 const present = new AbortController().signal
 
@@ -78,7 +79,7 @@ test('a long conversation that waits for its summary holds up no other', async (
   const waiting = stand.agent({ roundTokens: 210_000 })
   await waiting.turns(2)
   const due = waiting.turn()
-  await vi.waitFor(() => expect(stand.model.calls).toHaveLength(1), { timeout: 20_000 })
+  await eventually(() => expect(stand.model.calls).toHaveLength(1), { timeout: 20_000 })
   const other = stand.agent({
     roundTokens: 150_000,
     authorization: 'Bearer another',

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedisStore } from '../../src/stores/redis-store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../support/redis-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -124,7 +125,7 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     for (let value = 0; value < 20; value += 1) await store.put(`key ${value}`, 'value', `group ${value % 3}`)
     await store.lease('lease', 'mine', 100)
     for (let row = 0; row < 20; row += 1) await store.appendRows('usage', [{ text: 'row', group: 'group' }])
-    await vi.waitFor(async () => expect((await server.ask('DBSIZE')).trim()).toBe(':0'), { timeout: 5_000 })
+    await eventually(async () => expect((await server.ask('DBSIZE')).trim()).toBe(':0'))
   })
 
   test('keeps its count of bytes true, whatever happens to the values', async () => {
@@ -179,15 +180,12 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     const store = await openAt(server.url)
     await store.put('key', 'value')
     await server.kill()
-    await vi.waitFor(() => failsFast(() => store.getFirst(['key'])))
+    await eventually(() => failsFast(() => store.getFirst(['key'])))
     // None of these waits in line, to be written when the server is back.
     for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'))
     await failsFast(() => store.lease('lease', 'mine', 1_000))
     await server.restart()
-    await vi.waitFor(async () => expect(await store.getFirst(['key', 'late'])).toBeNull(), {
-      timeout: 10_000,
-      interval: 20,
-    })
+    await eventually(async () => expect(await store.getFirst(['key', 'late'])).toBeNull(), { interval: 20 })
     expect(await store.putIfAbsent('key', 'again')).toBe('again')
     expect(await store.lease('lease', 'mine', 1_000)).toBe(true)
   })
@@ -203,8 +201,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await Promise.allSettled(Array.from({ length: 2_000 }, () => store.getFirst(['key'])))
     expect(performance.now() - beganMs).toBeLessThan(4_000)
     server.thaw()
-    await vi.waitFor(async () => expect((await store.getFirst(['key']))?.value).toBe('value'), {
-      timeout: 10_000,
+    await eventually(async () => expect((await store.getFirst(['key']))?.value).toBe('value'), {
       interval: 20,
     })
   })
@@ -227,7 +224,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await store.put('key', 'value')
     port = next.port
     await former.ask(`REPLICAOF 127.0.0.1 ${next.port}`)
-    await vi.waitFor(() => store.put('key', 'new'), { timeout: 10_000, interval: 50 })
+    await eventually(() => store.put('key', 'new'), { interval: 50 })
     expect(await next.ask('EXISTS {foldgate}:value:key')).toContain(':1')
   })
 
@@ -235,7 +232,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await using server = await redisServer()
     const store = await openAt(server.url)
     await server.kill()
-    await vi.waitFor(() => failsFast(() => store.getFirst(['key'])))
+    await eventually(() => failsFast(() => store.getFirst(['key'])))
     await store.close()
     await server.restart()
     await setTimeout(1_500)

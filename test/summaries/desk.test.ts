@@ -4,6 +4,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
 import type { FailureReason } from '../../src/summaries/failure.ts'
 import type { Written } from '../../src/summaries/write-summary.ts'
+import { eventually } from '../support/eventually.ts'
 
 const nothingSpent = {
   calls: 1,
@@ -70,14 +71,14 @@ function writer(text = 'what was done') {
 }
 
 const settled = async (desk: Desk, key = 'summary:a') =>
-  vi.waitFor(() => expect(desk.isPending(key)).toBe(false), { timeout: 5000 })
+  eventually(() => expect(desk.isPending(key)).toBe(false))
 
 describe('a desk', () => {
   test('has one writer for a key, however many want it, and all of them get what it wrote', async () => {
     const desk = deskOn(openStore())
     const { write, end } = writer()
     const all = Array.from({ length: 20 }, () => desk.obtain(jobOf(write)))
-    await vi.waitFor(() => expect(write).toHaveBeenCalled())
+    await eventually(() => expect(write).toHaveBeenCalled())
     expect(desk.isPending('summary:a')).toBe(true)
     end()
     expect(await Promise.all(all)).toEqual(all.map(() => recordOf('what was done')))
@@ -154,7 +155,7 @@ describe('a desk', () => {
     const desk = deskOn(openStore())
     const { write, end } = writer()
     const jobs = ['summary:a', 'summary:b'].map((key) => desk.obtain(jobOf(write, { key, concurrent: 1 })))
-    await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(1))
+    await eventually(() => expect(write).toHaveBeenCalledTimes(1))
     const third = await desk.obtain(
       jobOf(async () => summaryOf('third'), { key: 'summary:c', concurrent: 2 }),
     )
@@ -175,7 +176,7 @@ describe('a desk', () => {
     const all = writers.map(({ write }, index) => desk.obtain(jobOf(write, { key: `summary:a:${index}` })))
     const other = await desk.obtain(jobOf(async () => summaryOf('other'), { key: 'summary:b', scope: 'b' }))
     expect(other).toEqual(recordOf('other'))
-    await vi.waitFor(() => expect(writers[1]?.write).toHaveBeenCalled())
+    await eventually(() => expect(writers[1]?.write).toHaveBeenCalled())
     expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 0, 0])
     for (const { end } of writers) end()
     expect(await Promise.all(all)).toHaveLength(4)
@@ -207,7 +208,7 @@ describe('two desks on one store', () => {
     const first = writer('by the one')
     const second = writer('by the other')
     const ones = one.obtain(jobOf(first.write))
-    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    await eventually(() => expect(first.write).toHaveBeenCalled())
     const others = other.obtain(jobOf(second.write))
     expect(other.isPending('summary:a')).toBe(true)
     first.end()
@@ -233,7 +234,7 @@ describe('two desks on one store', () => {
     const [one, waiting, third] = [deskOn(store), deskOn(store), deskOn(store)]
     const first = writer()
     const ones = one.obtain(jobOf(first.write))
-    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    await eventually(() => expect(first.write).toHaveBeenCalled())
     const others = waiting.obtain(jobOf(async () => summaryOf('never')))
     const beganMs = performance.now()
     const told = await third.obtain(jobOf(async () => summaryOf('of b'), { key: 'summary:b' }))
@@ -262,7 +263,7 @@ describe('two desks on one store', () => {
     const first = writer()
     const second = writer()
     const ones = one.obtain(jobOf(first.write))
-    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    await eventually(() => expect(first.write).toHaveBeenCalled())
     const others = other.obtain(jobOf(second.write))
     // Several times as long as a lease.
     await new Promise((resolve) => {
@@ -278,7 +279,7 @@ describe('two desks on one store', () => {
     const [one, other] = [deskOn(store), deskOn(store)]
     const first = writer()
     const ones = one.obtain(jobOf(first.write, { concurrent: 1 }))
-    await vi.waitFor(() => expect(first.write).toHaveBeenCalled())
+    await eventually(() => expect(first.write).toHaveBeenCalled())
     const others = other.obtain(jobOf(async () => summaryOf('by the other'), { concurrent: 1 }))
     await one.close()
     expect(await ones).toBeNull()

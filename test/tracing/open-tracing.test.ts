@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openTracing, type Tracing } from '../../src/tracing/open-tracing.ts'
 import { TracingError } from '../../src/tracing/tracing-error.ts'
@@ -8,6 +8,7 @@ import { isCollected } from '../support/collected.ts'
 import { json } from '../support/fake-upstream.ts'
 import { environment, otlpReceiver } from './otlp-receiver.ts'
 import { beganMs, endOf, reportOf } from './told-request.ts'
+import { eventually } from '../support/eventually.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
@@ -226,7 +227,7 @@ describe('the usual variables are honoured', () => {
   test('OTEL_BSP_SCHEDULE_DELAY: spans leave by themselves after it', async () => {
     const { tracing, receiver } = await openAtReceiver({ OTEL_BSP_SCHEDULE_DELAY: '30' })
     tracing.request(reportOf())(endOf())
-    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), { timeout: 3_000 })
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
   })
 
   test('OTEL_BSP_MAX_EXPORT_BATCH_SIZE and OTEL_BSP_MAX_QUEUE_SIZE bound what waits', async () => {
@@ -299,7 +300,7 @@ describe('a collector that fails', () => {
     })
     for (let each = 1; each <= 4; each += 1) {
       tracing.request(reportOf())(endOf())
-      await vi.waitFor(() => expect(receiver.requests).toHaveLength(each))
+      await eventually(() => expect(receiver.requests).toHaveLength(each))
       // The exporter has to have read the answer before the next span is a batch of its own.
       await sleep(50)
     }

@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openTracing } from '../../src/tracing/open-tracing.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { environment, otlpReceiver } from './otlp-receiver.ts'
+import { eventually } from '../support/eventually.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 
@@ -50,7 +51,7 @@ test('a request through a running Foldgate is a span in its client’s trace, wi
   ])
   expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
   await answer.text()
-  const span = await vi.waitFor(() => {
+  const span = await eventually(() => {
     const [first] = receiver.spans()
     if (first === undefined) throw new Error('no span has arrived')
     return first

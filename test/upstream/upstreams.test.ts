@@ -1,7 +1,7 @@
 import { createServer as createTcpServer } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
 import { Readable } from 'node:stream'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { parseTarget } from '../../src/upstream/target.ts'
 import {
   createUpstreams,
@@ -12,6 +12,7 @@ import {
   type UpstreamTimeouts,
 } from '../../src/upstream/upstreams.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
+import { eventually } from '../support/eventually.ts'
 
 const opened: Upstreams[] = []
 afterEach(async () => {
@@ -267,10 +268,10 @@ describe('cancelling', () => {
     const controller = new AbortController()
     const sent = upstreams.send(request({ signal: controller.signal }))
     const outcome = sent.catch((error: unknown) => error)
-    await vi.waitFor(() => expect(upstream.requests.length).toBe(1))
+    await eventually(() => expect(upstream.requests.length).toBe(1))
     controller.abort(new Error('gone'))
     expect(await outcome).toMatchObject({ message: 'gone' })
-    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
     expect(upstreams.busy(null)).toBe(0)
   })
 
@@ -280,7 +281,7 @@ describe('cancelling', () => {
     const controller = new AbortController()
     await upstreams.send(request({ signal: controller.signal }))
     controller.abort(new Error('gone'))
-    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
     expect(upstreams.busy(null)).toBe(0)
   })
 })
@@ -293,7 +294,7 @@ test('an upstream with concurrency 1 sees one request at a time, until the answe
   expect(upstreams.busy(null)).toBe(2)
   await text(first)
   await text(await second)
-  await vi.waitFor(() => expect(upstreams.busy(null)).toBe(0))
+  await eventually(() => expect(upstreams.busy(null)).toBe(0))
 })
 
 test('an HTTP proxy of the environment is used, with repeated headers kept, but not for this machine', async () => {

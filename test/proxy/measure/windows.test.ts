@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const small = chatOf([{ role: 'user', content: 'hello' }])
 
@@ -98,7 +99,7 @@ describe('the window of a model that no table lists is its server’s to say', (
   test('an alias is found under the name that answered', async () => {
     await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'fake-model': 16_384 }) })
     await postChat(stand.url, small)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const answer = await postChat(stand.url, small)
       expect(answer.header('x-foldgate-window')).toBe('16384;source=server')
     })
@@ -177,7 +178,7 @@ describe('Ollama', () => {
     const request = { ...small, model: 'qwen3:8b' }
     const first = await postChat(stand.url, request)
     expect(first.header('x-foldgate-window')).toBe('4096;source=server')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const next = await postChat(stand.url, request)
       expect(next.header('x-foldgate-window')).toBe('32768;source=server')
     })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { isObject, textOf } from '../../../src/demo/wire-message.ts'
 import { loadCounter } from '../../../src/pressure/encodings.ts'
 import type { Store } from '../../../src/stores/store.ts'
@@ -14,6 +14,7 @@ import {
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 import { isLearnt, sharedStore } from './shared-store.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const started: { close: () => Promise<void> }[] = []
 
@@ -118,11 +119,11 @@ describe('a window that an overflow taught', () => {
     // It has looked the model up, and found nothing.
     await requestsFor(upstream, other, small)
     await requestsFor(upstream, one, tooLong(1))
-    await vi.waitFor(() => expect([...learnt.values()].join()).toContain('"windows"'), 5_000)
+    await eventually(() => expect([...learnt.values()].join()).toContain('"windows"'))
 
     nowMs += 61_000
     await requestsFor(upstream, other, small)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const reply = await postChat(other.url, small, { authorization: 'Bearer one' })
       expect(reply.header('x-foldgate-window')).toBe(`${windowTokens};source=learnt`)
     })
@@ -246,7 +247,7 @@ describe('the store', () => {
     const { store, reads, writes } = sharedStore()
     const foldgate = await foldgateAt(upstream, { store })
     await requestsFor(upstream, foldgate, small)
-    await vi.waitFor(() => expect(writes()).toBe(1), 5_000)
+    await eventually(() => expect(writes()).toBe(1))
     const readsBefore = reads()
     for (let more = 0; more < 3; more += 1) await requestsFor(upstream, foldgate, small)
     await new Promise((resolve) => {

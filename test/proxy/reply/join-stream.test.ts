@@ -4,6 +4,7 @@ import type { Further } from '../../../src/proxy/reply/further-answers.ts'
 import { paragraphSeam } from '../../../src/replies/seam.ts'
 import { AnswerBody } from '../../../src/upstream/answer-body.ts'
 import { outcomeOf, preparedRequest } from './made-outcome.ts'
+import { eventually } from '../../support/eventually.ts'
 
 function event(text: string, finish: string | null): Buffer {
   const choices = [{ index: 0, delta: { content: text }, finish_reason: finish }]
@@ -38,8 +39,8 @@ test('a further answer that comes once the client has left gives its place back'
   )
   const { body } = joined.outcome.answer
   body.read({ piece: () => {}, end: () => {}, broken: () => {} })
-  await vi.waitFor(() => expect(after).toHaveBeenCalled())
+  await eventually(() => expect(after).toHaveBeenCalled())
   body.destroy()
   resolve({ kind: 'answer', outcome, seam: paragraphSeam(''), standsCut: true })
-  await vi.waitFor(() => expect(left).toHaveBeenCalledTimes(1))
+  await eventually(() => expect(left).toHaveBeenCalledTimes(1))
 })

@@ -1,10 +1,11 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../../../src/proxy/wire/limits.ts'
 import { readBody, type ReadBodyOptions, type RequestBody } from '../../../src/proxy/request/read-body.ts'
 import { fakeUpstream, silence } from '../../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../raw-client.ts'
 import { startProxy, type TestProxy } from '../start-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -152,9 +153,9 @@ test('a client that leaves in the middle of its body gives its bytes back', asyn
     reader.port,
     'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf',
   )
-  await vi.waitFor(() => expect(budget.bytesTaken()).toBe(500))
+  await eventually(() => expect(budget.bytesTaken()).toBe(500))
   socket.destroy()
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(reader.errors).toEqual([expect.objectContaining({ name: 'ClientGoneError' })]),
   )
   expect(budget.bytesTaken()).toBe(0)

@@ -1,5 +1,5 @@
 import { standWith, type Stand } from '../../support/stand.ts'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import {
   bytes,
@@ -14,6 +14,7 @@ import {
 } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const run = longRun(14, 2)
 const runTokens = 12_000
@@ -452,7 +453,7 @@ describe('the hold', () => {
     await begun.promise
     leaving.abort()
     await expect(answer).rejects.toThrow(/abort/)
-    await vi.waitFor(() => expect(at.upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(at.upstream.requests[0]?.left).toBe(true))
     expect((await postChat(at.url, request)).status).toBe(200)
     expect(at.upstream.requests).toHaveLength(2)
   })

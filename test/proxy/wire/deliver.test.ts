@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   deliver,
   type BodyTransform,
@@ -9,6 +9,7 @@ import { holdBack, type Held, type HoldOptions } from '../../../src/proxy/send/h
 import { bytes, events, fakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../raw-client.ts'
 import { startProxy, type TestProxy } from '../start-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
 
 type Holder = TestProxy & { readonly held: Held[]; readonly deliveries: Delivery[] }
 
@@ -74,7 +75,7 @@ describe('what is held back reaches the client before the rest, and nothing is l
     await using holder = await startHolder(upstream.url, hold)
     expect(await (await ask(holder)).text()).toBe(story.join(''))
     expect(holder.held[0]?.reason).toBe(reason)
-    await vi.waitFor(() => expect(holder.deliveries[0]?.outcome).toBe('finished'))
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('finished'))
     expect(holder.deliveries[0]?.bytes).toBe(story.join('').length)
   })
 
@@ -88,7 +89,7 @@ describe('what is held back reaches the client before the rest, and nothing is l
     await readUntil(socket, 'data: a')
     expect(holder.held[0]?.reason).toBe('time')
     socket.destroy()
-    await vi.waitFor(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
   })
 
   test('a body that broke while it was held is passed on as broken', async () => {
@@ -151,7 +152,7 @@ describe('a body that is changed on its way', () => {
     const expected = 'one  two [left open'
     expect(await (await ask(holder)).text()).toBe(expected)
     expect(seen).toBe(pieces.join(''))
-    await vi.waitFor(() => expect(holder.deliveries[0]).toMatchObject({ outcome: 'finished' }))
+    await eventually(() => expect(holder.deliveries[0]).toMatchObject({ outcome: 'finished' }))
     expect(holder.deliveries[0]?.bytes).toBe(expected.length)
   })
 
@@ -174,8 +175,8 @@ describe('a body that is changed on its way', () => {
     )
     let all = ''
     socket.on('data', (piece) => void (all += piece.toString()))
-    await vi.waitFor(() => expect(holder.deliveries[0]?.outcome).toBe('broken-off'))
-    await vi.waitFor(() => expect(socket.closed).toBe(true))
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('broken-off'))
+    await eventually(() => expect(socket.closed).toBe(true))
     expect(all).toContain('one enough')
     expect(all).not.toContain('held')
     // The last chunk of a whole answer.
@@ -231,6 +232,6 @@ test('a client that takes nothing for too long is cut off', async () => {
     'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
   )
   socket.pause()
-  await vi.waitFor(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'), { timeout: 10_000 })
+  await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
   socket.destroy()
 })

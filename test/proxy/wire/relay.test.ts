@@ -2,10 +2,11 @@ import { request as httpRequest } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { randomBytes } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bytes, events, fakeUpstream, json, silence, type Script } from '../../support/fake-upstream.ts'
 import { openRaw, parseRaw, rawExchange, readUntil } from '../raw-client.ts'
 import { startProxy } from '../start-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
 
@@ -261,7 +262,7 @@ describe('when the upstream fails', () => {
       const chunked = headers.some((line) => /^transfer-encoding: chunked$/i.test(line))
       const complete = chunked ? body.toString().endsWith('0\r\n\r\n') : kind !== 'with its length' && !reset
       expect(complete).toBe(false)
-      await vi.waitFor(() => expect(proxy.failures.map(({ code }) => code)).toEqual(['upstream_broken']))
+      await eventually(() => expect(proxy.failures.map(({ code }) => code)).toEqual(['upstream_broken']))
     },
   )
 
@@ -301,11 +302,11 @@ describe('when the client leaves', () => {
     await using upstream = await fakeUpstream(script)
     await using proxy = await startProxy(upstream.url)
     const socket = await openRaw(proxy.port, 'GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    await vi.waitFor(() => expect(upstream.requests.length).toBe(1))
+    await eventually(() => expect(upstream.requests.length).toBe(1))
     if (until !== '') await readUntil(socket, until)
     socket.destroy()
-    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
-    await vi.waitFor(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
+    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
     expect(proxy.failures).toEqual([])
   })
 
@@ -314,9 +315,9 @@ describe('when the client leaves', () => {
     await using proxy = await startProxy(upstream.url)
     const head = 'POST /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n'
     const socket = await openRaw(proxy.port, `${head}beginning`)
-    await vi.waitFor(() => expect(upstream.requests.length).toBe(1))
+    await eventually(() => expect(upstream.requests.length).toBe(1))
     socket.destroy()
-    await vi.waitFor(() => expect(upstream.requests[0]?.brokenOff).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(upstream.requests[0]?.brokenOff).toBe(true))
     expect(proxy.failures).toEqual([])
   })
 
@@ -349,11 +350,10 @@ describe('when the client leaves', () => {
         if (index % 2 === 0) socket.resetAndDestroy()
         else socket.destroy()
       }
-      await vi.waitFor(() => expect(proxy.lifecycle.running()).toBe(0), { timeout: 10_000 })
+      await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
     }
-    await vi.waitFor(
-      () => expect(upstream.requests.every(({ left, brokenOff }) => left || brokenOff)).toBe(true),
-      { timeout: 10_000 },
+    await eventually(() =>
+      expect(upstream.requests.every(({ left, brokenOff }) => left || brokenOff)).toBe(true),
     )
     expect(await (await fetch(`${proxy.origin}/v1/x`)).json()).toEqual({ ok: true })
     process.off('uncaughtException', note)
@@ -385,16 +385,16 @@ describe('when the client leaves', () => {
     asked.end()
     await promise
     let before = -1
-    await vi.waitFor(
+    await eventually(
       () => {
         const stands = before === written
         before = written
         expect(stands).toBe(true)
       },
-      { timeout: 10_000, interval: 300 },
+      { interval: 300 },
     )
     expect(written).toBeLessThan(128 * 1024 * 1024)
     asked.destroy()
-    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
   })
 })

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FoldgateError } from '../../../src/errors.ts'
 import { ListenError, listen } from '../../../src/proxy/wire/listen.ts'
 import { completion, events, fakeUpstream, json, silence } from '../../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil, type RawAnswer } from '../raw-client.ts'
 import { startProxy, type ProxyOptions } from '../start-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
 
@@ -323,14 +324,14 @@ describe('limits', () => {
     await using upstream = await fakeUpstream(silence)
     await using proxy = await startProxy(upstream.url, { limits: { concurrent: 1 } })
     const socket = await openRaw(proxy.port, 'GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    await vi.waitFor(() => expect(upstream.requests.length).toBe(1))
+    await eventually(() => expect(upstream.requests.length).toBe(1))
     const answer = await fetch(`${proxy.origin}/v1/x`)
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('1')
     expect(await answer.json()).toMatchObject({ error: { code: 'overloaded' } })
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
     socket.destroy()
-    await vi.waitFor(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
   })
 
   test('headers that do not arrive: 408', async () => {
@@ -396,7 +397,7 @@ describe('the drain', () => {
     const newcomer = await fetch(`${proxy.origin}/v1/x`)
     expect(await newcomer.json()).toEqual({ ok: true })
     expect(newcomer.headers.get('connection')).toBe('close')
-    await vi.waitFor(() => expect(proxy.lifecycle.phase()).toBe('closing'), { timeout: 5_000 })
+    await eventually(() => expect(proxy.lifecycle.phase()).toBe('closing'))
     await expect(fetch(`${proxy.origin}/v1/x`)).rejects.toThrow('fetch failed')
     answering[0]?.end('last')
     expect(await slow.text()).toBe('first last')
@@ -409,7 +410,7 @@ describe('the drain', () => {
     const socket = await openRaw(proxy.port, 'GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await readUntil(socket, 'data: 1')
     expect(await proxy.lifecycle.drain(proxy.server, { delayMs: 0, timeoutMs: 50 })).toBe(1)
-    await vi.waitFor(() => expect(upstream.requests[0]?.left).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
   })
 
   test('on a connection that was kept open, a request after the delay is told to go elsewhere', async () => {
@@ -419,7 +420,7 @@ describe('the drain', () => {
     await readUntil(busy, 'data: 1')
     const late = await openRaw(proxy.port, 'GET /v1/y HTTP/1.1\r\nHost: loc')
     const drained = proxy.lifecycle.drain(proxy.server, { delayMs: 0, timeoutMs: 1_000 })
-    await vi.waitFor(() => expect(proxy.lifecycle.phase()).toBe('closing'))
+    await eventually(() => expect(proxy.lifecycle.phase()).toBe('closing'))
     late.write('alhost\r\n\r\n')
     expect(await readUntil(late, '"draining"')).toMatch(/503[^]*retry-after/)
     busy.destroy()
