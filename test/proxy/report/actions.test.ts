@@ -52,7 +52,7 @@ const streamed = (text: string): Script =>
     'data: [DONE]\n\n',
   ])
 
-describe('each request is a row, a count and headers that say the same', () => {
+describe.concurrent('each request is a row, a count and headers that say the same', () => {
   test('relayed: its size is a bound, and the provider says what it was', async () => {
     await using at = await reportStand(completion('fine'), { profile: window })
     const reply = await postChat(at.url, small)
@@ -287,7 +287,7 @@ describe('each request is a row, a count and headers that say the same', () => {
   })
 })
 
-describe("an error of Foldgate's own is a row and an event", () => {
+describe.concurrent("an error of Foldgate's own is a row and an event", () => {
   test('an upstream that cannot be reached', async () => {
     await using at = await reportStand(completion('never'), { upstream: 'http://127.0.0.1:9/v1' })
     const reply = await postChat(at.url, small)
@@ -357,7 +357,7 @@ describe("an error of Foldgate's own is a row and an event", () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe.concurrent('a client that leaves', () => {
   test('before the answer is told as one that left', async () => {
     await using at = await reportStand(silence)
     const leaving = new AbortController()

@@ -23,7 +23,7 @@ async function walk(at: ReportStand, messages: readonly TestMessage[], pause = a
   }
 }
 
-describe('an event of a stride', () => {
+describe.concurrent('an event of a stride', () => {
   test('says why, which passes treat which messages, and what that came to', async () => {
     await using at = await reportStand(completion('fine'), { profile: window })
     await walk(at, run)
@@ -90,7 +90,7 @@ describe('an event of a stride', () => {
   })
 })
 
-describe('an event of a summary that failed', () => {
+describe.concurrent('an event of a summary that failed', () => {
   test('says what it failed for', async () => {
     await using summaries = await startSummaryModel({ quality: 'empty' })
     await using at = await reportStand(completion('fine'), {
@@ -105,7 +105,7 @@ describe('an event of a summary that failed', () => {
   })
 })
 
-describe('an event of a refusal', () => {
+describe.concurrent('an event of a refusal', () => {
   test.each([
     [429, 'Rate limit reached', 'rate'],
     [401, 'Incorrect API key provided', 'denied'],
@@ -121,7 +121,7 @@ describe('an event of a refusal', () => {
   })
 })
 
-describe('an event of a window', () => {
+describe.concurrent('an event of a window', () => {
   test('is told when a refusal states one, and not again when it states the same', async () => {
     await using at = await reportStand([
       overflow(8_192, 12_500),
@@ -169,7 +169,7 @@ describe('an event of a window', () => {
   })
 })
 
-describe('an event of a failure', () => {
+describe.concurrent('an event of a failure', () => {
   test('names the part, and nothing that was said', async () => {
     await using at = await reportStand(completion('fine'), {
       tracing: {
@@ -187,7 +187,7 @@ describe('an event of a failure', () => {
   })
 })
 
-test('no event and no row holds anything that a conversation says', async () => {
+test.concurrent('no event and no row holds anything that a conversation says', async () => {
   const planted = { role: 'user', content: 'PLANTED-CONTENT '.repeat(200) }
   await using at = await reportStand([overflow(8_192, 12_500), completion('PLANTED-ANSWER')])
   await postChat(at.url, chatOf([planted, ...longRun(14, 2)]))
