@@ -51,25 +51,28 @@ function takesPart({ name }: Pick<Subject, 'name'>, { kind }: Scenario): boolean
 
 async function measure(options: MeasureOptions, subjects: readonly Subject[]): Promise<Round[]> {
   const { effort, tell } = options
-  const rounds = Array.from({ length: effort.rounds }, () => new Round())
+  const all: Round[] = []
   tell('warming up')
   for (const scenario of [...small('unread', 32), ...small('chat', 32)]) {
     for (const subject of subjects.filter((each) => takesPart(each, scenario)))
       await takeSample(subject, scenario, warmingMs(effort) / 2)
   }
   for (const phase of phases) {
-    for (const [index, round] of rounds.entries()) {
-      tell(`${phase[0]?.size}, round ${index + 1} of ${effort.rounds}`)
-      for (const scenario of phase) {
+    const durationMs = effort.durationMs * phase.durationShare
+    for (let index = 0; index < effort.rounds * phase.cut; index += 1) {
+      tell(`${phase.scenarios[0]?.size}, round ${index + 1} of ${effort.rounds * phase.cut}`)
+      const round = new Round()
+      all.push(round)
+      for (const scenario of phase.scenarios) {
         const partners = subjects.filter((subject) => takesPart(subject, scenario))
         for (const subject of inTurn(partners, index)) {
-          round.add(scenario, subject.name, await takeSample(subject, scenario, effort.durationMs))
+          round.add(scenario, subject.name, await takeSample(subject, scenario, durationMs))
           if (leavesMuch(scenario)) await pause(LEFT_BEHIND_MS)
         }
       }
     }
   }
-  return rounds
+  return all
 }
 
 /**
@@ -87,7 +90,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before, for four where it takes part in one kind only; the small bodies get all of their rounds first, then the large, then the huge ones, and small ones again after them. Why Foldgate is slower then is not established: one that inspects no chats had unread bodies of 4 MB as well, and is not. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation, which for Foldgate is the dearest case that fits the window. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before, for four where it takes part in one kind only; the small bodies get all of their rounds first, three times as many of half the length, then the large, then the huge ones, and small ones again after them. Two seconds after its last long conversations Foldgate collects all garbage; with the objects go shapes that compiled code was made for, so V8 drops some two hundred functions and compiles them again (`--trace-deopt`: "embedded weak objects cleared"). For a second or two a small request then takes two to three times as much, and a good half of that where this collection is left out. A Foldgate that inspects no chats makes no such collection. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }

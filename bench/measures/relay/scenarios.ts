@@ -11,22 +11,44 @@ export type Scenario = {
 
 type Size = Pick<Scenario, 'size'> & { readonly bytes: number; readonly connections: readonly number[] }
 
+/** Loads that are measured together. */
+export type Phase = {
+  readonly scenarios: readonly Scenario[]
+  /** Into how many rounds each round is cut. */
+  readonly cut: number
+  /** How long a load of such a round lasts, as a share of the usual time. */
+  readonly durationShare: number
+}
+
 /**
- * The loads, by phase. A phase gets all of its rounds before the next one: what huge bodies
- * leave behind must not fall into what is measured of small ones, but stand in rows of its own.
+ * The loads, by phase. A phase gets all of its rounds before the next one: what huge bodies leave behind must not fall
+ * into what is measured of small ones, but stand in rows of its own. What else this machine does comes and goes within
+ * seconds: of small bodies, with which the figures are closest, many short rounds differ less than few long ones.
  */
-export const phases: readonly (readonly Scenario[])[] = [
-  scenariosOf([{ size: '2 kB', bytes: 2_000, connections: [1, 32, 256] }]),
-  scenariosOf([{ size: '200 kB', bytes: 200_000, connections: [1, 32, 256] }]),
-  scenariosOf([
-    // 256 of these would be a gigabyte in flight, twice what Foldgate takes by default.
-    { size: '4 MB', bytes: 4_000_000, connections: [1, 32] },
-    { size: '2 kB, after those of 4 MB', bytes: 2_000, connections: [32] },
-  ]),
+export const phases: readonly Phase[] = [
+  {
+    scenarios: scenariosOf([{ size: '2 kB', bytes: 2_000, connections: [1, 32, 256] }]),
+    cut: 3,
+    durationShare: 0.5,
+  },
+  {
+    scenarios: scenariosOf([{ size: '200 kB', bytes: 200_000, connections: [1, 32, 256] }]),
+    cut: 1,
+    durationShare: 1,
+  },
+  {
+    scenarios: scenariosOf([
+      // 256 of these would be a gigabyte in flight, twice what Foldgate takes by default.
+      { size: '4 MB', bytes: 4_000_000, connections: [1, 32] },
+      { size: '2 kB, after those of 4 MB', bytes: 2_000, connections: [32] },
+    ]),
+    cut: 1,
+    durationShare: 1,
+  },
 ]
 
 /** All kinds of load. */
-export const scenarios: readonly Scenario[] = phases.flat()
+export const scenarios: readonly Scenario[] = phases.flatMap((phase) => phase.scenarios)
 
 // --- internal ---
 
