@@ -10,7 +10,7 @@ export function describeMachine(pinning: string): readonly (readonly [string, st
     ['Processor', cores[0]?.model.trim() || 'unknown'],
     ['Cores', `${cores.length}. ${pinning}`],
     ['Memory', `${(totalmem() / 2 ** 30).toFixed(1)} GiB`],
-    ['Kernel', `Linux ${release()}`],
+    ['Kernel', `Linux ${release().replace(/-.*/, '')}`],
     ['Node', process.version],
     ['Foldgate', versionOf('../package.json')],
     ['Minimal relay', `node:http and undici ${versionOf('../node_modules/undici/package.json')}`],

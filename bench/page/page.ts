@@ -23,7 +23,7 @@ export function renderPage(page: Page): string {
     ...(effort.isQuick
       ? ['**Made with `--quick`: few and short rounds, to try the bench. These figures say little.**']
       : []),
-    `Made with \`${page.command}\`: ${effort.rounds} rounds, loads of ${effort.durationMs / 1000} s. What each figure means stands in [bench/README.md](../README.md). Absolute figures are this machine's; ratios are taken within a round, and carry over better.`,
+    `Made with \`${page.command}\`: ${effort.rounds} rounds, loads of ${effort.durationMs / 1000} s, unless it says otherwise. What each figure means stands in [bench/README.md](../README.md). Absolute figures are this machine's; ratios are taken within a round, and carry over better.`,
     markdownTable({ columns: ['machine', ''], rows: machine }),
     '## Bounds',
     checks.length === 0 ? 'Nothing that was measured has a bound.' : checksTable(checks),

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { chatOf, postChat } from '../proxy/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort, redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
 import { output, serve, type Program } from './program.ts'
 
@@ -107,17 +108,12 @@ describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible serve
     const one = await serve(['--upstream', upstream.url], { cwd, env })
     const other = await serve(['--upstream', upstream.url], { cwd, env })
     expect(one.stdout()).toContain(`records are kept in redis://127.0.0.1:${server.port}`)
-    // What is recorded after its answer may come later than what goes on from it: a conversation of its own then, for
-    // good. So each attempt is one that was never asked for.
-    let attempt = 0
-    const isShared = async (): Promise<boolean> => {
-      attempt += 1
-      const hello = user(`hello ${attempt}`)
-      const conversation = await conversationOf(one.url, chatOf([hello]))
-      const gone = chatOf([hello, assistant('fine'), user('and now?')])
-      return (await conversationOf(other.url, gone)) === conversation
-    }
-    await expect.poll(isShared).toBe(true)
+    const conversation = await conversationOf(one.url, begun)
+    // It is recorded beside its answer: what goes on from it any sooner is a conversation of its own, for good.
+    await eventually(async () =>
+      expect(await server.ask('AUTH PLANTED', 'KEYS *:name:*')).toContain(':name:'),
+    )
+    expect(await conversationOf(other.url, continued)).toBe(conversation)
 
     await server.kill()
     for (let request = 0; request < 5; request += 1) await conversationOf(one.url, continued)

@@ -227,7 +227,8 @@ describe('the usual variables are honoured', () => {
   test('OTEL_BSP_SCHEDULE_DELAY: spans leave by themselves after it', async () => {
     const { tracing, receiver } = await openAtReceiver({ OTEL_BSP_SCHEDULE_DELAY: '30' })
     tracing.request(reportOf())(endOf())
-    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    // By default it would be five seconds.
+    await eventually(() => expect(receiver.requests).toHaveLength(1), { timeout: 3_000 })
   })
 
   test('OTEL_BSP_MAX_EXPORT_BATCH_SIZE and OTEL_BSP_MAX_QUEUE_SIZE bound what waits', async () => {
@@ -300,7 +301,7 @@ describe('a collector that fails', () => {
     })
     for (let each = 1; each <= 4; each += 1) {
       tracing.request(reportOf())(endOf())
-      await eventually(() => expect(receiver.requests).toHaveLength(each))
+      await eventually(() => expect(receiver.requests).toHaveLength(each), { timeout: 3_000 })
       // The exporter has to have read the answer before the next span is a batch of its own.
       await sleep(50)
     }

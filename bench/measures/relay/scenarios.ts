@@ -22,8 +22,8 @@ export type Phase = {
 
 /**
  * The loads, by phase. A phase gets all of its rounds before the next one: what huge bodies leave behind must not fall
- * into what is measured of small ones, but stand in rows of its own. What else this machine does comes and goes within
- * seconds: of small bodies, with which the figures are closest, many short rounds differ less than few long ones.
+ * into what is measured of small ones, but stand in rows of its own. What else a machine does comes and goes within
+ * seconds: with more and shorter rounds of small bodies, whose figures are closest, a disturbed one counts for less.
  */
 export const phases: readonly Phase[] = [
   {

@@ -31,7 +31,7 @@ export async function byGrowth(
     for (let step = 1; step <= STEPS; step += 1) {
       conversation.growTo((bytes * step) / STEPS)
       for (const subject of compared) await makeKnown(subject, conversation, WARM_TURNS)
-      const megabytes = conversation.bodyBytes() / 1_000_000
+      const before = { megabytes: conversation.bodyBytes() / 1_000_000, messages: conversation.messages() }
       const turns = await takeTurns({
         subjects: compared,
         conversation,
@@ -39,11 +39,7 @@ export async function byGrowth(
         turnsMin: TURNS,
         durationMs: 0,
       })
-      points.push({
-        megabytes,
-        messages: conversation.messages(),
-        mediansMs: turns.map((each) => each.medianMs),
-      })
+      points.push({ ...before, mediansMs: turns.map((each) => each.medianMs) })
     }
     rounds.push(points)
   }

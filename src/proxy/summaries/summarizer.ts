@@ -226,7 +226,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       }
       const mayBegin = how === 'background' && !isAsked
       return {
-        state: asked === fold || isAsked || mayBegin ? 'pending' : 'none',
+        state: asked === fold || isAsked || how === 'background' ? 'pending' : 'none',
         reason,
         begin: mayBegin ? begin : null,
       }

@@ -133,7 +133,7 @@ describe('as server-sent events', () => {
     expect(client.headers['cache-control']).toBe('no-store')
     expect(client.headers['x-content-type-options']).toBe('nosniff')
     expect(client.headers['x-accel-buffering']).toBe('no')
-    // By a request of its own at once, by another process a little later.
+    // By a request of its own, and by another process.
     const conversation = await at.say('hello')
     await at.ask(`/conversations/${conversation}/compact`, { method: 'POST' })
     await expect.poll(() => client.events.length).toBe(1)

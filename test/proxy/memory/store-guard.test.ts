@@ -3,7 +3,7 @@ import { createFailures } from '../../../src/proxy/failures.ts'
 import { createStoreGuard } from '../../../src/proxy/memory/store-guard.ts'
 
 // While a Redis was away every request failed at it a few times over, and each failure was a line in the log.
-test.concurrent('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {
+test('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {
   const told: string[] = []
   const guarded = createStoreGuard(createFailures((part) => void told.push(part)))
   let asked = 0
@@ -17,10 +17,10 @@ test.concurrent('a store that keeps failing is left alone for a while, and is as
   expect(asked).toBe(2)
   expect(told).toHaveLength(2)
   isAway = false
-  await expect.poll(() => guarded('instead', work)).toBe('there')
+  await expect.poll(() => guarded('instead', work), { timeout: 3_000 }).toBe('there')
 })
 
-test.concurrent('one failure costs nothing but itself', async () => {
+test('one failure costs nothing but itself', async () => {
   const guarded = createStoreGuard(createFailures(() => {}))
   for (let time = 0; time < 5; time += 1) {
     expect(await guarded('instead', async () => Promise.reject(new Error('busy')))).toBe('instead')
@@ -36,7 +36,7 @@ async function failSlowly(): Promise<string> {
 
 // A backup held the file of an SQLite store for half a minute: its reads went well, each write waited 250 ms in vain,
 // and at two requests a second nothing else was served for two thirds of the time.
-test.concurrent('a store whose failures hold everything up is left alone in proportion, even where it answers in between', async () => {
+test('a store whose failures hold everything up is left alone in proportion, even where it answers in between', async () => {
   const guarded = createStoreGuard(createFailures(() => {}))
   expect(await guarded('instead', async () => 'read')).toBe('read')
   expect(await guarded('instead', failSlowly)).toBe('instead')

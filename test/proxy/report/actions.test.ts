@@ -11,6 +11,7 @@ import {
   stream,
   type Script,
 } from '../../support/fake-upstream.ts'
+import { eventually } from '../../support/eventually.ts'
 import { chatOf, postChat } from '../post-chat.ts'
 import { openRaw } from '../raw-client.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
@@ -362,7 +363,7 @@ describe.concurrent('a client that leaves', () => {
     await using at = await reportStand(silence)
     const leaving = new AbortController()
     const asked = postChat(at.url, small, {}, leaving.signal).catch(() => null)
-    await expect.poll(() => at.upstream.requests.length).toBe(1)
+    await eventually(() => expect(at.upstream.requests.length).toBe(1))
     leaving.abort()
     expect(await asked).toBeNull()
     expect(await at.row()).toMatchObject({
