@@ -1,7 +1,8 @@
 import { median } from '../figures.ts'
 import { openConnection, type Connection } from '../load/load.ts'
-import { cpuMicroseconds, quiet } from '../subjects/process-figures.ts'
+import { cpuMicroseconds } from '../subjects/process-figures.ts'
 import type { Subject } from '../subjects/subject.ts'
+import { untilQuiet } from '../subjects/until-quiet.ts'
 import type { GrowingConversation } from './growing-conversation.ts'
 
 /** What the turns of a conversation took with one subject, within one round. */
@@ -91,7 +92,7 @@ async function takeTurn(subject: Subject, connection: Connection, request: Buffe
     throw new Error(`${subject.name} has ${action} what it was to compact`)
   // What a subject does after its answer, such as collecting garbage, must not fall into the next one's time: they share a
   // core.
-  if (subject.pid !== null) await quiet(subject.pid)
+  if (subject.pid !== null) await untilQuiet(subject.pid)
   return totalMs
 }
 

@@ -51,28 +51,38 @@ function takesPart({ name }: Pick<Subject, 'name'>, { kind }: Scenario): boolean
 
 async function measure(options: MeasureOptions, subjects: readonly Subject[]): Promise<Round[]> {
   const { effort, tell } = options
-  const all: Round[] = []
+  const rounds: Round[] = []
   tell('warming up')
   for (const scenario of [...small('unread', 32), ...small('chat', 32)]) {
     for (const subject of subjects.filter((each) => takesPart(each, scenario)))
       await takeSample(subject, scenario, warmingMs(effort) / 2)
   }
   for (const phase of phases) {
-    const durationMs = effort.durationMs * phase.durationShare
-    for (let index = 0; index < effort.rounds * phase.cut; index += 1) {
-      tell(`${phase.scenarios[0]?.size}, round ${index + 1} of ${effort.rounds * phase.cut}`)
-      const round = new Round()
-      all.push(round)
-      for (const scenario of phase.scenarios) {
-        const partners = subjects.filter((subject) => takesPart(subject, scenario))
-        for (const subject of inTurn(partners, index)) {
-          round.add(scenario, subject.name, await takeSample(subject, scenario, durationMs))
-          if (leavesMuch(scenario)) await pause(LEFT_BEHIND_MS)
-        }
-      }
+    const count = effort.rounds * phase.roundsFactor
+    const durationMs = effort.durationMs * phase.durationFactor
+    for (let index = 0; index < count; index += 1) {
+      tell(`${phase.name}, round ${index + 1} of ${count}`)
+      rounds.push(await takeRound(phase.scenarios, subjects, durationMs, index))
     }
   }
-  return all
+  return rounds
+}
+
+async function takeRound(
+  loads: readonly Scenario[],
+  subjects: readonly Subject[],
+  durationMs: number,
+  index: number,
+): Promise<Round> {
+  const round = new Round()
+  for (const scenario of loads) {
+    const partners = subjects.filter((subject) => takesPart(subject, scenario))
+    for (const subject of inTurn(partners, index)) {
+      round.add(scenario, subject.name, await takeSample(subject, scenario, durationMs))
+      if (leavesMuch(scenario)) await pause(LEFT_BEHIND_MS)
+    }
+  }
+  return round
 }
 
 /**

@@ -15,8 +15,9 @@ export type HeapTidyingOptions = {
 
 /**
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
- * grow to up to four times what lives in it before it collects again, where much is allocated; and it collects when something is allocated, so that of a process with nothing to do the garbage of its busiest minute
- * stays in memory until the next one.
+ * grow to up to four times what lives in it before it collects again, where much is allocated; and it collects when
+ * something is allocated, so that of a process with nothing to do the garbage of its busiest minute stays in memory until
+ * the next one.
  */
 export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
   keepCode()

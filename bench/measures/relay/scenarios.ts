@@ -13,11 +13,12 @@ type Size = Pick<Scenario, 'size'> & { readonly bytes: number; readonly connecti
 
 /** Loads that are measured together. */
 export type Phase = {
+  readonly name: string
   readonly scenarios: readonly Scenario[]
-  /** Into how many rounds each round is cut. */
-  readonly cut: number
-  /** How long a load of such a round lasts, as a share of the usual time. */
-  readonly durationShare: number
+  /** How many rounds it gets for each usual one. */
+  readonly roundsFactor: number
+  /** How long its loads last, of the usual time. */
+  readonly durationFactor: number
 }
 
 /**
@@ -27,23 +28,26 @@ export type Phase = {
  */
 export const phases: readonly Phase[] = [
   {
+    name: '2 kB',
     scenarios: scenariosOf([{ size: '2 kB', bytes: 2_000, connections: [1, 32, 256] }]),
-    cut: 3,
-    durationShare: 0.5,
+    roundsFactor: 3,
+    durationFactor: 0.5,
   },
   {
+    name: '200 kB',
     scenarios: scenariosOf([{ size: '200 kB', bytes: 200_000, connections: [1, 32, 256] }]),
-    cut: 1,
-    durationShare: 1,
+    roundsFactor: 1,
+    durationFactor: 1,
   },
   {
+    name: '4 MB',
     scenarios: scenariosOf([
       // 256 of these would be a gigabyte in flight, twice what Foldgate takes by default.
       { size: '4 MB', bytes: 4_000_000, connections: [1, 32] },
       { size: '2 kB, after those of 4 MB', bytes: 2_000, connections: [32] },
     ]),
-    cut: 1,
-    durationShare: 1,
+    roundsFactor: 1,
+    durationFactor: 1,
   },
 ]
 
