@@ -9,11 +9,11 @@ import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import { addressOf, openListeners, type App, type Place } from './listeners.ts'
+import { openUpstreams } from './open-upstreams.ts'
 import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
 import { createSuspicions } from './overflow/suspicions.ts'
 import { createCalibration } from './pressure/calibration/calibration.ts'
-import type { ResolvedWindow } from './pressure/window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
 import { createLastBodies } from './proxy/request/last-bodies.ts'
@@ -49,7 +49,6 @@ import { tellSummary } from './summaries/tell-summary.ts'
 import { createHeapTidying } from './heap/tidy-heap.ts'
 import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
-import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
 import { createServerWindows } from './upstream/windows/server-windows.ts'
 import { createWarnings } from './warnings.ts'
 
@@ -270,25 +269,6 @@ export function createApp(options: AppOptions): App {
   return openListeners({ settings, server, adminServer, lifecycle, end })
 }
 
-/**
- * The window that a model gets under a profile, as a request without a credential of its own would find it: what
- * `foldgate check` tells. The upstream is asked where a request would ask it.
- */
-export async function findWindow(
-  { settings, proxies, nowMs }: Pick<AppOptions, 'settings' | 'proxies' | 'nowMs'>,
-  profile: Profile,
-  model: string,
-): Promise<ResolvedWindow> {
-  const upstreams = openUpstreams(settings, proxies)
-  const serverWindows = createServerWindows({ upstreams, nowMs, onTrouble: () => {} })
-  try {
-    return await findOwnWindow(profile, model, { upstreams, serverWindows })
-  } finally {
-    await serverWindows.close()
-    await upstreams.destroy()
-  }
-}
-
 // --- internal ---
 
 /** What clients are given as their base URL: where the server listens, under a name that reaches this machine. */
@@ -332,29 +312,6 @@ const PROMPTS_MAX = 20_000
 
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1
-
-function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): Upstreams {
-  return createUpstreams({
-    upstreams: Object.fromEntries(
-      [...upstreams.values()].map((upstream) => [
-        upstream.name,
-        {
-          url: upstream.url,
-          key: upstream.key?.reveal() ?? null,
-          headers: upstream.headers,
-          concurrency: upstream.concurrency,
-          forwardClientKey: upstream.forward_client_key,
-        },
-      ]),
-    ),
-    timeouts: {
-      connectMs: limits.connect_s * 1000,
-      firstByteMs: limits.first_byte_s * 1000,
-      idleMs: limits.idle_s * 1000,
-    },
-    proxies: proxies,
-  })
-}
 
 /** A limit of 0 is none. */
 function orEndless(milliseconds: number): number {
