@@ -1,6 +1,6 @@
-import { freePort } from '../support/redis-server.ts'
+import { freePort } from '../support/free-port.ts'
 
-/** The flag that opens the admin listener, on a port that was free a moment ago, and its address. */
+/** The flag that opens the admin listener, and its address. */
 export async function adminPlace() {
   const port = await freePort()
   return { flags: { 'admin-port': String(port) }, port, origin: `http://127.0.0.1:${port}` }

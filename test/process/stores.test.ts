@@ -8,7 +8,8 @@ import { temporaryFolder } from '../config/temporary-folder.ts'
 import { chatOf, postChat } from '../proxy/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort, redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
+import { freePort } from '../support/free-port.ts'
+import { redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
 import { output, serve, type Program } from './program.ts'
 
 const user = (content: string) => ({ role: 'user' as const, content })

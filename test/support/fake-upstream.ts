@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { questionUserAgent } from '../../src/upstream/windows/ask-json.ts'
+import { freePort } from './free-port.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */
 export type ReceivedRequest = {
@@ -88,12 +89,13 @@ export async function fakeUpstream(
       connections -= 1
     })
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
+  // Some tests close it and go on asking: its port must stay nobody's.
+  const port = await freePort()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The fake upstream has no port.')
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${port}`
 
   async function close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
@@ -105,7 +107,7 @@ export async function fakeUpstream(
   return {
     url: `${origin}/v1`,
     origin,
-    port: address.port,
+    port,
     requests,
     questions,
     connections: () => connections,

@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 /** A Redis-compatible server of this machine; null where none is installed. */
 export const redisProgram = ['valkey-server', 'redis-server'].find(
@@ -58,15 +59,6 @@ export async function redisServer(...settings: readonly string[]): Promise<Redis
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** A port of 127.0.0.1 that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return address === null || typeof address === 'string' ? 0 : address.port
 }
 
 // --- internal ---

@@ -4,6 +4,7 @@ import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { extractiveSummary } from './extractive-summary.ts'
+import { freePort } from './free-port.ts'
 
 /** How a call is answered: well, with a status in OpenAI's words, or in one of the ways in which models fail. */
 export type SummaryQuality =
@@ -203,12 +204,12 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())
   })
+  // Some tests close it and go on asking: its port must stay nobody's.
+  const port = await freePort()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
-  const address = server.address()
-  const port = isObject(address) ? Number(address['port']) : 0
 
   async function close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {

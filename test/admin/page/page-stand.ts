@@ -7,6 +7,7 @@ import { contentSecurityPolicy } from '../../../src/admin/page/content-security-
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
+import { freePort } from '../../support/free-port.ts'
 import { agentEvents, detailWith, now, someConversations, someHeadline } from './made-up.ts'
 
 export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
@@ -83,9 +84,8 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
     await once(server, 'listening')
     return server
   }
-  let server = await open(0)
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const port = await freePort()
+  let server = await open(port)
 
   async function vanish(): Promise<void> {
     const closed = once(server, 'close')

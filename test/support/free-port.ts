@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/**
+ * A port of 127.0.0.1 that nobody listens on, for a server that cannot choose one itself, or whose address is used
+ * while it is closed.
+ *
+ * One that the system chose and that was let go again may at once be given to a server of another test, which then
+ * answers in this one's place. So these lie below what systems give away, and each worker has a range of its own.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < RANGE; tries += 1) {
+    const port = FIRST + ((worker - 1) % WORKERS) * RANGE + (next % RANGE)
+    next += 1
+    if (await isFree(port)) return port
+  }
+  throw new Error(
+    `None of the ${RANGE} ports of worker ${worker} is free: end what listens from ${FIRST} on.`,
+  )
+}
+
+// --- internal ---
+
+const FIRST = 12_000
+
+const WORKERS = 20
+
+const RANGE = 1_000
+
+const worker = Number(process.env['VITEST_POOL_ID'] ?? 1)
+
+// Two runs on one machine do not begin at the same port.
+let next = Math.floor(Math.random() * RANGE)
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}
