@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { questionUserAgent } from '../../src/upstream/windows/ask-json.ts'
 import { freePort } from './free-port.ts'
@@ -91,10 +92,7 @@ export async function fakeUpstream(
   })
   // Some tests close it and go on asking: its port must stay nobody's.
   const port = await freePort()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const origin = `http://127.0.0.1:${port}`
 
   async function close(): Promise<void> {

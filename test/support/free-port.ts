@@ -23,8 +23,10 @@ export async function freePort(): Promise<number> {
 
 const FIRST = 12_000
 
+/** So many workers have ports of their own; with more, two share a range. */
 const WORKERS = 20
 
+/** Ports of a worker. Linux gives away those from 32,768 on, unless it is set up otherwise. */
 const RANGE = 1_000
 
 const worker = Number(process.env['VITEST_POOL_ID'] ?? 1)
@@ -33,9 +35,9 @@ const worker = Number(process.env['VITEST_POOL_ID'] ?? 1)
 let next = Math.floor(Math.random() * RANGE)
 
 async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1')
+  const server = createServer()
   try {
-    await once(server, 'listening')
+    await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch {
     return false
   }

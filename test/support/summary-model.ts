@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
@@ -206,10 +207,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   })
   // Some tests close it and go on asking: its port must stay nobody's.
   const port = await freePort()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
 
   async function close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
