@@ -10,13 +10,13 @@ const smallBesideFixed =
   'At 1 MB what does not depend on the length counts. Measured within the process, in the middle of a turn: 0.4 ms to recognise what was read before, 1.0 to look up, to count 2 kB of new text and to put the view of up to 128,000 tokens together, 0.2 to copy it, 0.6 to describe what was sent and to answer; the buffered relay takes 1.7 in all. Between the turns here the process waits for the others, and afterwards all of it, the relay too, takes up to twice as long.'
 
 const parsing =
-  'Hardly in reach over HTTP below 16 MB: the buffered relay itself takes a fifth of parsing, hashing and stringifying at 1 MB, and 0.134 of it at 4 MB, where nothing may be looked into with what is left.'
+  'Hardly in reach over HTTP below 16 MB: the buffered relay itself takes a fifth of parsing, hashing and stringifying at 1 MB, and 0.09 to 0.15 of it at 4 MB, in two runs: little or nothing is left to look into the body with.'
 
 const collections =
   "Some 3 ms between receiving and sending do not depend on the length, and weigh at 4 MB still. A body counts as memory of the heap, and the last ones are kept: one turn in ten or so meets a collection of all that lives, 35 to 80 MB, some 40 ms of work on the one core, before the answer or after it; that makes the longest turns. Buffers that are used again would spare most of it and are too dangerous (docs/decisions/memory-under-load.md). The relay's own time at 4 MB differs twofold between the tables of this page, and the ratio with it; why was not looked into."
 
 const growing =
-  "By stages, as Node and undici tell of them, in runs by themselves: at the first sizes no message is folded, so more are sent as more come, 540 at 0.46 MB and 980 at 0.9, and what lies between receiving and sending takes 2.1 and 2.7 ms. From there on about 1,000 are sent and it takes 2.7 to 3.1, whatever the length. Without the first size the medians below still grow 1.23 times as fast as the relay's. There receiving takes Foldgate 0.3 ms more for each MB; the relay 0.16, and 0.15 more to send it. What both grow by beyond that in the table below is not established."
+  "By stages, as Node and undici tell of them, in runs by themselves: at the first sizes no message is folded, so more are sent as more come, 540 at 0.46 MB and 980 at 0.9, and what lies between receiving and sending takes 2.1 and 2.7 ms. From there on about 1,000 are sent and it takes 2.7 to 3.1, whatever the length. Without the first size the medians grew 1.23 and 0.91 times as fast as the relay's, in two runs of the bench: beyond it nothing is established. There receiving takes Foldgate 0.3 ms more for each MB; the relay 0.16, and 0.15 more to send it."
 
 const oneAtATime =
   'Between events of Node and undici, within the process: 5 µs more until the request is sent (hono, the gates, the metrics), and 4 more from the head of the answer to its end, of 150 µs that the relay adds. Further rounds by themselves had 0.85 to 1.34, with medians of 1.05 to 1.14.'
@@ -32,7 +32,7 @@ export const causes: Readonly<Partial<Record<Check['id'], string>>> = {
   'relay-cpu': relaying,
   'chat-cpu': inspecting,
   'chat-portkey': inspecting,
-  'stream-first-byte': `The streams are chats, and a plain chat alone adds 2.8 times what the relay does (1 connection, below); what a stream adds beyond that is not established. ${inspecting}`,
+  'stream-first-byte': `The streams are chats, and a plain chat alone adds 2.1 and 2.8 times what the relay does, in two runs (1 connection, below); what a stream adds beyond that is not established. ${inspecting}`,
   'memory-in-flight':
     'Nearly all of the room is taken, and rounds differ: 1.40 to 1.55 in several runs. Of one peak 182 MB were heap, 304 bodies and views. What the heap may grow by while few bodies are held is not what fills it: left to V8, it took 1.64. With half of what it may grow by under load it took 1.40, as before, and a quarter more time.',
   'warm-1mb': smallBesideFixed,
