@@ -3,7 +3,6 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     // What is waited for comes at once, but not within vitest's own second where all cores are busy with other tests.
     expect: { poll: { timeout: 10_000 } },
@@ -13,5 +12,16 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
+    projects: [
+      project('promises', ['test/**/*.test.ts'], ['test/faults/**', 'test/clients/**']),
+      project('faults', ['test/faults/**/*.test.ts']),
+      // Its tests need what `npm run clients` installs.
+      project('clients', ['test/clients/**/*.test.ts']),
+    ],
   },
 })
+
+/** Tests that one command runs: `npm test`, `npm run faults`, `npm run clients`. */
+function project(name: string, include: string[], exclude: string[] = []) {
+  return { extends: true as const, test: { name, include, exclude } }
+}
