@@ -81,7 +81,7 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
       keep(200)
       return sendJson(response, 200, modelList)
     }
-    if (method !== 'POST' || route !== '/v1/chat/completions') {
+    if (method !== 'POST' || !route?.endsWith('/chat/completions')) {
       keep(404)
       return refuse(response, 404, { message: `Invalid URL (${method} ${route})`, param: null, code: null })
     }

@@ -1,14 +1,26 @@
-import { openDice } from '../../src/demo/dice.ts'
-import { sampleSource } from '../../src/demo/sample-text.ts'
-import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
-import type { Template } from '../../src/demo/message-rules.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
-import { startFoldgate } from '../support/foldgate.ts'
+import { openDice } from '../../../src/demo/dice.ts'
+import { sampleSource } from '../../../src/demo/sample-text.ts'
+import { startStrictUpstream, type StrictUpstream } from '../../../src/demo/strict-upstream.ts'
+import type { Template } from '../../../src/demo/message-rules.ts'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { startFoldgate } from '../../support/foldgate.ts'
 
 export const WINDOW_TOKENS = 6_000
 
 /** Tool rounds that the model makes before it answers a user message. */
 export const ROUNDS = 8
+
+/** What a user asks for, one turn after the other. */
+export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] as const
+
+/** Requests that an agent makes for all questions. */
+export const LOOP_REQUESTS = QUESTIONS.length * (ROUNDS + 1)
+
+/** Files that it reads for them. */
+export const LOOP_FILES = QUESTIONS.length * ROUNDS
+
+/** How a turn ends. */
+export const LAST_WORDS = `All ${ROUNDS} files are read.`
 
 export type AgentStand = {
   /** What the client takes as its base URL. */
@@ -36,9 +48,10 @@ export async function agentStand(template: Template = 'lenient'): Promise<AgentS
     outputReserveChecked: true,
     count: counter.count,
     reply: ({ body }) => {
+      if (body['response_format'] !== undefined) return { content: '{"longest":"src/main.ts","lines":20}' }
       if (!Array.isArray(body['tools'])) return { content: 'A plain answer.' }
       round += 1
-      if (round % (ROUNDS + 1) === 0) return { content: `All ${ROUNDS} files are read.` }
+      if (round % (ROUNDS + 1) === 0) return { content: LAST_WORDS }
       const path = `src/file-${round}.ts`
       return {
         content: round % 2 === 0 ? `Now ${path}.` : null,

@@ -6,7 +6,39 @@ import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
 import { isObject } from '../../src/demo/wire-message.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
-import { readFileTool } from './read-file-tool.ts'
+import { readFileTool } from './stand/read-file-tool.ts'
+
+/** The official SDK, with a model that reads back what was folded. */
+export function openaiRecall(): void {
+  describe('runTools of the official OpenAI SDK, where the model reads back what was folded forty rounds ago', () => {
+    test.each(['plain', 'streamed'] as const)(
+      '%s: the agent sees nothing of it and gets its answer',
+      async (form) => {
+        await using at = await recallStand()
+        const { client, tools, messages } = at
+        const options = { model: 'm', messages, tools }
+        const limits = { maxChatCompletions: ROUNDS + 10 }
+        const runner =
+          form === 'streamed'
+            ? client.chat.completions.runTools({ ...options, stream: true }, limits)
+            : client.chat.completions.runTools(options, limits)
+        expect(await runner.finalContent()).toBe('All read, and the vault is open.')
+
+        expect(at.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
+        expect(at.read.at(-1)).toBe(`vault/${FACT}`)
+        expect(at.read).toHaveLength(ROUNDS + 1)
+        // One request more than the agent made: the detour.
+        expect(at.upstream.requests).toHaveLength(ROUNDS + 3)
+        const asked = at.upstream.requests[ROUNDS]?.body.toString() ?? ''
+        expect(asked).not.toContain(FACT)
+        expect(JSON.stringify(runner.messages)).not.toMatch(/recall_conversation|#\d/)
+        expect(runner.messages.at(-3)).toMatchObject({ role: 'assistant', content: 'I have it.' })
+      },
+    )
+  })
+}
+
+// --- internal ---
 
 const WINDOW_TOKENS = 8_000
 const ROUNDS = 44
@@ -70,30 +102,3 @@ async function recallStand() {
     },
   }
 }
-
-describe('runTools of the official OpenAI SDK, where the model reads back what was folded forty rounds ago', () => {
-  test.each(['plain', 'streamed'] as const)(
-    '%s: the agent sees nothing of it and gets its answer',
-    async (form) => {
-      await using at = await recallStand()
-      const { client, tools, messages } = at
-      const options = { model: 'm', messages, tools }
-      const limits = { maxChatCompletions: ROUNDS + 10 }
-      const runner =
-        form === 'streamed'
-          ? client.chat.completions.runTools({ ...options, stream: true }, limits)
-          : client.chat.completions.runTools(options, limits)
-      expect(await runner.finalContent()).toBe('All read, and the vault is open.')
-
-      expect(at.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
-      expect(at.read.at(-1)).toBe(`vault/${FACT}`)
-      expect(at.read).toHaveLength(ROUNDS + 1)
-      // One request more than the agent made: the detour.
-      expect(at.upstream.requests).toHaveLength(ROUNDS + 3)
-      const asked = at.upstream.requests[ROUNDS]?.body.toString() ?? ''
-      expect(asked).not.toContain(FACT)
-      expect(JSON.stringify(runner.messages)).not.toMatch(/recall_conversation|#\d/)
-      expect(runner.messages.at(-3)).toMatchObject({ role: 'assistant', content: 'I have it.' })
-    },
-  )
-})

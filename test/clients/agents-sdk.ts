@@ -1,0 +1,115 @@
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  run,
+  setTracingDisabled,
+  tool,
+  user,
+  type AgentInputItem,
+} from '@openai/agents'
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Matrix } from './matrix.ts'
+import {
+  agentStand,
+  LAST_WORDS,
+  LOOP_FILES,
+  LOOP_REQUESTS,
+  QUESTIONS,
+  ROUNDS,
+  type AgentStand,
+} from './stand/agent-stand.ts'
+import { expectCompacted } from './stand/expect-compacted.ts'
+
+/** OpenAI's Agents SDK, set to chat completions. */
+export function agentsSdk(matrix: Matrix): void {
+  // Its traces would go to OpenAI.
+  setTracingDisabled(true)
+
+  const shows = matrix.client('OpenAI Agents SDK', '@openai/agents')
+  describe('OpenAI Agents SDK', () => {
+    test(
+      'an agent that reads files over several turns',
+      shows('loop', async () => {
+        await using at = await agentStand()
+        await runTurns(at)
+        expect(new Set(at.read).size).toBe(LOOP_FILES)
+        return expectCompacted(at, LOOP_REQUESTS)
+      }),
+    )
+
+    test(
+      'the same under a strict template',
+      shows('strict', async () => {
+        await using at = await agentStand('strict')
+        await runTurns(at)
+        expect(new Set(at.read).size).toBe(LOOP_FILES)
+        return expectCompacted(at, LOOP_REQUESTS)
+      }),
+    )
+
+    test(
+      'an agent whose answers are streamed',
+      shows('streamedLoop', async () => {
+        await using at = await agentStand()
+        const result = await run(agentOf(at), QUESTIONS[0], { stream: true, maxTurns: ROUNDS + 2 })
+        let text = ''
+        for await (const piece of result.toTextStream()) text += piece
+        await result.completed
+        expect(text).toContain(LAST_WORDS)
+        expect(at.read).toHaveLength(ROUNDS)
+        return expectCompacted(at, ROUNDS + 1, 'streamed')
+      }),
+    )
+
+    test(
+      'an object of a schema',
+      shows('structured', async () => {
+        await using at = await agentStand()
+        const outputType = z.object({ longest: z.string(), lines: z.number() })
+        const agent = new Agent({
+          name: 'Measurer',
+          instructions: 'You measure.',
+          model: modelOf(at),
+          outputType,
+        })
+        const { finalOutput } = await run(agent, 'Which one is the longest?')
+        expect(finalOutput).toEqual({ longest: 'src/main.ts', lines: 20 })
+        expect(at.upstream.requests.map(({ rejected }) => rejected)).toEqual([null])
+        return '1'
+      }),
+    )
+  })
+}
+
+// --- internal ---
+
+function modelOf(at: AgentStand): OpenAIChatCompletionsModel {
+  return new OpenAIChatCompletionsModel(new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 }), 'm')
+}
+
+function agentOf(at: AgentStand) {
+  const readFile = tool({
+    name: 'read_file',
+    description: 'Reads a file.',
+    parameters: z.object({ path: z.string() }),
+    execute: async ({ path }) => at.readFile(path),
+  })
+  return new Agent({
+    name: 'Reader',
+    instructions: 'You read files.',
+    model: modelOf(at),
+    tools: [readFile],
+  })
+}
+
+async function runTurns(at: AgentStand): Promise<void> {
+  const agent = agentOf(at)
+  let history: AgentInputItem[] = []
+  for (const question of QUESTIONS) {
+    const result = await run(agent, [...history, user(question)], { maxTurns: ROUNDS + 2 })
+    expect(result.finalOutput).toBe(LAST_WORDS)
+    history = result.history
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { agentsSdk } from './agents-sdk.ts'
+import { aiSdk } from './ai-sdk.ts'
+import { azureOpenai } from './azure-openai.ts'
+import { codingAgent } from './coding-agent.ts'
+import { langchain } from './langchain.ts'
+import { openMatrix } from './matrix.ts'
+import { openai } from './openai.ts'
+import { openaiRecall } from './openai-recall.ts'
+
+const matrix = openMatrix()
+
+openai(matrix)
+azureOpenai(matrix)
+openaiRecall()
+aiSdk(matrix)
+langchain(matrix)
+agentsSdk(matrix)
+codingAgent(matrix)
+
+// One file for all: its last test knows what those before it have shown.
+test('docs/clients.md says what these tests have shown', async () => {
+  expect(matrix.missing()).toEqual([])
+  await expect(await matrix.page()).toMatchFileSnapshot('../../docs/clients.md')
+})

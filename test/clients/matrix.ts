@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+
+/** What a client is shown to do through Foldgate: the columns of the page, in order. */
+const features = {
+  chat: 'plain',
+  stream: 'streamed',
+  loop: 'tools',
+  streamedLoop: 'tools, streamed',
+  strict: 'strict template',
+  structured: 'structured answers',
+  errors: 'errors',
+  abort: 'abort',
+  embeddings: 'embeddings',
+  files: 'files',
+} as const
+
+type Feature = keyof typeof features
+
+/** Wraps a test that shows features of one client; what it resolves with stands in their cells. */
+export type ShowFeature = (
+  feature: Feature | readonly Feature[],
+  run: () => Promise<string>,
+) => () => Promise<void>
+
+export type Matrix = {
+  /** A row for a client; `packageName` is the one whose version is told. */
+  readonly client: (name: string, packageName: string) => ShowFeature
+  /** The page: what tests have shown so far, and nothing else. */
+  readonly page: () => Promise<string>
+  /** What was to be shown by tests that failed, or did not run. */
+  readonly missing: () => readonly string[]
+}
+
+/** Collects what the tests of all clients show. A test that fails or does not run leaves its cells empty. */
+export function openMatrix(): Matrix {
+  const clients: { name: string; packageName: string; shown: Map<Feature, string> }[] = []
+  const missing: string[] = []
+
+  return {
+    client: function addClient(name, packageName) {
+      const shown = new Map<Feature, string>()
+      clients.push({ name, packageName, shown })
+      return function shows(feature, run) {
+        const what = `${name}: ${[feature].flat().join(', ')}`
+        missing.push(what)
+        return async () => {
+          const cell = await run()
+          for (const each of [feature].flat()) shown.set(each, cell)
+          missing.splice(missing.indexOf(what), 1)
+        }
+      }
+    },
+    page: async function page() {
+      const rows: string[] = []
+      for (const { name, packageName, shown } of clients) {
+        const cells = columns.map((feature) => shown.get(feature) ?? '')
+        rows.push(`| ${name} | \`${packageName}\` ${await versionOf(packageName)} | ${cells.join(' | ')} |`)
+      }
+      return [...head, ...rows, ...foot].join('\n')
+    },
+    missing: () => missing,
+  }
+}
+
+// --- internal ---
+
+const columns: readonly Feature[] = [
+  'chat',
+  'stream',
+  'loop',
+  'streamedLoop',
+  'strict',
+  'structured',
+  'errors',
+  'abort',
+  'embeddings',
+  'files',
+]
+
+const head = [
+  '# Clients',
+  '',
+  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages, a prompt over its window. Each holds a conversation that outgrows that window, and would fail without Foldgate. Nothing of the client is changed but its base URL.',
+  '',
+  'Written by `npm run clients` from the tests that passed; a figure is how many requests the server accepted, none refused.',
+  '',
+  `| client | package | ${columns.map((feature) => features[feature]).join(' | ')} |`,
+  `|---|---${columns.map(() => '|---').join('')}|`,
+]
+
+const foot = [
+  '',
+  'An empty cell: the client has no such thing, or it is the same code as that of another row.',
+  '',
+  '- *tools*: an agent loop of several turns; the recap stands in its last request.',
+  '- *strict template*: the same, before a model whose template wants user and assistant by turns.',
+  '- *structured answers*: the client parses and checks what the model wrote, by a schema.',
+  "- *errors*: the server's refusals and Foldgate's own arrive as the client's errors, with status and code.",
+  '- *abort*: whoever leaves ends the request to the server.',
+  '- *embeddings*, *files*: relayed; what the server received is what was sent, byte for byte.',
+  '',
+  'The last row is a program rather than a library: a coding agent without a person at it, whose model has it read files until the window would have overflowed, and then write one.',
+  '',
+]
+
+async function versionOf(packageName: string): Promise<string> {
+  const file = new URL(`node_modules/${packageName}/package.json`, import.meta.url)
+  const described: { readonly version: string } = JSON.parse(await readFile(file, 'utf8'))
+  return described.version
+}
