@@ -25,8 +25,8 @@ export function answerError(
     ...(httpStatusOf[error.code] === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...headers,
   })
-  outgoing.end(body)
-  endUploadAfterAnswer(outgoing)
+  if (outgoing.req.complete) outgoing.end(body)
+  else endBehindUpload(outgoing, body)
 }
 
 // --- internal ---
@@ -37,13 +37,16 @@ const lingerMs = 2_000
 /** What a client is told to wait before it tries again, in seconds. */
 const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
 
-function endUploadAfterAnswer(outgoing: ServerResponse): void {
+/** Sends the whole answer at once, and takes the rest of the upload. */
+function endBehindUpload(outgoing: ServerResponse, body: Buffer): void {
   const incoming = outgoing.req
-  if (incoming.complete) return
+  // With the end of the last answer Node closes the connection, and what the client still sends would reset it before
+  // it has read that answer.
+  if (outgoing.shouldKeepAlive) outgoing.end(body)
+  else outgoing.write(body)
   incoming.resume()
   const timer = setTimeout(() => incoming.socket.destroy(), lingerMs)
   timer.unref()
-  const stop = () => clearTimeout(timer)
-  incoming.once('end', stop)
-  incoming.once('close', stop)
+  incoming.once('end', () => outgoing.end())
+  for (const event of ['end', 'close'] as const) incoming.once(event, () => clearTimeout(timer))
 }

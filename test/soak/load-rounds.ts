@@ -1,0 +1,183 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { openDice } from '../../src/demo/dice.ts'
+import { startFoldgateProgram, type FoldgateProgram } from './foldgate-program.ts'
+import { openTally, type Tally } from './tally.ts'
+import { startSoakUpstream, SUMMARY_MODEL, type SoakUpstream } from './upstream.ts'
+import { vitalSigns, type VitalSigns } from './vital-signs.ts'
+import { openVisitor } from './visit.ts'
+import { openVisits } from './visits.ts'
+
+/** What was seen at one moment. */
+export type Sample = VitalSigns & {
+  /** Requests at the server behind Foldgate. */
+  readonly inFlight: number
+  /** Since the sample before. */
+  readonly answers: number
+  readonly refused: number
+}
+
+export type LoadReport = {
+  readonly tally: Tally
+  readonly samples: readonly Sample[]
+  readonly rests: readonly Rest[]
+  readonly wrong: readonly string[]
+}
+
+/** Foldgate after a round, when its clients had left. */
+export type Rest = VitalSigns & { readonly text: string }
+
+/** Loads Foldgate in rounds, with a rest after each, and tells what was wrong. */
+export async function loadRounds(seconds: number, seed: number): Promise<LoadReport> {
+  const upstream = await startSoakUpstream()
+  const foldgate = await startFoldgateProgram({ upstream: upstream.url, settings, profile })
+  const tally = openTally()
+  const wrong: string[] = []
+  const samples: Sample[] = []
+  const rests: Rest[] = []
+  const done = { answers: 0, refused: 0 }
+  const sampler = setInterval(() => {
+    const { answers, refused } = done
+    Object.assign(done, { answers: 0, refused: 0 })
+    samples.push({ ...vitalSigns(foldgate.pid), inFlight: upstream.inFlight(), answers, refused })
+  }, 1_000)
+  try {
+    const before = vitalSigns(foldgate.pid)
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const until = Date.now() + (seconds / ROUNDS) * 1_000
+      await Promise.all(
+        Array.from({ length: CLIENTS }, (_, worker) =>
+          beClient(round * CLIENTS + worker, until, { foldgate, upstream, seed, tally, wrong, done }),
+        ),
+      )
+      rests.push(await rest(foldgate, upstream, round, before))
+    }
+    wrong.push(...verdicts(rests, before, upstream, tally.counts))
+  } finally {
+    clearInterval(sampler)
+    const exitCode = await foldgate.stop()
+    if (exitCode !== 0) wrong.push(`Foldgate ended with ${exitCode}`)
+    wrong.push(...foldgate.complaints().map((line) => `Foldgate said: ${line}`))
+    await upstream.close()
+  }
+  return { tally: tally.counts, samples, rests, wrong: summed(wrong) }
+}
+
+// --- internal ---
+
+const ROUNDS = 4
+
+/** More than Foldgate may serve at a time. */
+const CLIENTS = 72
+
+const tenants = ['ant', 'bee', 'cow', 'dog', 'eel', 'fox'] as const
+
+const settings = {
+  // Every conversation's latest body is kept for a while otherwise, and what is to come back would not.
+  limits: { concurrent: 56, bytes_in_flight_mb: 4, last_bodies_mb: 8 },
+  drain: { delay_s: 0, timeout_s: 10 },
+  log_level: 'error',
+}
+
+const profile = {
+  window: { tokens: 8_000, output_reserve: 512 },
+  summary: { model: SUMMARY_MODEL, mode: 'background' },
+}
+
+/** How long all may take to come back, in milliseconds: connections to the server are kept for some seconds. */
+const REST_MS_MAX = 30_000
+
+/** What is open when nothing happens may differ by a file that is just written. */
+const FILES_SLACK = 8
+
+/** By how much memory at rest may grow from the second round to the last, in megabytes; the first warms up. */
+const MEMORY_SLACK_MEGABYTES = 64
+
+type Surroundings = {
+  readonly foldgate: FoldgateProgram
+  readonly upstream: SoakUpstream
+  readonly seed: number
+  readonly tally: ReturnType<typeof openTally>
+  readonly wrong: string[]
+  readonly done: { answers: number; refused: number }
+}
+
+/** Makes requests one after the other until the round is over. */
+async function beClient(worker: number, until: number, around: Surroundings): Promise<void> {
+  const { foldgate, upstream, seed, tally, wrong, done } = around
+  const dice = openDice(seed + worker)
+  const tenant = tenants[worker % tenants.length] ?? tenants[0]
+  const visits = openVisits(tenant, worker, dice)
+  const visitor = openVisitor(foldgate.port)
+  while (Date.now() < until) {
+    const visit = visits.next()
+    const { outcome, text } = await visitor.visit(visit, dice)
+    tally.add(visit, outcome.startsWith('wrong') ? 'wrong' : outcome)
+    if (outcome.startsWith('wrong')) wrong.push(`${visit.kind}, client ${visit.manner}: ${outcome}`)
+    if (outcome === 'refused') {
+      done.refused += 1
+      if (upstream.hasSeen(visit.mark)) wrong.push('a request was refused and sent all the same')
+      await pause(dice.below(20))
+    } else {
+      done.answers += 1
+    }
+    if (visit.kind.endsWith('chat')) visits.answered(outcome === 'answered' ? text : '')
+  }
+  visitor.leave()
+}
+
+/** Waits until sockets and files are as they were; says what is held then. */
+async function rest(
+  foldgate: FoldgateProgram,
+  upstream: SoakUpstream,
+  round: number,
+  before: VitalSigns,
+): Promise<Rest> {
+  const deadline = Date.now() + REST_MS_MAX
+  let now = vitalSigns(foldgate.pid)
+  while (Date.now() < deadline) {
+    now = vitalSigns(foldgate.pid)
+    if (now.files <= before.files + FILES_SLACK && upstream.inFlight() === 0) break
+    await pause(100)
+  }
+  // What a load leaves to the garbage collector is collected once it is quiet.
+  await pause(2_000)
+  now = vitalSigns(foldgate.pid)
+  const memory = `${Math.round(now.memoryMegabytes)} MB`
+  return {
+    ...now,
+    text: `At rest after round ${round}: ${memory}, ${now.files} files, ${now.sockets} of them sockets (${before.files} and ${before.sockets} before).`,
+  }
+}
+
+function verdicts(
+  rests: readonly Rest[],
+  before: VitalSigns,
+  upstream: SoakUpstream,
+  tally: Tally,
+): readonly string[] {
+  const wrong = [...upstream.mixed]
+  const last = rests.at(-1)
+  if (last !== undefined && last.files > before.files + FILES_SLACK)
+    wrong.push(`${last.files} files are open after the last round, ${before.files} were before`)
+  if (upstream.inFlight() > 0) wrong.push(`${upstream.inFlight()} requests were never ended at the server`)
+  const [, second] = rests
+  if (second !== undefined && last !== undefined) {
+    const growth = last.memoryMegabytes - second.memoryMegabytes
+    if (growth > MEMORY_SLACK_MEGABYTES)
+      wrong.push(`memory at rest grew by ${Math.round(growth)} MB from the second round to the last`)
+  }
+  // A run that compacts nothing or refuses nobody shows nothing.
+  const all = tally.get('all')
+  for (const outcome of ['answered', 'refused', 'left', 'cut', '429', '500']) {
+    if ((all?.get(outcome) ?? 0) === 0) wrong.push(`no visit ended as "${outcome}": the load was too short`)
+  }
+  if (upstream.summaries() === 0) wrong.push('no summary was asked for: nothing was compacted')
+  return wrong
+}
+
+/** The same line once, with how often it stood there. */
+function summed(lines: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1)
+  return [...counts].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`))
+}
