@@ -41,6 +41,7 @@ export function aiSdk(matrix: Matrix): void {
         const result = await generateText({ ...agentOf(at), prompt: QUESTIONS[0] })
         expect(result.text).toBe(LAST_WORDS)
         expect(at.read).toHaveLength(ROUNDS)
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
         return expectCompacted(at, ROUNDS + 1)
       }),
     )
@@ -51,7 +52,8 @@ export function aiSdk(matrix: Matrix): void {
         await using at = await agentStand()
         await streamTurns(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
-        return expectCompacted(at, LOOP_REQUESTS, 'streamed')
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
+        return expectCompacted(at, LOOP_REQUESTS, { form: 'streamed' })
       }),
     )
 
@@ -61,7 +63,8 @@ export function aiSdk(matrix: Matrix): void {
         await using at = await agentStand('strict')
         await streamTurns(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
-        return expectCompacted(at, LOOP_REQUESTS, 'streamed')
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
+        return expectCompacted(at, LOOP_REQUESTS, { form: 'streamed' })
       }),
     )
 

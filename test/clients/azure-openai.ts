@@ -22,7 +22,7 @@ export function azureOpenai(matrix: Matrix): void {
           '/v1/openai/deployments/dep/chat/completions?api-version=2025-04-01-preview',
         )
         expect(request?.headers['api-key']).toBe('azure-key')
-        return expectCompacted(at, 1)
+        return expectCompacted(at, 1, { path: PATH })
       }),
     )
 
@@ -40,13 +40,15 @@ export function azureOpenai(matrix: Matrix): void {
           { maxChatCompletions: ROUNDS + 2 },
         )
         expect(await runner.finalContent()).toBe(LAST_WORDS)
-        return expectCompacted(at, ROUNDS + 1, 'streamed')
+        return expectCompacted(at, ROUNDS + 1, { form: 'streamed', path: PATH })
       }),
     )
   })
 }
 
 // --- internal ---
+
+const PATH = '/v1/openai/deployments/dep/chat/completions?api-version=2025-04-01-preview'
 
 function clientOf(at: AgentStand): AzureOpenAI {
   return new AzureOpenAI({

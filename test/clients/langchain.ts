@@ -13,6 +13,7 @@ import {
   LOOP_REQUESTS,
   QUESTIONS,
   ROUNDS,
+  WINDOW_TOKENS,
   type AgentStand,
 } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
@@ -39,7 +40,7 @@ export function langchain(matrix: Matrix): void {
         let text = ''
         for await (const piece of await modelOf(at).stream(longMessages())) text += piece.text
         expect(text).toBe('A plain answer.')
-        return expectCompacted(at, 1, 'streamed')
+        return expectCompacted(at, 1, { form: 'streamed' })
       }),
     )
 
@@ -49,6 +50,7 @@ export function langchain(matrix: Matrix): void {
         await using at = await agentStand()
         await runAgent(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
         return expectCompacted(at, LOOP_REQUESTS)
       }),
     )
@@ -59,6 +61,7 @@ export function langchain(matrix: Matrix): void {
         await using at = await agentStand('strict')
         await runAgent(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
         return expectCompacted(at, LOOP_REQUESTS)
       }),
     )
@@ -77,7 +80,8 @@ export function langchain(matrix: Matrix): void {
         }
         expect(text).toContain(LAST_WORDS)
         expect(at.read).toHaveLength(ROUNDS)
-        return expectCompacted(at, ROUNDS + 1, 'streamed')
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
+        return expectCompacted(at, ROUNDS + 1, { form: 'streamed' })
       }),
     )
 

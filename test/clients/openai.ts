@@ -57,7 +57,7 @@ export function openai(matrix: Matrix): void {
         expect(text).toBe('A plain answer.')
         expect(promptTokens).toBeGreaterThan(0)
         expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-        return expectCompacted(at, 1, 'streamed')
+        return expectCompacted(at, 1, { form: 'streamed' })
       }),
     )
 
@@ -67,6 +67,7 @@ export function openai(matrix: Matrix): void {
         await using at = await agentStand()
         await runTools(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
         return expectCompacted(at, LOOP_REQUESTS)
       }),
     )
@@ -77,6 +78,7 @@ export function openai(matrix: Matrix): void {
         await using at = await agentStand('strict')
         await runTools(at)
         expect(new Set(at.read).size).toBe(LOOP_FILES)
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
         return expectCompacted(at, LOOP_REQUESTS)
       }),
     )
@@ -96,7 +98,8 @@ export function openai(matrix: Matrix): void {
         )
         expect(await runner.finalContent()).toBe(LAST_WORDS)
         expect(at.read).toHaveLength(ROUNDS)
-        return expectCompacted(at, ROUNDS + 1, 'streamed')
+        expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
+        return expectCompacted(at, ROUNDS + 1, { form: 'streamed' })
       }),
     )
 
@@ -116,7 +119,7 @@ export function openai(matrix: Matrix): void {
         await using at = await agentStand()
         const { choices } = await clientOf(at).chat.completions.stream(wanted).finalChatCompletion()
         expect(choices[0]?.message.parsed).toEqual({ longest: 'src/main.ts', lines: 20 })
-        return expectCompacted(at, 1, 'streamed')
+        return expectCompacted(at, 1, { form: 'streamed' })
       }),
     )
 

@@ -8,7 +8,7 @@ import { startFoldgate } from '../../support/foldgate.ts'
 export const WINDOW_TOKENS = 6_000
 
 /** Tool rounds that the model makes before it answers a user message. */
-export const ROUNDS = 8
+export const ROUNDS = 12
 
 /** What a user asks for, one turn after the other. */
 export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] as const
@@ -28,6 +28,8 @@ export type AgentStand = {
   readonly upstream: StrictUpstream
   /** What the agent's tool returns. */
   readonly readFile: (path: string) => string
+  /** Tokens of all that it has returned: what the client sends of it again with every request. */
+  readonly returnedTokens: () => number
   /** The files that were read, in order. */
   readonly read: readonly string[]
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -41,6 +43,7 @@ export async function agentStand(template: Template = 'lenient'): Promise<AgentS
   const counter = await loadCounter('o200k_base')
   const dice = openDice(21)
   const read: string[] = []
+  let returnedTokens = 0
   let round = 0
   const upstream = await startStrictUpstream({
     windowTokens: WINDOW_TOKENS,
@@ -67,9 +70,12 @@ export async function agentStand(template: Template = 'lenient'): Promise<AgentS
     url: foldgate.url,
     upstream,
     read,
+    returnedTokens: () => returnedTokens,
     readFile: (path) => {
       read.push(path)
-      return sampleSource(dice, 60)
+      const source = sampleSource(dice, 60)
+      returnedTokens += counter.count(source)
+      return source
     },
     [Symbol.asyncDispose]: async () => {
       await foldgate.close()

@@ -2,17 +2,26 @@ import { expect } from 'vitest'
 import type { StrictUpstream } from '../../../src/demo/strict-upstream.ts'
 import { WINDOW_TOKENS } from './agent-stand.ts'
 
+/** How the requests were made. */
+export type Made = {
+  /** Default: plain. */
+  readonly form?: 'plain' | 'streamed'
+  /** Where the upstream got them. Default: where chat completions are. */
+  readonly path?: string
+}
+
 /**
- * So many requests were made, none was refused, each fitted the window, was asked for in that form,
- * and Foldgate had to do something for it. Returns what the matrix says of it.
+ * So many requests were made, none was refused, each fitted the window, and Foldgate had to do something for it. Returns
+ * what the matrix says of it.
  */
 export function expectCompacted(
   at: { readonly upstream: StrictUpstream },
   requests: number,
-  form: 'plain' | 'streamed' = 'plain',
+  { form = 'plain', path = '/v1/chat/completions' }: Made = {},
 ): string {
-  const seen = at.upstream.requests.filter(({ path }) => path.includes('/chat/completions'))
+  const seen = at.upstream.requests
   expect(seen.map(({ rejected }) => rejected)).toEqual(Array(requests).fill(null))
+  expect([...new Set(seen.map((request) => request.path))]).toEqual([path])
   for (const { promptTokens } of seen) expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
   expect(seen.every(({ body }) => body.includes('"stream":true') === (form === 'streamed'))).toBe(true)
   expect(seen.at(-1)?.body.includes('<conversation-recap>')).toBe(true)
