@@ -10,6 +10,8 @@ import { freePort } from '../support/free-port.ts'
 export type FoldgateProgram = {
   readonly pid: number
   readonly port: number
+  /** Where its inspector listens. */
+  readonly inspector: string
   /** What it wrote besides its log, and lines of the log that tell of a failure of its own. */
   readonly complaints: () => readonly string[]
   /** Ends it by SIGTERM. Resolves with the exit code. */
@@ -31,11 +33,15 @@ export async function startFoldgateProgram(options: {
   writeFileSync(join(profiles, 'default.yaml'), JSON.stringify(options.profile))
   const port = await freePort()
   const flags = ['--port', String(port), '--admin-port', '0', '--store', `sqlite:${folder}/records.sqlite`]
-  const child = spawn(process.execPath, [main, ...flags, '--upstream', options.upstream], {
-    cwd: folder,
-    env: { HOME: folder, PATH: process.env['PATH'] },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--inspect=127.0.0.1:0', main, ...flags, '--upstream', options.upstream],
+    {
+      cwd: folder,
+      env: { HOME: folder, PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const exited = once(child, 'close')
   let log = ''
   let errors = ''
@@ -52,8 +58,9 @@ export async function startFoldgateProgram(options: {
   return {
     pid: child.pid ?? 0,
     port,
+    inspector: /ws:\S+/.exec(errors)?.[0] ?? '',
     complaints: () => [
-      ...errors.split('\n').filter((line) => line !== ''),
+      ...errors.split('\n').filter((line) => line !== '' && !inspectorSays.test(line)),
       ...log.split('\n').filter((line) => line.includes('internal_error')),
     ],
     stop: async () => {
@@ -66,6 +73,8 @@ export async function startFoldgateProgram(options: {
 }
 
 // --- internal ---
+
+const inspectorSays = /^(?:Debugger |For help, see: |Waiting for the debugger)/
 
 async function isReady(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/readyz`).then(

@@ -130,7 +130,7 @@ async function visitBeside(port: number): Promise<readonly string[]> {
   const visitor = openVisitor(port)
   const outcomes: string[] = []
   while (outcomes.length < 40) {
-    const { outcome, text } = await visitor.visit({ ...visits.next(), manner: 'stays' }, dice)
+    const { outcome, text } = await visitor.visit({ ...visits.next(), manner: 'stays' }, 'beside', dice)
     outcomes.push(outcome)
     visits.answered(outcome === 'answered' ? text : '')
   }

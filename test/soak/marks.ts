@@ -1,5 +1,8 @@
 import { openDice, seedOf } from '../../src/demo/dice.ts'
 
+/** Carries the name of a visit to the server behind Foldgate. */
+export const VISIT_HEADER = 'x-soak-visit'
+
 /**
  * Every request carries a mark, by which the server chooses what to answer and the client knows what it has to get. It
  * names the tenant, so that nobody gets or sends what is another's.

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { freePort } from '../support/free-port.ts'
-import { lastMarkIn, replyTo, tenantsIn, type Reply } from './marks.ts'
+import { lastMarkIn, replyTo, tenantsIn, VISIT_HEADER, type Reply } from './marks.ts'
 
 export type SoakUpstream = {
   readonly url: string
-  /** Whether a request with this mark came. */
-  readonly hasSeen: (mark: string) => boolean
+  /** Whether the request of a visit came. */
+  readonly hasSeen: (visit: string) => boolean
   /** Requests that held the mark of another tenant than the one whose key they carried. */
   readonly mixed: readonly string[]
   /** Summaries that were asked for. */
@@ -39,7 +39,7 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
       return answerPlain(outgoing, `The work so far is that of ${lastMarkIn(body)}.`)
     }
     const mark = lastMarkIn(body)
-    seen.add(mark)
+    seen.add(String(incoming.headers[VISIT_HEADER]))
     const reply = replyTo(mark)
     if (reply.kind === 'limited') return refuse(outgoing, 429, mark, { 'retry-after': '7' })
     if (reply.kind === 'failed') return refuse(outgoing, 500, mark)
@@ -60,7 +60,7 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
   await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    hasSeen: (mark) => seen.has(mark),
+    hasSeen: (visit) => seen.has(visit),
     mixed,
     summaries: () => summaries,
     inFlight: () => inFlight,

@@ -1,7 +1,7 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Dice } from '../../src/demo/dice.ts'
-import { replyTo } from './marks.ts'
+import { replyTo, VISIT_HEADER } from './marks.ts'
 
 /** One request, and how its client behaves. */
 export type Visit = {
@@ -27,7 +27,8 @@ export type Manner =
 export type Outcome = string
 
 export type Visitor = {
-  readonly visit: (visit: Visit, dice: Dice) => Promise<{ outcome: Outcome; text: string }>
+  /** `name` is that of this visit alone. */
+  readonly visit: (visit: Visit, name: string, dice: Dice) => Promise<{ outcome: Outcome; text: string }>
   readonly leave: () => void
 }
 
@@ -41,7 +42,7 @@ export function openVisitor(port: number): Visitor {
       kept.destroy()
       fresh.destroy()
     },
-    visit: async (visit, dice) => {
+    visit: async (visit, name, dice) => {
       const agent = dice.below(5) === 0 ? fresh : kept
       const outgoing = request({
         port,
@@ -52,6 +53,7 @@ export function openVisitor(port: number): Visitor {
         headers: {
           authorization: `Bearer key-of-${visit.tenant}`,
           'content-type': visit.contentType,
+          [VISIT_HEADER]: name,
           ...(dice.below(4) > 0 && { 'content-length': visit.body.length }),
         },
       })

@@ -1,4 +1,4 @@
-import type { Dice } from '../../src/demo/dice.ts'
+import { openDice, type Dice } from '../../src/demo/dice.ts'
 import { sampleSource } from '../../src/demo/sample-text.ts'
 import { markOf } from './marks.ts'
 import type { Manner, Visit } from './visit.ts'
@@ -8,25 +8,33 @@ type Message = { readonly role: string; readonly content: string }
 /** A client's conversations and uploads, one request after the other. */
 export type Visits = {
   readonly next: () => Visit
-  /** The conversation goes on with this answer; without it the last request is asked again. */
+  /** The conversation goes on with this answer; without it the last question is asked anew. */
   readonly answered: (text: string) => void
 }
 
-export function openVisits(tenant: string, worker: number, dice: Dice): Visits {
-  let number = worker * 1_000_000
+/**
+ * After a few conversations the client begins with the first one again: memory that grows all the same is not that of
+ * what is remembered. `manners` decides how it behaves, which is never the same.
+ */
+export function openVisits(tenant: string, worker: number, manners: Dice): Visits {
+  let conversation = 0
+  let number = 0
+  let texts = openDice(0)
   let messages: Message[] = []
 
   function begin(): void {
+    conversation = (conversation + 1) % CONVERSATIONS
+    number = (worker * CONVERSATIONS + conversation) * NUMBERS
+    texts = openDice(number)
     messages = [
-      { role: 'system', content: `You work for ${markOf(tenant, worker)}.` },
-      { role: 'user', content: `Read the sources. ${sampleSource(dice, 10)}` },
+      { role: 'system', content: `You work for ${markOf(tenant, number)}.` },
+      { role: 'user', content: `Read the sources. ${sampleSource(texts, 10)}` },
     ]
   }
   function chat(mark: string): Omit<Visit, 'tenant' | 'mark' | 'manner'> {
-    if (messages.length === 0 || messages.length > MESSAGES_MAX) begin()
-    const stream = dice.below(2) === 0
-    const question = { role: 'user', content: `${sampleSource(dice, 5 + dice.below(40))} Asked by ${mark}` }
-    messages.push(question)
+    const stream = texts.below(2) === 0
+    const question = `${sampleSource(texts, 5 + texts.below(40))} Asked by ${mark}`
+    messages.push({ role: 'user', content: question })
     return {
       kind: stream ? 'streamed chat' : 'plain chat',
       path: '/v1/chat/completions',
@@ -36,11 +44,12 @@ export function openVisits(tenant: string, worker: number, dice: Dice): Visits {
   }
   return {
     next: function next() {
+      if (messages.length === 0 || messages.length > MESSAGES_MAX || number % NUMBERS === NUMBERS - 1) begin()
       number += 1
       const mark = markOf(tenant, number)
-      const roll = dice.below(10)
-      const what = roll === 0 ? embeddings(mark) : roll === 1 ? upload(mark, dice) : chat(mark)
-      return { ...what, tenant, mark, manner: mannerBy(dice) }
+      const roll = texts.below(10)
+      const what = roll === 0 ? embeddings(mark) : roll === 1 ? upload(mark, texts) : chat(mark)
+      return { ...what, tenant, mark, manner: mannerBy(manners) }
     },
     answered: (text) => {
       if (text === '') messages.pop()
@@ -53,6 +62,12 @@ export function openVisits(tenant: string, worker: number, dice: Dice): Visits {
 
 /** A conversation is compacted some times before it is this long. */
 const MESSAGES_MAX = 60
+
+/** Those that a client has, one after the other. */
+const CONVERSATIONS = 3
+
+/** Marks for each; one that is refused again and again is given up before they are used up. */
+const NUMBERS = 200
 
 function mannerBy(dice: Dice): Manner {
   const roll = dice.below(100)
