@@ -132,7 +132,7 @@ async function visitBeside(port: number): Promise<readonly string[]> {
   while (outcomes.length < 40) {
     const { outcome, text } = await visitor.visit({ ...visits.next(), manner: 'stays' }, 'beside', dice)
     outcomes.push(outcome)
-    visits.answered(outcome === 'answered' ? text : '')
+    visits.answered(text)
   }
   visitor.leave()
   return outcomes

@@ -23,7 +23,7 @@ export type Manner =
   | 'leaves while waiting'
   | 'leaves while reading'
 
-/** What became of a visit; `wrong` begins the text of anything that must not be. */
+/** What became of a visit: `compacted` where it was answered, and so; `wrong` begins what must not be. */
 export type Outcome = string
 
 export type Visitor = {
@@ -150,7 +150,8 @@ function outcomeOf(
   if (status !== 200) return unexpected(status, text)
   if (!isWhole) return 'wrong: cut, though nobody did'
   if (isStreamed && !text.endsWith('data: [DONE]\n\n')) return 'wrong: a stream without its end'
-  return textIn(text) === reply.pieces.join('') ? 'answered' : 'wrong: not what was sent'
+  if (textIn(text) !== reply.pieces.join('')) return 'wrong: not what was sent'
+  return incoming.headers['x-foldgate-action'] === 'compacted' ? 'compacted' : 'answered'
 }
 
 function unexpected(status: number, text: string): Outcome {
