@@ -147,9 +147,11 @@ client_keys: [{name: a, key_env: A_KEY, overrides: [profile]}, {name: b, key_env
 `
   const env = { MAIN_KEY: 'sk-main', TOKEN: 'sk-token', A_KEY: 'sk-a', B_KEY: 'sk-b' }
   const settings = await settingsOf({ yaml, env, files: { 'keys/cheap': 'sk-cheap\n' } })
-  expect(settings.upstreams.get('default')?.key?.reveal()).toBe('sk-main')
-  expect(settings.upstreams.get('cheap')?.key?.reveal()).toBe('sk-cheap')
-  expect(settings.client_keys.map(({ name, key, overrides }) => [name, key.reveal(), overrides])).toEqual([
+  expect(settings.upstreams.get('default')?.key?.now()[0].reveal()).toBe('sk-main')
+  expect(settings.upstreams.get('cheap')?.key?.now()[0].reveal()).toBe('sk-cheap')
+  expect(
+    settings.client_keys.map(({ name, key, overrides }) => [name, key.now()[0].reveal(), overrides]),
+  ).toEqual([
     ['a', 'sk-a', ['profile']],
     ['b', 'sk-b', []],
   ])
@@ -235,6 +237,18 @@ test('two clients with one key are told', async () => {
   const yaml = 'client_keys: [{name: a, key_env: A}, {name: b, key_env: B}]'
   expect(await problemsOf({ yaml, env: { A: 'same', B: 'same' } })).toEqual([
     'foldgate.yaml:1:14: the client keys "a" and "b" are the same key — give each client a key of its own',
+  ])
+})
+
+test.each([
+  [{ A: 'held' }, 'the client key "a" is the key that Foldgate sends to the upstream "default"'],
+  [{ A: 'token' }, 'the client key "a" is the token of the admin listener'],
+  [{ A: 'fine\nheld' }, 'the client key "a" is the key that Foldgate sends to the upstream "default"'],
+])('a client that has a key which no client is to have is told: %o', async (client, message) => {
+  const yaml =
+    'client_keys: [{name: a, key_env: A}]\nupstreams: {default: {api_key_env: HELD}}\nadmin: {token_env: TOKEN}\n'
+  expect(await problemsOf({ yaml, env: { ...client, HELD: 'held', TOKEN: 'token' } })).toEqual([
+    `foldgate.yaml:1:14: ${message} — give each client a key of its own`,
   ])
 })
 

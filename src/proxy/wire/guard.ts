@@ -1,11 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Secret } from '../../config/secret.ts'
 import { FoldgateError } from '../../errors.ts'
 import { isLoopbackName } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import { isAllowedOrigin } from './cors.ts'
 
-export type ClientKey = { readonly name: string; readonly key: string }
+export type ClientKey = {
+  readonly name: string
+  /** All that the client may send now; they may change with any request. */
+  readonly keys: () => readonly Secret[]
+}
 
 /**
  * Finds out whose key a request carries; null where Foldgate has no client keys. Throws
@@ -19,9 +24,11 @@ export function clientKeyName(
   if (clientKeys.length === 0) return null
   const credential = clientCredential(incoming.rawHeaders, query)
   let found: string | null = null
-  for (const { name, key } of clientKeys) {
-    const same = isSameSecret(credential?.value ?? '', key)
-    if (same && credential !== null) found = name
+  for (const { name, keys } of clientKeys) {
+    for (const key of keys()) {
+      const same = isSameSecret(credential?.value ?? '', key.reveal())
+      if (same && credential !== null) found = name
+    }
   }
   if (found !== null) return found
   throw new FoldgateError(

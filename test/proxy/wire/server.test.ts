@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { Secret } from '../../../src/config/secret.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { ListenError, listen } from '../../../src/proxy/wire/listen.ts'
 import { completion, events, fakeUpstream, json, silence } from '../../support/fake-upstream.ts'
@@ -224,7 +225,7 @@ describe('a key that Foldgate holds', () => {
     await using upstream = await fakeUpstream(json({}))
     await using proxy = await startProxy(upstream.url, {
       ...held,
-      upstreams: { default: { url: upstream.url, key: 'secret' } },
+      upstreams: { default: { url: upstream.url, key: () => 'secret' } },
     })
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const answer = await rawExchange(
@@ -252,8 +253,8 @@ describe('a key that Foldgate holds', () => {
     await using proxy = await startProxy(upstream.url, {
       upstreams: { default: { url: upstream.url } },
       clientKeys: [
-        { name: 'first', key: 'fg-1' },
-        { name: 'second', key: 'fg-2' },
+        { name: 'first', keys: () => [new Secret('fg-1')] },
+        { name: 'second', keys: () => [new Secret('fg-2')] },
       ],
       handleChat: async (exchange) => {
         names.push(exchange.clientKeyName)
