@@ -5,7 +5,7 @@ import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import {
   clientCredential,
   clientCredentials,
-  credentialHeaders,
+  isCredentialHeader,
   heldKeyHeader,
   type ClientCredential,
 } from './credential.ts'
@@ -308,7 +308,7 @@ function holdsCredential({ settings, address }: Upstream): boolean {
   return (
     settings.key !== null ||
     address.authorization !== null ||
-    Object.keys(settings.headers).some((name) => credentialHeaders.has(name.toLowerCase())) ||
+    Object.keys(settings.headers).some(isCredentialHeader) ||
     queryWithoutKey(`?${address.query}`) !== `?${address.query}`
   )
 }

@@ -199,8 +199,11 @@ test('with a key of its own Foldgate is no open relay: off loopback it needs cli
 })
 
 test('a key given as a header is a key that Foldgate holds', async () => {
-  const yaml = 'host: 0.0.0.0\nupstreams: {default: {headers: {Authorization: "Bearer k"}}}\n'
-  expect(await problemsOf({ yaml })).toHaveLength(1)
+  const withHeader = (name: string) => `host: 0.0.0.0\nupstreams: {default: {headers: {${name}: k}}}\n`
+  // A session's cookie is one, too: off loopback, everybody could use it.
+  for (const name of ['Authorization', 'api-key', 'Cookie', 'Ocp-Apim-Subscription-Key'])
+    expect([name, await problemsOf({ yaml: withHeader(name) })]).toEqual([name, [expect.any(String)]])
+  expect(await problemsOf({ yaml: withHeader('x-team') })).toEqual([])
 })
 
 test('the admin listener needs a token off loopback', async () => {

@@ -58,8 +58,9 @@ export function refuseForeignPages(
   message: string,
 ): void {
   const { origin, host = '' } = incoming.headers
-  // Images and links of a page send no origin, but browsers say where they stand.
-  if (origin === undefined && incoming.headers['sec-fetch-site'] !== 'cross-site') return
+  // Images and links of a page send no origin, but browsers say where they stand: a page at another port of this
+  // machine is `same-site`, which is another site here.
+  if (origin === undefined && isOwnOrNoSite(incoming.headers['sec-fetch-site'])) return
   if (origin !== undefined && isAllowedOrigin(origin, origins)) return
   // A page that Foldgate itself would serve; any other port of this machine is another site.
   if (origin === `http://${host}` || origin === `https://${host}`) return
@@ -73,11 +74,24 @@ export function isSameSecret(presented: string, secret: string): boolean {
 
 // --- internal ---
 
+/** Programs say nothing; `none` is what a user types or opens (https://www.w3.org/TR/fetch-metadata/). */
+function isOwnOrNoSite(site: string | string[] | undefined): boolean {
+  return site === undefined || site === 'same-origin' || site === 'none'
+}
+
 function withoutPort(host: string): string {
   return host.replace(/:\d*$/, '')
 }
 
 function namesHost(hosts: readonly string[], host: string): boolean {
-  const lower = host.toLowerCase()
-  return hosts.some((name) => name.toLowerCase() === lower || name.toLowerCase() === withoutPort(lower))
+  const [whole, bare] = [plainName(host), plainName(withoutPort(host))]
+  return hosts.map(plainName).some((name) => name === whole || name === bare)
+}
+
+/** As two spellings of one name are compared: an IPv6 address has brackets in `Host`, a full name may end in a dot. */
+function plainName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
 }
