@@ -219,7 +219,11 @@ export function createApp(options: AppOptions): App {
     limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
     corsOrigins: settings.cors.origins,
     hosts: settings.hosts,
-    clientKeys: settings.client_keys.map(({ name, key }) => ({ name, keys: key.now })),
+    clientKeys: settings.client_keys.map(({ name, key, upstreams: chosen }) => ({
+      name,
+      keys: key.now,
+      upstreams: chosen,
+    })),
     holdsKey: upstreams.holdsKey,
     hasUpstream: upstreams.has,
     lifecycle,

@@ -119,7 +119,15 @@ export const settingsSchema = group({
         profiles: z
           .array(glob, { error: 'a list of profile names or patterns' })
           .default(['*'])
-          .describe('Profiles that it may use; names or patterns.'),
+          .describe(
+            'Profiles that it may use; names or patterns. What is not read, such as a bypassed request, is under none.',
+          ),
+        upstreams: z
+          .array(glob, { error: 'a list of upstream names or patterns' })
+          .default(['*'])
+          .describe(
+            'Upstreams that it may choose by the path `/u/NAME/…`; names or patterns. Without that path requests go where the settings send them.',
+          ),
         overrides: z
           .union([onOff, z.array(oneOf(clientOverrides))], {
             error: `true, false or a list of ${clientOverrides.join(', ')}`,

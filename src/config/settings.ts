@@ -34,6 +34,8 @@ export type ClientKeySettings = {
   readonly key: LiveKey
   /** Names of, or patterns on, the profiles that it may use. */
   readonly profiles: readonly string[]
+  /** Names of, or patterns on, the upstreams that it may choose. */
+  readonly upstreams: readonly string[]
   readonly overrides: readonly ClientOverride[]
 }
 
@@ -206,7 +208,7 @@ async function completeClientKeys(
   read: ReadSource,
 ): Promise<readonly ClientKeySettings[]> {
   const completed: ClientKeySettings[] = []
-  for (const [index, { name, key_env, key_file, profiles, overrides }] of client_keys.entries()) {
+  for (const [index, { name, key_env, key_file, overrides, ...may }] of client_keys.entries()) {
     const key = await read({
       variablePath: ['client_keys', index, 'key_env'],
       variable: key_env,
@@ -214,7 +216,9 @@ async function completeClientKeys(
       file: key_file,
       takesSeveral: true,
     })
-    if (key !== null) completed.push({ name, key, profiles, overrides: listOf(overrides) })
+    if (key === null) continue
+    const { profiles, upstreams } = may
+    completed.push({ name, key, profiles, upstreams, overrides: listOf(overrides) })
   }
   return completed
 }

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Secret } from '../../config/secret.ts'
 import { FoldgateError } from '../../errors.ts'
+import { matchesGlob } from '../../profiles/glob.ts'
 import { isLoopbackName } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import { isAllowedOrigin } from './cors.ts'
@@ -10,30 +11,42 @@ export type ClientKey = {
   readonly name: string
   /** All that the client may send now; they may change with any request. */
   readonly keys: () => readonly Secret[]
+  /** Names of, or patterns on, the upstreams that it may choose. */
+  readonly upstreams: readonly string[]
 }
 
 /**
  * Finds out whose key a request carries; null where Foldgate has no client keys. Throws
  * `client_key_required`. Every key is compared in constant time, and all of them each time.
  */
-export function clientKeyName(
+export function clientKeyOf(
   incoming: IncomingMessage,
   query: string,
   clientKeys: readonly ClientKey[],
-): string | null {
+): ClientKey | null {
   if (clientKeys.length === 0) return null
   const credential = clientCredential(incoming.rawHeaders, query)
-  let found: string | null = null
-  for (const { name, keys } of clientKeys) {
-    for (const key of keys()) {
+  let found: ClientKey | null = null
+  for (const clientKey of clientKeys) {
+    for (const key of clientKey.keys()) {
       const same = isSameSecret(credential?.value ?? '', key.reveal())
-      if (same && credential !== null) found = name
+      if (same && credential !== null) found = clientKey
     }
   }
   if (found !== null) return found
   throw new FoldgateError(
     'client_key_required',
     'This Foldgate takes its own client keys only (client_keys): send one as the API key.',
+  )
+}
+
+/** Refuses an upstream that is not this client's to choose. Throws `override_not_allowed`. */
+export function refuseForeignUpstream(clientKey: ClientKey | null, chosen: string | null): void {
+  if (clientKey === null || chosen === null) return
+  if (clientKey.upstreams.some((pattern) => matchesGlob(pattern, chosen))) return
+  throw new FoldgateError(
+    'override_not_allowed',
+    'This client key may not choose the upstream behind /u/ (client_keys[].upstreams in foldgate.yaml).',
   )
 }
 

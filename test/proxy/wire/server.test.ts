@@ -335,8 +335,8 @@ describe('a key that Foldgate holds', () => {
     await using proxy = await startProxy(upstream.url, {
       upstreams: { default: { url: upstream.url } },
       clientKeys: [
-        { name: 'first', keys: () => [new Secret('fg-1')] },
-        { name: 'second', keys: () => [new Secret('fg-2')] },
+        { name: 'first', keys: () => [new Secret('fg-1')], upstreams: ['*'] },
+        { name: 'second', keys: () => [new Secret('fg-2')], upstreams: ['*'] },
       ],
       handleChat: async (exchange) => {
         names.push(exchange.clientKeyName)
