@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { errorCode } from '../../../src/config/read-text.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { growingAgent } from '../../proxy/summaries/growing-agent.ts'
 import { chatOf } from '../../proxy/post-chat.ts'
@@ -214,8 +215,21 @@ async function filesIn(folder: string): Promise<readonly Haystack[]> {
   const names = files.map((path) => relative(folder, path))
   const searched = names.filter((name) => !/^(?:keys\/|foldgate\.yaml$|wrong\.yaml$)/.test(name))
   return Promise.all(
-    searched.map(async (name) => ({ name: `the file ${name}`, bytes: await readFile(join(folder, name)) })),
+    searched.map(async (name) => ({
+      name: `the file ${name}`,
+      bytes: await readIfThere(join(folder, name)),
+    })),
   )
+}
+
+/** A running program writes beside and renames. */
+async function readIfThere(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
 }
 
 /** Settings in which keys stand where their places belong. */
