@@ -49,6 +49,7 @@ import { tellSummary } from './summaries/tell-summary.ts'
 import { createHeapTidying } from './heap/tidy-heap.ts'
 import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
+import { createHeldKeyMarks } from './upstream/held-key-marks.ts'
 import { createServerWindows } from './upstream/windows/server-windows.ts'
 import { createWarnings } from './warnings.ts'
 
@@ -73,6 +74,10 @@ export function createApp(options: AppOptions): App {
   const { limits } = settings
 
   const upstreams = openUpstreams(settings, options.proxies)
+  const heldKeyMark = createHeldKeyMarks({
+    secret: options.secret,
+    keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
+  })
 
   const warnings = createWarnings(log)
   const failureLog = createFailureLog(log, undefined, (facts, times) =>
@@ -94,11 +99,12 @@ export function createApp(options: AppOptions): App {
   const reports = joinedReports(
     [...oversight.reports, ...traced].map((each) => harmlessReports(each, failures)),
   )
-  const memory = createUpstreamMemory({ nowMs, onWindow: bookkeeping.learnt })
+  const memory = createUpstreamMemory({ nowMs, heldKeyMark, onWindow: bookkeeping.learnt })
   const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({
     upstreams,
     nowMs,
+    heldKeyMark,
     onTrouble: warnings.unasked,
   })
   const records = createRecords(store, guarded)
@@ -121,7 +127,7 @@ export function createApp(options: AppOptions): App {
   })
   const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
-  const rateLimits = createRateLimits(nowMs)
+  const rateLimits = createRateLimits({ nowMs, heldKeyMark })
   const desk = createDesk({
     store,
     guarded,
@@ -213,7 +219,11 @@ export function createApp(options: AppOptions): App {
     limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
     corsOrigins: settings.cors.origins,
     hosts: settings.hosts,
-    clientKeys: settings.client_keys.map(({ name, key }) => ({ name, key: key.reveal() })),
+    clientKeys: settings.client_keys.map(({ name, key, upstreams: chosen }) => ({
+      name,
+      keys: key.now,
+      upstreams: chosen,
+    })),
     holdsKey: upstreams.holdsKey,
     hasUpstream: upstreams.has,
     lifecycle,

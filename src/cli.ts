@@ -13,6 +13,7 @@ import { loadConfiguration, profileFilesOptions } from './config/configuration.t
 import { commands, flags, parseArguments, type FlagValues } from './config/flags.ts'
 import { formatProblem } from './config/problem.ts'
 import { loadSettings, type Settings } from './config/settings.ts'
+import { watchKeys } from './config/watch-keys.ts'
 import { watchProfiles } from './config/watch-profiles.ts'
 import { createLog, type Log } from './log.ts'
 import { loadCounter } from './pressure/encodings.ts'
@@ -130,8 +131,20 @@ async function serve(flagValues: FlagValues): Promise<number> {
       })
     },
   })
+  const keyWatch = watchKeys({
+    settings,
+    onRotated: (rotated) => log.info('keys were rotated', { settings: rotated.join(', ') }),
+    onTrouble: (trouble) => log.error('a changed key is not used, the old one stays', trouble),
+  })
+  const stopWatching = (): void => {
+    watch.close()
+    keyWatch.close()
+  }
   // Before anything is printed: whoever waits for the line may signal at once.
-  process.on('SIGHUP', () => void watch.reload())
+  process.on('SIGHUP', () => {
+    void watch.reload()
+    void keyWatch.reload()
+  })
   const shutdown = shutdownSignal(log)
   try {
     const { host, port, admin, adminTrouble } = await app.listen()
@@ -150,13 +163,13 @@ async function serve(flagValues: FlagValues): Promise<number> {
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
-    watch.close()
+    stopWatching()
     await app.close()
     if (error instanceof ListenError) return complain([error.message])
     throw error
   }
   await shutdown
-  watch.close()
+  stopWatching()
   const cutOff = await app.drain()
   if (cutOff > 0)
     log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })

@@ -1,4 +1,4 @@
-import type { Settings } from './config/settings.ts'
+import type { Settings, UpstreamSettings } from './config/settings.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
 
@@ -10,7 +10,7 @@ export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProx
         upstream.name,
         {
           url: upstream.url,
-          key: upstream.key?.reveal() ?? null,
+          key: heldKeyOf(upstream),
           headers: upstream.headers,
           concurrency: upstream.concurrency,
           forwardClientKey: upstream.forward_client_key,
@@ -24,4 +24,10 @@ export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProx
     },
     proxies,
   })
+}
+
+// --- internal ---
+
+function heldKeyOf({ key }: UpstreamSettings): (() => string) | null {
+  return key === null ? null : () => key.now()[0].reveal()
 }

@@ -1,5 +1,6 @@
 import { type KeyProblem, spellPath } from '../profiles/issues.ts'
 import type { SettingsFile } from './settings-schema.ts'
+import { isCredentialHeader } from '../upstream/credential.ts'
 import { isLoopback } from './web-address.ts'
 
 export type RuleProblem = KeyProblem & {
@@ -19,7 +20,7 @@ export function settingsRules(settings: SettingsFile): readonly RuleProblem[] {
 
 /** Whether configured headers carry a credential, as well as `api_key_env` does. */
 export function holdsCredential(headers: Readonly<Record<string, string>>): boolean {
-  return Object.keys(headers).some((name) => credentialHeaders.has(name.toLowerCase()))
+  return Object.keys(headers).some(isCredentialHeader)
 }
 
 // --- internal ---
@@ -68,14 +69,6 @@ function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
   }
   return problems
 }
-
-const credentialHeaders = new Set([
-  'authorization',
-  'proxy-authorization',
-  'api-key',
-  'x-api-key',
-  'x-goog-api-key',
-])
 
 function openRelayRule({ host, upstreams, client_keys }: SettingsFile): readonly RuleProblem[] {
   if (isLoopback(host) || client_keys.length > 0) return []

@@ -26,12 +26,17 @@ const variableName = z
 
 const filePath = shortText("a file's path")
 
-const keySources = (what: string) => ({
-  fromVariable: variableName.nullable().default(null).describe(`Environment variable that holds ${what}.`),
+const keySources = (what: string, more = '') => ({
+  fromVariable: variableName
+    .nullable()
+    .default(null)
+    .describe(`Environment variable that holds ${what}. It takes a restart to change it.`),
   fromFile: filePath
     .nullable()
     .default(null)
-    .describe(`File that holds ${what}, relative to foldgate.yaml. One of the two, not both.`),
+    .describe(
+      `File that holds ${what}, relative to foldgate.yaml; read again when it changes and on SIGHUP.${more} One of the two, not both.`,
+    ),
 })
 
 const seconds = (maximum: number) => count('seconds', 0, maximum)
@@ -80,7 +85,10 @@ export const upstreamKeys = group({
     ),
 })
 
-const clientKey = keySources('the key, which clients send as their API key')
+const clientKey = keySources(
+  'the key, which clients send as their API key',
+  ' Each line is a key: with the old one and the new one in it, clients can be changed over one by one.',
+)
 
 export const clientOverrides = ['bypass', 'profile', 'compact', 'conversation'] as const
 
@@ -111,7 +119,15 @@ export const settingsSchema = group({
         profiles: z
           .array(glob, { error: 'a list of profile names or patterns' })
           .default(['*'])
-          .describe('Profiles that it may use; names or patterns.'),
+          .describe(
+            'Profiles that it may use; names or patterns. What is not read, such as a bypassed request, is under none.',
+          ),
+        upstreams: z
+          .array(glob, { error: 'a list of upstream names or patterns' })
+          .default(['*'])
+          .describe(
+            'Upstreams that it may choose by the path `/u/NAME/…`; names or patterns. Without that path requests go where the settings send them.',
+          ),
         overrides: z
           .union([onOff, z.array(oneOf(clientOverrides))], {
             error: `true, false or a list of ${clientOverrides.join(', ')}`,

@@ -3,7 +3,9 @@ import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath } from '../profiles/issues.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import type { FlagValues } from './flags.ts'
-import { type Environment, fromVariable, type KeySource, readKey } from './key-source.ts'
+import { keyClashes, keyHoldings } from './key-clashes.ts'
+import { type Environment, fromVariable, type KeyRead, type KeySource, readKeys } from './key-source.ts'
+import { createLiveKey, type LiveKey } from './live-key.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import { readText } from './read-text.ts'
@@ -19,8 +21,8 @@ export type UpstreamSettings = {
   readonly name: string
   /** Canonical, without a slash at its end, a query or user info. */
   readonly url: string
-  /** The key that Foldgate sends; null where it has none. */
-  readonly key: Secret | null
+  /** The key that Foldgate sends, always one; null where it has none. */
+  readonly key: LiveKey | null
   readonly headers: Readonly<Record<string, string>>
   readonly concurrency: number | null
   /** Whether the client's own credential goes to this upstream. */
@@ -29,9 +31,11 @@ export type UpstreamSettings = {
 
 export type ClientKeySettings = {
   readonly name: string
-  readonly key: Secret
+  readonly key: LiveKey
   /** Names of, or patterns on, the profiles that it may use. */
   readonly profiles: readonly string[]
+  /** Names of, or patterns on, the upstreams that it may choose. */
+  readonly upstreams: readonly string[]
   readonly overrides: readonly ClientOverride[]
 }
 
@@ -124,17 +128,20 @@ type Surroundings = {
 async function complete(file: SettingsFile, surroundings: Surroundings) {
   const { env, directory, configFile } = surroundings
   const problems: KeyProblem[] = []
-  const keep = ({ key, problem }: { key: Secret | null; problem: KeyProblem | null }): Secret | null => {
+  const keep = ({ secrets, problem }: KeyRead) => {
     if (problem !== null) problems.push(problem)
-    return key
+    return secrets
   }
-  const read = async (source: KeySource) => keep(await readKey(source, env, directory))
-  const variable = (name: string | null, path: readonly string[]) =>
-    name === null ? null : keep(fromVariable(name, path, env))
+  const read: ReadSource = async (given) => {
+    const source = { ...given, file: given.file === null ? null : resolve(directory, given.file) }
+    const secrets = keep(await readKeys(source, env))
+    return secrets === null ? null : createLiveKey(source, secrets)
+  }
+  const variable = (name: string | null, path: readonly string[]): Secret | null =>
+    name === null ? null : (keep(fromVariable(name, path, env))?.[0] ?? null)
 
   const upstreams = await completeUpstreams(file, read)
   const clientKeys = await completeClientKeys(file, read)
-  problems.push(...repeatedKeys(clientKeys))
   const profiles = resolve(directory, file.profiles ?? 'profiles')
   if (file.profiles !== null && !(await isDirectory(profiles))) {
     const message = `the folder of profiles, ${profiles}, does not exist`
@@ -159,12 +166,15 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     },
     config_file: configFile,
   })
+  const suggestion = 'give each client a key of its own'
+  for (const { message } of keyClashes(keyHoldings(settings)))
+    problems.push({ path: ['client_keys'], of: 'value', message, suggestion })
   return { settings, problems }
 }
 
 const bareUpstream = upstreamKeys.parse({})
 
-type ReadSource = (source: KeySource) => Promise<Secret | null>
+type ReadSource = (source: KeySource) => Promise<LiveKey | null>
 
 async function completeUpstreams(
   { upstreams, client_keys }: SettingsFile,
@@ -177,6 +187,7 @@ async function completeUpstreams(
       variable: upstream.api_key_env,
       filePath: ['upstreams', name, 'api_key_file'],
       file: upstream.api_key_file,
+      takesSeveral: false,
     })
     // With client keys the client's credential is one of ours, and no upstream's business.
     const forwards = name === 'default' && key === null && client_keys.length === 0
@@ -197,14 +208,17 @@ async function completeClientKeys(
   read: ReadSource,
 ): Promise<readonly ClientKeySettings[]> {
   const completed: ClientKeySettings[] = []
-  for (const [index, { name, key_env, key_file, profiles, overrides }] of client_keys.entries()) {
+  for (const [index, { name, key_env, key_file, overrides, ...may }] of client_keys.entries()) {
     const key = await read({
       variablePath: ['client_keys', index, 'key_env'],
       variable: key_env,
       filePath: ['client_keys', index, 'key_file'],
       file: key_file,
+      takesSeveral: true,
     })
-    if (key !== null) completed.push({ name, key, profiles, overrides: listOf(overrides) })
+    if (key === null) continue
+    const { profiles, upstreams } = may
+    completed.push({ name, key, profiles, upstreams, overrides: listOf(overrides) })
   }
   return completed
 }
@@ -212,17 +226,6 @@ async function completeClientKeys(
 function listOf(overrides: boolean | readonly ClientOverride[]): readonly ClientOverride[] {
   if (typeof overrides !== 'boolean') return overrides
   return overrides ? clientOverrides : []
-}
-
-function repeatedKeys(clientKeys: readonly ClientKeySettings[]): readonly KeyProblem[] {
-  const owners = new Map<string, string>()
-  return clientKeys.flatMap(({ name, key }): KeyProblem[] => {
-    const owner = owners.get(key.reveal())
-    owners.set(key.reveal(), name)
-    if (owner === undefined) return []
-    const message = `the client keys "${owner}" and "${name}" are the same key`
-    return [{ path: ['client_keys'], of: 'value', message, suggestion: 'give each client a key of its own' }]
-  })
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
-import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { type FSWatcher, watch } from 'node:fs'
 import type { Profile } from '../profiles/schema.ts'
+import { folderIdentity, folderIdentityNow, lookMsDefault, quietMsDefault } from './path-identity.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { type ProfileFilesOptions, readProfileFiles } from './profile-files.ts'
 
@@ -21,12 +21,6 @@ export type ProfileWatch = {
   /** Stops watching; no callback is called afterwards. */
   readonly close: () => void
 }
-
-/** Editors write a file in several steps, and copying a folder takes a moment. */
-const quietMsDefault = 200
-
-/** A watcher holds on to the folder that it was given: only looking finds a new one, or none, at the path. */
-const lookMsDefault = 1_500
 
 /**
  * Watches the user's folder of profiles and reads it when something in it changed. The folder is watched, not
@@ -72,7 +66,7 @@ export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
     watcher?.close()
     watcher = null
     // Before it is watched: one that is replaced in between is found at the next look.
-    found = identityNow(directory)
+    found = folderIdentityNow(directory)
     wasThere ||= found !== null
     try {
       watcher = watch(directory, { persistent: false }, readSoon)
@@ -83,7 +77,7 @@ export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
   }
 
   async function look(): Promise<void> {
-    const now = await identityOf(directory)
+    const now = await folderIdentity(directory)
     if (closed || now === found) return
     found = now
     readSoon()
@@ -110,24 +104,4 @@ export function watchProfiles(options: WatchProfilesOptions): ProfileWatch {
       if (timer !== null) clearTimeout(timer)
     },
   }
-}
-
-// --- internal ---
-
-/** Tells one folder from another at the same path, behind symbolic links too; null where there is none. */
-async function identityOf(directory: string): Promise<string | null> {
-  return stat(directory, { bigint: true }).then(identity, () => null)
-}
-
-function identityNow(directory: string): string | null {
-  try {
-    return identity(statSync(directory, { bigint: true }))
-  } catch {
-    return null
-  }
-}
-
-/** The number of a folder that was removed is given to the next one, whose birth then tells it apart. */
-function identity({ dev, ino, birthtimeNs }: BigIntStats): string {
-  return [dev, ino, birthtimeNs].join(' ')
 }

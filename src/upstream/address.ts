@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+
 /**
  * Where an upstream is, taken apart once at the start. Requests are joined to it as bytes (`target.ts`), so
  * that nothing a client sends can change scheme, host or port.
@@ -34,12 +36,16 @@ export function parseUpstreamAddress(text: string): UpstreamAddress {
   }
 }
 
-/** Whether a host name, without a port, can only mean this machine. */
+/**
+ * Whether a host name, without a port, can only mean this machine (RFC 6761 section 6.3). What is no name is none of
+ * its names, whatever it ends with.
+ */
 export function isLoopbackName(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, '')
-  if (name === 'localhost' || name.endsWith('.localhost')) return true
   if (name === '::1' || name === '[::1]') return true
-  return /^127(?:\.\d{1,3}){3}$/.test(name)
+  const labels = name.split('.')
+  if (labels.at(-1) === 'localhost') return labels.every((label) => /^[a-z0-9_-]+$/.test(label))
+  return isIPv4(name) && labels[0] === '127'
 }
 
 // --- internal ---

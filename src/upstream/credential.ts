@@ -13,6 +13,12 @@ export const credentialHeaders: ReadonlySet<string> = new Set([
   'cookie',
 ])
 
+/** Whether a header that an operator configured is a key by itself: who reaches Foldgate could use it. */
+export function isCredentialHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return credentialHeaders.has(lower) || configuredOnly.has(lower)
+}
+
 /** The credential of a request, from its raw headers and its query; null where it has none. */
 export function clientCredential(rawHeaders: readonly string[], query: string): ClientCredential | null {
   return clientCredentials(rawHeaders, query)[0] ?? null
@@ -76,6 +82,9 @@ const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'quer
 const placeOf: ReadonlyMap<string, ClientCredential['place']> = new Map(
   places.filter((place) => place !== 'query').map((place) => [place, place]),
 )
+
+/** No client sends these to a provider. */
+const configuredOnly: ReadonlySet<string> = new Set(['proxy-authorization', 'ocp-apim-subscription-key'])
 
 /** `connection` is not passed on either, but names headers that are not to be. */
 const takenHeaders: ReadonlySet<string> = new Set([

@@ -5,7 +5,7 @@ import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import {
   clientCredential,
   clientCredentials,
-  credentialHeaders,
+  isCredentialHeader,
   heldKeyHeader,
   type ClientCredential,
 } from './credential.ts'
@@ -19,8 +19,8 @@ import { pathAtUpstream, queryWithoutKey, withQuery, type Target } from './targe
 
 export type UpstreamSettings = {
   readonly url: string
-  /** The key that Foldgate holds for this upstream, read from its variable or file; null for none. */
-  readonly key: string | null
+  /** The key that Foldgate holds for this upstream, asked for with each request since it may change; null for none. */
+  readonly key: (() => string) | null
   readonly headers: Readonly<Record<string, string>>
   /** How many requests may run at once; null for no limit. */
   readonly concurrency: number | null
@@ -203,20 +203,25 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const { signal } = request
     const body = wholeBody(request.body)
     const forwardCredential = forwardsCredential(upstream, request)
-    const headers = requestHeaders({
-      rawHeaders: request.rawHeaders,
-      forwardCredential,
-      configured:
-        settings.key === null ? upstream.configured : configuredHeaders(where.keyPlace(), settings, address),
-      bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
-      overrides: request.headerOverrides ?? {},
-    })
+    const headersNow = (): string[] =>
+      requestHeaders({
+        rawHeaders: request.rawHeaders,
+        forwardCredential,
+        configured:
+          settings.key === null
+            ? upstream.configured
+            : configuredHeaders(where.keyPlace(), settings, address),
+        bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
+        overrides: request.headerOverrides ?? {},
+      })
     const path = where.pathWith(forwardCredential ? where.query : queryWithoutKey(where.query))
     const { dispatcher, throughProxy } = pools.dispatcherFor(address)
 
     return async function dispatch(leave) {
       try {
         signal?.throwIfAborted()
+        // Only now: a held key may have changed while the request waited for its turn.
+        const headers = headersNow()
         const {
           status,
           statusText,
@@ -303,7 +308,7 @@ function holdsCredential({ settings, address }: Upstream): boolean {
   return (
     settings.key !== null ||
     address.authorization !== null ||
-    Object.keys(settings.headers).some((name) => credentialHeaders.has(name.toLowerCase())) ||
+    Object.keys(settings.headers).some(isCredentialHeader) ||
     queryWithoutKey(`?${address.query}`) !== `?${address.query}`
   )
 }
@@ -316,7 +321,7 @@ function configuredHeaders(
   const configured = Object.entries(settings.headers)
   const names = new Set(configured.map(([name]) => name.toLowerCase()))
   if (settings.key !== null) {
-    const [name, value] = heldKeyHeader(settings.key, keyPlace, address.origin)
+    const [name, value] = heldKeyHeader(settings.key(), keyPlace, address.origin)
     if (!names.has(name)) configured.push([name, value])
   } else if (address.authorization !== null && !names.has('authorization')) {
     configured.push(['authorization', address.authorization])

@@ -190,7 +190,16 @@ describe('pages in the browser of the operator', () => {
     [['Host: localhost', 'Origin: null'], 'origin_not_allowed'],
     // Another program's page on this machine.
     [['Host: localhost:3654', 'Origin: http://localhost:3000'], 'origin_not_allowed'],
+    [['Host: localhost:3654', 'Origin: http://localhost'], 'origin_not_allowed'],
+    [['Host: localhost', 'Origin: '], 'origin_not_allowed'],
     [['Host: localhost', 'Sec-Fetch-Site: cross-site'], 'origin_not_allowed'],
+    // Images of that page came with no origin, and were let in.
+    [['Host: localhost', 'Sec-Fetch-Site: same-site'], 'origin_not_allowed'],
+    [['Host: 0.0.0.0:3654'], 'host_not_allowed'],
+    [['Host: localhost.evil.example'], 'host_not_allowed'],
+    [['Host: 2130706433'], 'host_not_allowed'],
+    [['Host: localhost@evil.example'], 'malformed_request'],
+    [['Host: evil.example/x.localhost'], 'malformed_request'],
     [[], 'malformed_request'],
   ])(
     'with %j are refused on every path, the token or an open /metrics notwithstanding',
@@ -211,6 +220,7 @@ describe('pages in the browser of the operator', () => {
   test.each([
     [['Host: localhost:3654']],
     [['Host: [::1]:3654']],
+    [['Host: LOCALHOST.:3654']],
     [['Host: foldgate.test']],
     [['Host: localhost:3654', 'Origin: http://localhost:3654']],
     [['Host: localhost:3654', 'Sec-Fetch-Site: same-origin']],
@@ -220,6 +230,47 @@ describe('pages in the browser of the operator', () => {
     const answer = await rawExchange(at.port, deletion(...lines))
     expect(codeOf(answer)).toBe('unknown_conversation')
     expect(at.deleted).toEqual([id])
+  })
+
+  // Followed links may open the page; nothing else of another site gets anything, nor does anything by a link.
+  test.each([
+    ['GET', '/', 'document', 200],
+    ['GET', '/conversations', 'document', 200],
+    ['GET', '/', 'iframe', 403],
+    ['GET', '/events', 'script', 403],
+    ['POST', '/explain', 'document', 403],
+    ['POST', `/conversations/${id}/compact`, 'document', 403],
+    ['DELETE', `/conversations/${id}`, 'document', 403],
+  ])('a link elsewhere that leads to %s %s as %s is %i', async (method, path, destination, status) => {
+    await using at = await adminStand()
+    for (const site of ['cross-site', 'same-site']) {
+      const answer = await rawExchange(
+        at.port,
+        spelt(
+          method,
+          path,
+          'Host: localhost:3654',
+          `Sec-Fetch-Site: ${site}`,
+          'Sec-Fetch-Mode: navigate',
+          `Sec-Fetch-Dest: ${destination}`,
+        ),
+      )
+      expect(answer.statusLine).toContain(` ${status} `)
+    }
+    expect(at.deleted).toEqual([])
+  })
+
+  test('a socket that a page opens gets nowhere', async () => {
+    await using at = await adminStand()
+    for (const [port, code] of [
+      [at.port, 'origin_not_allowed'],
+      [Number(new URL(at.url).port), 'upgrade_not_supported'],
+    ] as const) {
+      const lines = ['Host: localhost', 'Origin: https://evil.example', 'Upgrade: websocket']
+      const answer = await rawExchange(port, spelt('GET', '/v1/realtime', ...lines))
+      expect(codeOf(answer)).toBe(code)
+    }
+    expect(at.upstream.requests).toEqual([])
   })
 
   test('off loopback it goes by whatever name, and pages of other sites stay outside', async () => {

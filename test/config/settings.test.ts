@@ -147,9 +147,11 @@ client_keys: [{name: a, key_env: A_KEY, overrides: [profile]}, {name: b, key_env
 `
   const env = { MAIN_KEY: 'sk-main', TOKEN: 'sk-token', A_KEY: 'sk-a', B_KEY: 'sk-b' }
   const settings = await settingsOf({ yaml, env, files: { 'keys/cheap': 'sk-cheap\n' } })
-  expect(settings.upstreams.get('default')?.key?.reveal()).toBe('sk-main')
-  expect(settings.upstreams.get('cheap')?.key?.reveal()).toBe('sk-cheap')
-  expect(settings.client_keys.map(({ name, key, overrides }) => [name, key.reveal(), overrides])).toEqual([
+  expect(settings.upstreams.get('default')?.key?.now()[0].reveal()).toBe('sk-main')
+  expect(settings.upstreams.get('cheap')?.key?.now()[0].reveal()).toBe('sk-cheap')
+  expect(
+    settings.client_keys.map(({ name, key, overrides }) => [name, key.now()[0].reveal(), overrides]),
+  ).toEqual([
     ['a', 'sk-a', ['profile']],
     ['b', 'sk-b', []],
   ])
@@ -196,9 +198,15 @@ test('with a key of its own Foldgate is no open relay: off loopback it needs cli
   expect(await problemsOf({ yaml: withKeys, env, flags: { host: '0.0.0.0' } })).toEqual([])
 })
 
+/** Off loopback, with this header for the upstream. */
+const problemsWith = (header: string) =>
+  problemsOf({ yaml: `host: 0.0.0.0\nupstreams: {default: {headers: {${header}: k}}}\n` })
+
 test('a key given as a header is a key that Foldgate holds', async () => {
-  const yaml = 'host: 0.0.0.0\nupstreams: {default: {headers: {Authorization: "Bearer k"}}}\n'
-  expect(await problemsOf({ yaml })).toHaveLength(1)
+  // A session's cookie is one, too: off loopback, everybody could use it.
+  for (const name of ['Authorization', 'api-key', 'Cookie', 'Ocp-Apim-Subscription-Key'])
+    expect([name, await problemsWith(name)]).toEqual([name, [expect.any(String)]])
+  expect(await problemsWith('x-team')).toEqual([])
 })
 
 test('the admin listener needs a token off loopback', async () => {
@@ -235,6 +243,18 @@ test('two clients with one key are told', async () => {
   const yaml = 'client_keys: [{name: a, key_env: A}, {name: b, key_env: B}]'
   expect(await problemsOf({ yaml, env: { A: 'same', B: 'same' } })).toEqual([
     'foldgate.yaml:1:14: the client keys "a" and "b" are the same key — give each client a key of its own',
+  ])
+})
+
+test.each([
+  [{ A: 'held' }, 'the client key "a" is the key that Foldgate sends to the upstream "default"'],
+  [{ A: 'token' }, 'the client key "a" is the token of the admin listener'],
+  [{ A: 'fine\nheld' }, 'the client key "a" is the key that Foldgate sends to the upstream "default"'],
+])('a client that has a key which no client is to have is told: %o', async (client, message) => {
+  const yaml =
+    'client_keys: [{name: a, key_env: A}]\nupstreams: {default: {api_key_env: HELD}}\nadmin: {token_env: TOKEN}\n'
+  expect(await problemsOf({ yaml, env: { ...client, HELD: 'held', TOKEN: 'token' } })).toEqual([
+    `foldgate.yaml:1:14: ${message} — give each client a key of its own`,
   ])
 })
 

@@ -40,7 +40,7 @@ test.each(['README.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(
       if (file === '') wrong.push(['no file is named', text])
       // A profile may name an upstream that the page sets in another block.
       const around = file === 'foldgate.yaml' ? {} : { 'foldgate.yaml': stringify({ upstreams }) }
-      const cwd = await temporaryFolder({ ...around, [file]: text })
+      const cwd = await temporaryFolder({ ...around, ...keyFiles, [file]: text })
       const env = { DEEPSEEK_API_KEY: 'key' }
       const configuration = await loadConfiguration({ flags: {}, env, cwd, builtInDirectory })
       if (!configuration.ok) wrong.push([text, configuration.problems])
@@ -65,6 +65,9 @@ test('the compose file builds this repository and mounts what Foldgate is told t
 })
 
 // --- internal ---
+
+/** Files that settings of the pages name. */
+const keyFiles = { 'secrets/openai': 'sk-openai', 'secrets/ci': 'fg-ci' }
 
 function upstreamsIn(settings: string): object {
   return z.looseObject({ upstreams: z.looseObject({}).default({}) }).parse(parse(settings)).upstreams

@@ -126,7 +126,7 @@ describe("a question of Foldgate's own", () => {
 
   test('puts a held key where it is told to, else where the client put its own', async () => {
     await using upstream = await fakeUpstream(json({}))
-    const upstreams = open({ default: { url: upstream.url, key: 'secret' } })
+    const upstreams = open({ default: { url: upstream.url, key: () => 'secret' } })
     await text(await upstreams.ask(question))
     await text(await upstreams.ask({ ...question, keyPlace: 'x-goog-api-key' }))
     await text(await upstreams.ask({ ...question, query: '', rawHeaders: [] }))
@@ -178,7 +178,10 @@ describe("the client's credential", () => {
 
   test("is replaced by a held key, and withheld where it is a key of Foldgate's own", async () => {
     await using upstream = await fakeUpstream(json({}))
-    const upstreams = open({ default: { url: upstream.url }, held: { url: upstream.url, key: 'secret' } })
+    const upstreams = open({
+      default: { url: upstream.url },
+      held: { url: upstream.url, key: () => 'secret' },
+    })
     await text(await upstreams.send(request({ upstream: 'held', rawHeaders, target })))
     await text(await upstreams.send(request({ rawHeaders, target, withholdCredential: true })))
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([

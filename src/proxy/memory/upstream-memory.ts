@@ -1,4 +1,5 @@
 import { createWindowLearner, type LearntWindow, type WindowLearner } from '../../overflow/learning.ts'
+import { noMarks, type HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { createLasting } from './lasting.ts'
@@ -41,11 +42,17 @@ export type AcceptedCredentials = {
 
 export type UpstreamMemoryOptions = {
   readonly nowMs: () => number
+  /** Default: no key is held that could change. */
+  readonly heldKeyMark?: HeldKeyMark
   /** Called when a window was learnt that was not known. Must not throw. */
   readonly onWindow?: (lesson: LearntWindow) => void
 }
 
-export function createUpstreamMemory({ nowMs, onWindow = () => {} }: UpstreamMemoryOptions): UpstreamMemory {
+export function createUpstreamMemory({
+  nowMs,
+  heldKeyMark = noMarks,
+  onWindow = () => {},
+}: UpstreamMemoryOptions): UpstreamMemory {
   const windows = createWindowLearner({
     entriesMax: ENTRIES_MAX,
     lifetimeMs: WINDOW_LIFETIME_MS,
@@ -64,10 +71,11 @@ export function createUpstreamMemory({ nowMs, onWindow = () => {} }: UpstreamMem
     isValue: isModelName,
     nowMs,
   })
-  const accepted = createLasting<true>({
+  // By the mark of the held key that was accepted with it: the next one has to be accepted itself.
+  const accepted = createLasting<string>({
     entriesMax: ENTRIES_MAX,
     lifetimeMs: () => ACCEPTED_LIFETIME_MS,
-    isValue: (value) => value === true,
+    isValue: (value) => typeof value === 'string',
     nowMs,
   })
   return {
@@ -76,8 +84,10 @@ export function createUpstreamMemory({ nowMs, onWindow = () => {} }: UpstreamMem
     recall: createRecallMemory(nowMs),
     promptCaches: createPromptCaches(),
     accepted: {
-      has: (upstream, credential) => accepted.get(nameOfCredential({ upstream, credential })) !== null,
-      note: (upstream, credential) => accepted.set(nameOfCredential({ upstream, credential }), true),
+      has: (upstream, credential) =>
+        accepted.get(nameOfCredential({ upstream, credential })) === heldKeyMark(upstream),
+      note: (upstream, credential) =>
+        accepted.set(nameOfCredential({ upstream, credential }), heldKeyMark(upstream)),
     },
     placementOf: (key) => placements.get(nameOfModel(key)),
     rememberPlacement: (key, placement) => placements.set(nameOfModel(key), placement),

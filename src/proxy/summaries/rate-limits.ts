@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import type { ModelKey } from '../../upstream/model-key.ts'
 
 /** Which upstreams take no more of a credential for now. */
@@ -11,8 +12,17 @@ export type RateLimits = {
 /** Whose limits they are. */
 type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
-export function createRateLimits(nowMs: () => number): RateLimits {
+export function createRateLimits({
+  nowMs,
+  heldKeyMark,
+}: {
+  readonly nowMs: () => number
+  readonly heldKeyMark: HeldKeyMark
+}): RateLimits {
   const untilMs = new LRUCache<string, number>({ max: ENTRIES_MAX })
+  // Limits are a key's: another one has its own.
+  const nameOf = ({ upstream, credential }: Payer): string =>
+    JSON.stringify([upstream, credential, heldKeyMark(upstream)])
   return {
     note: (key, retryAfterMs) => {
       untilMs.set(nameOf(key), nowMs() + Math.min(retryAfterMs ?? USUAL_MS, LONGEST_MS))
@@ -22,10 +32,6 @@ export function createRateLimits(nowMs: () => number): RateLimits {
 }
 
 // --- internal ---
-
-function nameOf({ upstream, credential }: Payer): string {
-  return JSON.stringify([upstream, credential])
-}
 
 const ENTRIES_MAX = 4096
 

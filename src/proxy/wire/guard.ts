@@ -1,32 +1,52 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Secret } from '../../config/secret.ts'
 import { FoldgateError } from '../../errors.ts'
+import { matchesGlob } from '../../profiles/glob.ts'
 import { isLoopbackName } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import { isAllowedOrigin } from './cors.ts'
 
-export type ClientKey = { readonly name: string; readonly key: string }
+export type ClientKey = {
+  readonly name: string
+  /** All that the client may send now; they may change with any request. */
+  readonly keys: () => readonly Secret[]
+  /** Names of, or patterns on, the upstreams that it may choose. */
+  readonly upstreams: readonly string[]
+}
 
 /**
  * Finds out whose key a request carries; null where Foldgate has no client keys. Throws
  * `client_key_required`. Every key is compared in constant time, and all of them each time.
  */
-export function clientKeyName(
+export function clientKeyOf(
   incoming: IncomingMessage,
   query: string,
   clientKeys: readonly ClientKey[],
-): string | null {
+): ClientKey | null {
   if (clientKeys.length === 0) return null
   const credential = clientCredential(incoming.rawHeaders, query)
-  let found: string | null = null
-  for (const { name, key } of clientKeys) {
-    const same = isSameSecret(credential?.value ?? '', key)
-    if (same && credential !== null) found = name
+  let found: ClientKey | null = null
+  for (const clientKey of clientKeys) {
+    for (const key of clientKey.keys()) {
+      const same = isSameSecret(credential?.value ?? '', key.reveal())
+      if (same && credential !== null) found = clientKey
+    }
   }
   if (found !== null) return found
   throw new FoldgateError(
     'client_key_required',
     'This Foldgate takes its own client keys only (client_keys): send one as the API key.',
+  )
+}
+
+/** Refuses an upstream that is not this client's to choose. Throws `override_not_allowed`. */
+export function refuseForeignUpstream(clientKey: ClientKey | null, chosen: string | null): void {
+  if (clientKey === null || chosen === null) return
+  if (clientKey.upstreams.some((pattern) => matchesGlob(pattern, chosen))) return
+  throw new FoldgateError(
+    'override_not_allowed',
+    'This client key may not choose the upstream behind /u/ (client_keys[].upstreams in foldgate.yaml).',
   )
 }
 
@@ -51,8 +71,9 @@ export function refuseForeignPages(
   message: string,
 ): void {
   const { origin, host = '' } = incoming.headers
-  // Images and links of a page send no origin, but browsers say where they stand.
-  if (origin === undefined && incoming.headers['sec-fetch-site'] !== 'cross-site') return
+  // Images and links of a page send no origin, but browsers say where they stand: a page at another port of this
+  // machine is `same-site`, which is another site here.
+  if (origin === undefined && isOwnOrNoSite(incoming.headers['sec-fetch-site'])) return
   if (origin !== undefined && isAllowedOrigin(origin, origins)) return
   // A page that Foldgate itself would serve; any other port of this machine is another site.
   if (origin === `http://${host}` || origin === `https://${host}`) return
@@ -66,11 +87,24 @@ export function isSameSecret(presented: string, secret: string): boolean {
 
 // --- internal ---
 
+/** Programs say nothing; `none` is what a user types or opens (https://www.w3.org/TR/fetch-metadata/). */
+function isOwnOrNoSite(site: string | string[] | undefined): boolean {
+  return site === undefined || site === 'same-origin' || site === 'none'
+}
+
 function withoutPort(host: string): string {
   return host.replace(/:\d*$/, '')
 }
 
 function namesHost(hosts: readonly string[], host: string): boolean {
-  const lower = host.toLowerCase()
-  return hosts.some((name) => name.toLowerCase() === lower || name.toLowerCase() === withoutPort(lower))
+  const [whole, bare] = [plainName(host), plainName(withoutPort(host))]
+  return hosts.map(plainName).some((name) => name === whole || name === bare)
+}
+
+/** As two spellings of one name are compared: an IPv6 address has brackets in `Host`, a full name may end in a dot. */
+function plainName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
 }

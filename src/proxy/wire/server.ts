@@ -10,7 +10,13 @@ import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
 import { watchClient } from './client-presence.ts'
 import type { Exchange } from './exchange.ts'
-import { clientKeyName, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
+import {
+  clientKeyOf,
+  refuseForeignHost,
+  refuseForeignPages,
+  refuseForeignUpstream,
+  type ClientKey,
+} from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
 
 export type ServerOptions = {
@@ -149,7 +155,8 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
     }
     const answerHeaders = corsHeaders(incoming, options.corsOrigins)
     if (answerPreflight(incoming, outgoing, answerHeaders)) return null
-    const keyName = clientKeyName(incoming, target.query, options.clientKeys)
+    const clientKey = clientKeyOf(incoming, target.query, options.clientKeys)
+    refuseForeignUpstream(clientKey, target.upstreamName)
     requireUpstream(target, options.hasUpstream)
     return {
       incoming,
@@ -158,7 +165,7 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
       target,
       path: target.path + target.query,
       upstreamName: target.upstreamName,
-      clientKeyName: keyName,
+      clientKeyName: clientKey?.name ?? null,
       signal,
       answerHeaders,
     }

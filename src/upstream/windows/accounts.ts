@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { UpstreamAddress } from '../address.ts'
 import { clientCredential } from '../credential.ts'
+import type { HeldKeyMark } from '../held-key-marks.ts'
 import { chatBase } from '../target.ts'
 import type { Upstreams } from '../upstreams.ts'
 import { createDenials, type Denials } from './denials.ts'
@@ -39,13 +40,18 @@ export type Origin = {
  * Tells as whom, and where, a question's server is asked; null where it is not. A client chooses the credential and
  * a part of the path: neither may make us ask more than a little.
  */
-export function createAccounts(
-  upstreams: Pick<Upstreams, 'addressOf' | 'seesCredentialOf'>,
-  nowMs: () => number,
-): (question: WindowQuestion) => Account | null {
+export function createAccounts({
+  upstreams,
+  nowMs,
+  heldKeyMark,
+}: {
+  readonly upstreams: Pick<Upstreams, 'addressOf' | 'seesCredentialOf'>
+  readonly nowMs: () => number
+  readonly heldKeyMark: HeldKeyMark
+}): (question: WindowQuestion) => Account | null {
   const origins = new Map<string, Origin>()
   const sites = new LRUCache<string, Site>({ max: SITES_MAX })
-  const accounts = new LRUCache<string, Account>({ max: ACCOUNTS_MAX })
+  const accounts = new LRUCache<string, Account & { readonly mark: string }>({ max: ACCOUNTS_MAX })
 
   function originOf(name: string): Origin {
     const origin = origins.get(name) ?? { runsCount: 0, isMute: false, clientsBases: new Map() }
@@ -72,8 +78,10 @@ export function createAccounts(
     }
     const key = JSON.stringify([siteKey, identityOf(question, upstreams)])
     const known = accounts.get(key)
-    if (known?.site === site) return known
-    const account = { key, site, denials: createDenials() }
+    // A held key that takes another's place has its figures, but not what that one was denied.
+    const mark = heldKeyMark(question.upstream ?? 'default')
+    if (known?.site === site && known.mark === mark) return known
+    const account = { key, site, mark, denials: createDenials() }
     accounts.set(key, account)
     return account
   }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { noMarks, type HeldKeyMark } from '../held-key-marks.ts'
 import { MODEL_NAME_CHARS_MAX } from '../model-name.ts'
 import type { Upstreams } from '../upstreams.ts'
 import { createAccounts, type Account } from './accounts.ts'
@@ -36,6 +37,8 @@ export type ServerWindows = {
 export type ServerWindowsOptions = {
   readonly upstreams: Pick<Upstreams, 'ask' | 'has' | 'addressOf' | 'seesCredentialOf'>
   readonly nowMs: () => number
+  /** Default: no key is held that could change. */
+  readonly heldKeyMark?: HeldKeyMark
   /** Called once for each upstream and kind of trouble, and only where no window was found. Must not throw. */
   readonly onTrouble: (upstreamName: string, what: WindowTrouble) => void
   /** How long asking about a model may take in all, in milliseconds. Default 5000. */
@@ -46,7 +49,7 @@ export type ServerWindowsOptions = {
 export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
   const { upstreams, nowMs, onTrouble } = options
   const timeBoxMs = options.timeBoxMs ?? TIME_BOX_MS
-  const accountOf = createAccounts(upstreams, nowMs)
+  const accountOf = createAccounts({ upstreams, nowMs, heldKeyMark: options.heldKeyMark ?? noMarks })
   const entries = new LRUCache<string, Entry>({ max: MODELS_MAX })
   const lists = createKeptLists(upstreams)
   /** A request asks the same question several times. */

@@ -23,9 +23,9 @@ afterEach(() => {
 const nowMs = () => Date.now()
 
 /** What one replica knows, and its way to the store. */
-function replicaOn(store: Store) {
+function replicaOn(store: Store, heldKeyMark = () => '') {
   const failures = createFailures(() => {})
-  const memory = createUpstreamMemory({ nowMs })
+  const memory = createUpstreamMemory({ nowMs, heldKeyMark })
   const calibration = createCalibration({ namesMax: 10, promptsMax: 10 })
   const guarded = createStoreGuard(failures)
   const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
@@ -160,6 +160,22 @@ describe('an accepted credential', () => {
     expect(accepted.has('default', 'c1')).toBe(true)
     await vi.advanceTimersByTimeAsync(2_000)
     expect(accepted.has('default', 'c1')).toBe(false)
+  })
+
+  // With the key that Foldgate holds in its place: the next one may well be refused.
+  test('is so with the held key that it was accepted with, in the next process too', async () => {
+    const { store } = sharedStore()
+    let mark = 'first'
+    const one = replicaOn(store, () => mark)
+    await one.learns(({ accepted }) => accepted.note('default', 'c1'))
+    mark = 'second'
+    expect(one.memory.accepted.has('default', 'c1')).toBe(false)
+    const next = replicaOn(store, () => 'second')
+    await next.learnt.load(key)
+    expect(next.memory.accepted.has('default', 'c1')).toBe(false)
+    const same = replicaOn(store, () => 'first')
+    await same.learnt.load(key)
+    expect(same.memory.accepted.has('default', 'c1')).toBe(true)
   })
 
   test('is renewed by answers, but not written for each of them', async () => {

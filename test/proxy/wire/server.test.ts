@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { Secret } from '../../../src/config/secret.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { ListenError, listen } from '../../../src/proxy/wire/listen.ts'
 import { completion, events, fakeUpstream, json, silence } from '../../support/fake-upstream.ts'
@@ -209,22 +210,60 @@ describe('upgrades', () => {
 })
 
 describe('a key that Foldgate holds', () => {
-  const held: ProxyOptions = { corsOrigins: ['http://app.example'], hosts: ['foldgate.lan'] }
+  const held: ProxyOptions = { corsOrigins: ['http://app.example'], hosts: ['foldgate.lan', 'fe80::1'] }
 
   test.each([
     ['a rebound name', { host: 'evil.example:3653' }, 403],
+    ['a name that begins like an address', { host: '127.0.0.1.evil.example' }, 403],
+    ['a name that begins like localhost', { host: 'localhost.evil.example:3653' }, 403],
+    ['a name that ends like localhost', { host: 'evillocalhost' }, 403],
+    ['a user before a host', { host: 'localhost:3653@evil.example' }, 400],
+    ['a host before a user', { host: 'evil.example:3653@localhost' }, 400],
+    ['a path that ends like localhost', { host: 'evil.example/x.localhost' }, 400],
+    ['a port that is none', { host: 'localhost:x' }, 400],
+    ['no name', { host: '' }, 403],
+    ['any address of this machine', { host: '0.0.0.0:3653' }, 403],
+    ['an address in one number', { host: '2130706433:3653' }, 403],
+    ['an address in hexadecimal', { host: '0x7f.0.0.1' }, 403],
+    ['an address in octal', { host: '0177.0.0.1' }, 403],
+    ['an address that is none', { host: '127.0.0.999' }, 403],
+    ['an address of another machine', { host: '[::ffff:203.0.113.7]' }, 400],
+    ['an IPv6 address with more behind it', { host: '[::1].evil.example' }, 400],
     ["another site's page", { host: 'localhost:3653', origin: 'http://evil.example' }, 403],
+    [
+      "a page of this machine's other server",
+      { host: 'localhost:3653', origin: 'http://localhost:8080' },
+      403,
+    ],
+    ['a page that only begins so', { host: 'localhost:3653', origin: 'http://localhost:36530' }, 403],
+    ['a page by another scheme', { host: 'localhost:3653', origin: 'ftp://localhost:3653' }, 403],
+    [
+      'a page under a listed name of another scheme',
+      { host: 'localhost', origin: 'https://app.example' },
+      403,
+    ],
     ['a page from a file', { host: 'localhost:3653', origin: 'null' }, 403],
+    ['an empty origin', { host: 'localhost:3653', origin: '' }, 403],
     ["another site's image", { host: 'localhost', 'sec-fetch-site': 'cross-site' }, 403],
+    // No origin is sent with an image, and a page at another port of this machine is `same-site`: it was let in.
+    ["an image of this machine's other server", { host: 'localhost', 'sec-fetch-site': 'same-site' }, 403],
+    ['a site that no browser names', { host: 'localhost', 'sec-fetch-site': 'CROSS-SITE' }, 403],
     ['no page at all', { host: '127.0.0.1:3653' }, 200],
+    ['another address of this machine', { host: '127.8.9.10' }, 200],
     ['IPv6', { host: '[::1]:3653' }, 200],
+    ['another spelling', { host: 'LocalHost.:3653' }, 200],
+    ['a name below localhost', { host: 'foldgate.my_app.localhost:3653' }, 200],
     ['a listed name', { host: 'foldgate.lan:3653' }, 200],
+    ['a listed name, spelt in full', { host: 'FOLDGATE.lan.' }, 200],
+    ['a listed IPv6 address', { host: '[fe80::1]:3653' }, 200],
     ['a listed origin', { host: 'localhost', origin: 'http://app.example' }, 200],
+    ['its own page', { host: 'localhost:3653', origin: 'http://localhost:3653' }, 200],
+    ['what its user typed', { host: 'localhost:3653', 'sec-fetch-site': 'none' }, 200],
   ])('answers %s: %o with %i', async (_name, headers, status) => {
     await using upstream = await fakeUpstream(json({}))
     await using proxy = await startProxy(upstream.url, {
       ...held,
-      upstreams: { default: { url: upstream.url, key: 'secret' } },
+      upstreams: { default: { url: upstream.url, key: () => 'secret' } },
     })
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const answer = await rawExchange(
@@ -234,6 +273,50 @@ describe('a key that Foldgate holds', () => {
     expect(answer.statusLine).toContain(` ${status} `)
     const forwarded = upstream.requests.map((request) => request.headers.authorization)
     expect(forwarded).toEqual(status === 200 ? ['Bearer secret'] : [])
+  })
+
+  // What needs no preflight comes without one: the guard is all that stands before the key.
+  test.each([
+    ['a form', 'POST', 'content-type: application/x-www-form-urlencoded'],
+    ['a beacon', 'POST', 'content-type: text/plain;charset=UTF-8'],
+    ['a preflight', 'OPTIONS', 'access-control-request-method: POST'],
+    ['a preflight from the internet', 'OPTIONS', 'access-control-request-private-network: true'],
+    ['a deletion', 'DELETE', 'accept: */*'],
+  ])('%s of another site gets neither upstream nor leave to go on', async (_name, method, line) => {
+    await using upstream = await fakeUpstream(json({}, 200, { 'access-control-allow-origin': '*' }))
+    await using proxy = await startProxy(upstream.url, {
+      ...held,
+      upstreams: { default: { url: upstream.url, key: () => 'secret' } },
+    })
+    for (const path of ['/v1/chat/completions', '/v1/files/a', '/u/default/v1/responses']) {
+      const answer = await rawExchange(
+        proxy.port,
+        `${method} ${path} HTTP/1.1\r\n${closing}Origin: https://evil.example\r\n${line}\r\nContent-Length: 2\r\n\r\n{}`,
+      )
+      expect([answer.statusLine, codeOf(answer)]).toEqual([
+        expect.stringContaining(' 403 '),
+        'origin_not_allowed',
+      ])
+      expect(answer.headers.join('\n').toLowerCase()).not.toContain('access-control-')
+    }
+    expect(upstream.requests).toEqual([])
+  })
+
+  test.each([
+    ['authorization', 403],
+    ['Cookie', 403],
+    ['Ocp-Apim-Subscription-Key', 403],
+    ['x-team', 200],
+  ])('a configured header %s makes it %i for another site', async (name, status) => {
+    await using upstream = await fakeUpstream(json({}))
+    await using proxy = await startProxy(upstream.url, {
+      upstreams: { default: { url: upstream.url, headers: { [name]: 'secret' } } },
+    })
+    const answer = await rawExchange(
+      proxy.port,
+      `GET /v1/models HTTP/1.1\r\n${closing}Origin: http://evil.example\r\n\r\n`,
+    )
+    expect(answer.statusLine).toContain(` ${status} `)
   })
 
   test('without a held key any name and origin is served', async () => {
@@ -252,8 +335,8 @@ describe('a key that Foldgate holds', () => {
     await using proxy = await startProxy(upstream.url, {
       upstreams: { default: { url: upstream.url } },
       clientKeys: [
-        { name: 'first', key: 'fg-1' },
-        { name: 'second', key: 'fg-2' },
+        { name: 'first', keys: () => [new Secret('fg-1')], upstreams: ['*'] },
+        { name: 'second', keys: () => [new Secret('fg-2')], upstreams: ['*'] },
       ],
       handleChat: async (exchange) => {
         names.push(exchange.clientKeyName)

@@ -83,7 +83,7 @@ describe('a credential goes only where requests may take it', () => {
     await using server = await windowServer({})
     await using held = await windowServer({})
     await using stand = windowStand(server.url, {
-      others: { held: { url: held.url, key: 'secret', headers: { 'x-team': 'a' } } },
+      others: { held: { url: held.url, key: () => 'secret', headers: { 'x-team': 'a' } } },
     })
     await stand.ask('m', { upstream: 'held', rawHeaders, target })
     await stand.ask('m', { rawHeaders, target, withholdCredential: true })
@@ -100,7 +100,7 @@ describe('a credential goes only where requests may take it', () => {
     const gemini = { models: [{ name: 'models/m', inputTokenLimit: 9000 }] }
     await using server = await windowServer({}, json(gemini))
     await using stand = windowStand(`${server.origin}/v1beta/openai`, {
-      others: { held: { url: `${server.origin}/g/v1beta/openai`, key: 'secret' } },
+      others: { held: { url: `${server.origin}/g/v1beta/openai`, key: () => 'secret' } },
     })
     await stand.ask('m')
     await stand.ask('m', { upstream: 'held' })
@@ -112,6 +112,37 @@ describe('a credential goes only where requests may take it', () => {
       ['/g/v1beta/models?pageSize=1000', undefined, 'Bearer secret'],
       ['/g/v1beta/models?pageSize=1000', 'secret', undefined],
     ])
+  })
+
+  // A list that the old key had been denied was not asked for with the new one for up to an hour.
+  test('a held key that changes is asked with as if none had been denied, and has the figures of before', async () => {
+    let key = 'revoked'
+    const models = { data: [{ id: 'm', max_model_len: 9000 }] }
+    await using server = await windowServer({
+      'GET /v1/models': (request, outgoing, incoming) =>
+        (request.headers.authorization === 'Bearer revoked' ? json({}, 401) : json(models))(
+          request,
+          outgoing,
+          incoming,
+        ),
+    })
+    await using stand = windowStand(server.url, { settings: { key: () => key }, heldKeyMark: () => key })
+    const asked = () => server.questions.filter(({ url }) => url === '/v1/models').length
+    for (let times = 0; times < 4; times += 1) {
+      expect(await stand.ask('m')).toBeNull()
+      stand.clock.nowMs += 300_000
+    }
+    const before = asked()
+    await stand.ask('m')
+    stand.clock.nowMs += 61_000
+    await stand.ask('m')
+    // Paused by now.
+    expect(asked()).toBe(before)
+    key = 'new'
+    stand.clock.nowMs += 61_000
+    expect((await stand.ask('m'))?.tokens).toBe(9000)
+    key = 'newer'
+    expect(stand.windows.lookup(stand.question('m'))?.tokens).toBe(9000)
   })
 
   test('a redirect is not followed', async () => {

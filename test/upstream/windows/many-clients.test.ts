@@ -96,7 +96,7 @@ describe('made-up credentials', () => {
   // What was known was known by credential, also of servers that never see it: 20 made-up tokens were 280 requests
   // with the key that Foldgate holds, and with its owner's quota.
   test.each([
-    ['whose key Foldgate holds', { key: 'secret' }],
+    ['whose key Foldgate holds', { key: () => 'secret' }],
     ['whose key is among its headers', { headers: { Authorization: 'Bearer secret' } }],
   ])('at an upstream %s are one client to it', async (_what, settings) => {
     await using server = await windowServer({ 'GET /v1/models': { data: [{ id: 'm' }] } })

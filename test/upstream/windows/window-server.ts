@@ -1,4 +1,5 @@
 import type { WindowTrouble } from '../../../src/upstream/windows/ask-json.ts'
+import type { HeldKeyMark } from '../../../src/upstream/held-key-marks.ts'
 import { parseTarget } from '../../../src/upstream/target.ts'
 import { createUpstreams, type UpstreamSettings } from '../../../src/upstream/upstreams.ts'
 import {
@@ -47,6 +48,7 @@ export function windowStand(
   given: {
     readonly timeBoxMs?: number
     readonly settings?: Partial<UpstreamSettings>
+    readonly heldKeyMark?: HeldKeyMark
     readonly others?: Record<string, Partial<UpstreamSettings> & { url: string }>
   } = {},
 ): WindowStand {
@@ -66,6 +68,7 @@ export function windowStand(
   const windows = createServerWindows({
     upstreams,
     nowMs: () => clock.nowMs,
+    ...(given.heldKeyMark === undefined ? {} : { heldKeyMark: given.heldKeyMark }),
     onTrouble: (name: string, what: WindowTrouble) => troubles.push(`${name}: ${what}`),
     ...(given.timeBoxMs === undefined ? {} : { timeBoxMs: given.timeBoxMs }),
   })
