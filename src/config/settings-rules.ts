@@ -14,6 +14,7 @@ export function settingsRules(settings: SettingsFile): readonly RuleProblem[] {
     ...upstreamRules(settings),
     ...clientKeyRules(settings),
     ...openRelayRule(settings),
+    ...openToPagesRule(settings),
     ...adminRule(settings),
   ]
 }
@@ -72,14 +73,29 @@ function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
 
 function openRelayRule({ host, upstreams, client_keys }: SettingsFile): readonly RuleProblem[] {
   if (isLoopback(host) || client_keys.length > 0) return []
+  const holder = keyHolderIn(upstreams)
+  if (holder === null) return []
+  const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder}": anyone could use it`
+  const suggestion = 'add client_keys to foldgate.yaml, or listen on 127.0.0.1'
+  return [{ path: ['host'], of: 'value', message, suggestion, given: [['client_keys']] }]
+}
+
+function openToPagesRule({ cors, upstreams, client_keys }: SettingsFile): readonly RuleProblem[] {
+  if (!cors.origins.includes('*') || client_keys.length > 0) return []
+  const holder = keyHolderIn(upstreams)
+  if (holder === null) return []
+  const message = `"cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "${holder}": any page that is opened on this machine could use it`
+  const suggestion = 'name the origins, or add client_keys to foldgate.yaml'
+  return [{ path: ['cors', 'origins'], of: 'value', message, suggestion, given: [['client_keys']] }]
+}
+
+/** The name of an upstream that Foldgate holds a key for; null where there is none. */
+function keyHolderIn(upstreams: SettingsFile['upstreams']): string | null {
   const holder = Object.entries(upstreams).find(
     ([, { api_key_env, api_key_file, headers }]) =>
       api_key_env !== null || api_key_file !== null || holdsCredential(headers),
   )
-  if (holder === undefined) return []
-  const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder[0]}": anyone could use it`
-  const suggestion = 'add client_keys to foldgate.yaml, or listen on 127.0.0.1'
-  return [{ path: ['host'], of: 'value', message, suggestion, given: [['client_keys']] }]
+  return holder?.[0] ?? null
 }
 
 function adminRule({ admin }: SettingsFile): readonly RuleProblem[] {

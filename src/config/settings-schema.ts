@@ -160,7 +160,9 @@ export const settingsSchema = group({
         { error: 'a list of origins' },
       )
       .default([])
-      .describe('Origins of web pages that may call Foldgate; preflights are answered for them.'),
+      .describe(
+        'Origins of web pages that may call Foldgate; preflights are answered for them. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
+      ),
   })
     .prefault({})
     .describe('Calls from web pages.'),

@@ -198,6 +198,20 @@ test('with a key of its own Foldgate is no open relay: off loopback it needs cli
   expect(await problemsOf({ yaml: withKeys, env, flags: { host: '0.0.0.0' } })).toEqual([])
 })
 
+// With a key of its own Foldgate let in every page that its user happened to open.
+test('with a key of its own it lets in pages of every site only with client keys', async () => {
+  const held = 'upstreams: {default: {api_key_env: MAIN_KEY}}\n'
+  const all = 'cors: {origins: ["https://app.example", "*"]}\n'
+  const env = { MAIN_KEY: 'k', A_KEY: 'a' }
+  expect(await problemsOf({ yaml: held + all, env })).toEqual([
+    'foldgate.yaml:2:17: "cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "default": any page that is opened on this machine could use it — name the origins, or add client_keys to foldgate.yaml',
+  ])
+  expect(await problemsOf({ yaml: all, env })).toEqual([])
+  expect(await problemsOf({ yaml: `${held}cors: {origins: ["https://app.example"]}`, env })).toEqual([])
+  const keys = 'client_keys: [{name: a, key_env: A_KEY}]\n'
+  expect(await problemsOf({ yaml: held + all + keys, env })).toEqual([])
+})
+
 /** Off loopback, with this header for the upstream. */
 const problemsWith = (header: string) =>
   problemsOf({ yaml: `host: 0.0.0.0\nupstreams: {default: {headers: {${header}: k}}}\n` })
