@@ -19,14 +19,18 @@ ENV NODE_ENV=production \
     FOLDGATE_HOST=0.0.0.0 \
     XDG_STATE_HOME=/var/lib
 WORKDIR /app
-COPY package.json LICENSE ./
+COPY package.json LICENSE NOTICE ./
 COPY --from=dependencies /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY profiles profiles
 # Records are the only thing that is written: the image runs with a read-only root.
-RUN mkdir -m 0700 /var/lib/foldgate && chown node:node /var/lib/foldgate
+RUN mkdir -m 0700 /var/lib/foldgate && chown 1000:1000 /var/lib/foldgate
+# Nothing is installed at run time: whoever gets in finds no package manager.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+    /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 VOLUME /var/lib/foldgate
-USER node
+# The base image's `node`, as a number: Kubernetes cannot tell by a name that it is not root.
+USER 1000:1000
 EXPOSE 3653
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 CMD ["node", "dist/main.js", "health"]
 ENTRYPOINT ["node", "dist/main.js"]

@@ -13,15 +13,17 @@ export default defineConfig({
     // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      project('promises', ['test/**/*.test.ts'], ['test/faults/**', 'test/clients/**']),
+      project('promises', ['test/**/*.test.ts'], ['test/faults/**', 'test/clients/**', 'test/examples/**']),
       project('faults', ['test/faults/**/*.test.ts']),
       // Its tests need what `npm run clients` installs.
       project('clients', ['test/clients/*.test.ts']),
+      // And these what `npm run examples` does.
+      project('examples', ['test/examples/*.test.ts']),
     ],
   },
 })
 
-/** Tests that one command runs: `npm test`, `npm run faults`, `npm run clients`. */
+/** Tests that one command runs: `npm test`, `npm run faults`, `npm run clients`, `npm run examples`. */
 function project(name: string, include: string[], exclude: string[] = []) {
   return { extends: true as const, test: { name, include, exclude } }
 }

@@ -59,15 +59,37 @@ test('the compose file builds this repository and mounts what Foldgate is told t
         environment: { FOLDGATE_CONFIG: '/etc/foldgate/foldgate.yaml' },
         volumes: ['.:/etc/foldgate:ro', 'foldgate:/var/lib/foldgate'],
         read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
       },
     },
   })
+})
+
+test('the compose file gives the shutdown its time and takes no image by a tag that moves', async () => {
+  const text = await readFile(join(examples, 'compose.yaml'), 'utf8')
+  const services = composeServices.parse(parse(text)).services
+  const configuration = await loadConfiguration({ flags: {}, env: {}, cwd: examples, builtInDirectory })
+  if (!configuration.ok) throw new Error('not valid')
+  const { delay_s, timeout_s } = configuration.settings.drain
+  const [, seconds = ''] = /^(\d+)s$/.exec(services['foldgate']?.stop_grace_period ?? '') ?? []
+  expect(Number(seconds)).toBeGreaterThanOrEqual(delay_s + timeout_s + 5)
+  const images = Object.values(services).flatMap(({ image = [] }) => image)
+  expect(images.length).toBeGreaterThan(0)
+  for (const image of images) expect(image).toMatch(/^[\w./-]+:\d[\w.-]*$/)
 })
 
 // --- internal ---
 
 /** Files that settings of the pages name. */
 const keyFiles = { 'secrets/openai': 'sk-openai', 'secrets/ci': 'fg-ci' }
+
+const composeServices = z.object({
+  services: z.record(
+    z.string(),
+    z.looseObject({ image: z.string().optional(), stop_grace_period: z.string().optional() }),
+  ),
+})
 
 function upstreamsIn(settings: string): object {
   return z.looseObject({ upstreams: z.looseObject({}).default({}) }).parse(parse(settings)).upstreams

@@ -1,0 +1,255 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfiguration } from '../../src/config/configuration.ts'
+import { commands, flags } from '../../src/config/flags.ts'
+import { settingsSchema } from '../../src/config/settings-schema.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import {
+  containersOf,
+  kinds,
+  kubernetesFiles,
+  ofKind,
+  podsIn,
+  type Container,
+  type KubernetesFile,
+  type PodSpec,
+} from './kubernetes-objects.ts'
+import { root } from './pages.ts'
+
+const port = settingsSchema.parse({}).port
+const variables = new Set<string | null>(flags.map(({ environment }) => environment))
+
+/** The pod that Foldgate runs in, and its container. */
+async function foldgateIn(
+  file: KubernetesFile,
+): Promise<{ readonly pod: PodSpec; readonly container: Container }> {
+  for (const pod of (await podsIn(file)).values()) {
+    const container = containersOf(pod).find(({ name }) => name === 'foldgate')
+    if (container !== undefined) return { pod, container }
+  }
+  throw new Error(`${file} has no container "foldgate"`)
+}
+
+function valueOf(container: Container, name: string): string | undefined {
+  return container.env.find((variable) => variable.name === name)?.value
+}
+
+/**
+ * What Foldgate finds in its container: the files that the pod mounts, in a folder in place of the root, and its
+ * variables. Keys of Secrets are made up.
+ */
+async function startOf(file: KubernetesFile) {
+  const { pod, container } = await foldgateIn(file)
+  const folder = await temporaryFolder()
+  const place = async (path: string, text: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text.replaceAll(/(?<=_file: )\//g, `${folder}/`))
+  }
+  const held = new Map((await ofKind(file, kinds.ConfigMap)).map((map) => [map.metadata.name, map.data]))
+  for (const { name, mountPath } of container.volumeMounts) {
+    const { configMap, secret } = pod.volumes.find((each) => each.name === name) ?? {}
+    for (const { key, path } of configMap?.items ?? []) {
+      const text = held.get(configMap?.name ?? '')?.[key]
+      if (text === undefined) throw new Error(`no key "${key}" for ${path}`)
+      await place(join(mountPath, path), text)
+    }
+    if (secret === undefined) continue
+    for (const key of ['provider', 'application']) await place(join(mountPath, key), `made-up-${key}`)
+  }
+  const env: Record<string, string> = {}
+  for (const { name, value } of container.env) if (value !== undefined) env[name] = value
+  if (env['FOLDGATE_HOST'] === undefined) env['FOLDGATE_HOST'] = '0.0.0.0'
+  env['FOLDGATE_CONFIG'] = join(folder, env['FOLDGATE_CONFIG'] ?? '')
+  return loadConfiguration({ flags: {}, env, cwd: folder, builtInDirectory: join(root, 'profiles') })
+}
+
+describe.each(kubernetesFiles)('%s', (file) => {
+  test('has settings and profiles that Foldgate starts with, keys in files included', async () => {
+    const configuration = await startOf(file)
+    expect(configuration.ok ? [] : configuration.problems).toEqual([])
+    if (!configuration.ok) return
+    expect(configuration.settings.upstreams.get('default')?.url).toBe('https://api.openai.com/v1')
+    // The profile of the ConfigMap is read, not only the built-in one of its name.
+    expect(configuration.files.profiles.get('default')?.keep.recent_messages).toBe(12)
+  })
+
+  test('sets only variables that Foldgate reads, or that stand in one of them', async () => {
+    const { container } = await foldgateIn(file)
+    const values = container.env.map(({ value }) => value ?? '').join(' ')
+    const unknown = container.env.filter(({ name }) => !variables.has(name) && !values.includes(`$(${name})`))
+    expect(unknown).toEqual([])
+  })
+
+  // A Service named foldgate makes Kubernetes set FOLDGATE_PORT=tcp://10.… in every pod of its namespace.
+  test('lets no Service set Foldgate’s variables', async () => {
+    const { pod } = await foldgateIn(file)
+    expect(pod.enableServiceLinks).toBe(false)
+  })
+
+  test('gives the shutdown the time that the settings give it', async () => {
+    const { pod } = await foldgateIn(file)
+    const configuration = await startOf(file)
+    if (!configuration.ok) throw new Error('not valid')
+    const { delay_s, timeout_s } = configuration.settings.drain
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delay_s + timeout_s + 5)
+  })
+
+  test('holds at most half of its memory in bodies', async () => {
+    const { container } = await foldgateIn(file)
+    const [, amount = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(container.resources.limits?.memory ?? '') ?? []
+    const megabytes = Number(amount) * (unit === 'Gi' ? 1024 : 1)
+    const configuration = await startOf(file)
+    if (!configuration.ok) throw new Error('not valid')
+    const { bytes_in_flight_mb, last_bodies_mb } = configuration.settings.limits
+    expect(bytes_in_flight_mb + last_bodies_mb).toBeLessThanOrEqual(megabytes / 2)
+  })
+
+  test('runs everything without root, capabilities or a way to get them, Foldgate on a read-only root', async () => {
+    for (const pod of (await podsIn(file)).values()) {
+      expect(pod.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      })
+      for (const container of containersOf(pod)) {
+        const context = { ...pod.securityContext, ...container.securityContext }
+        expect(context).toMatchObject({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })
+        expect(context['runAsUser']).toBeGreaterThan(0)
+      }
+    }
+    const { pod, container } = await foldgateIn(file)
+    const context = { ...pod.securityContext, ...container.securityContext }
+    expect(context).toMatchObject({ readOnlyRootFilesystem: true, runAsUser: 1000, runAsGroup: 1000 })
+  })
+
+  test('takes no image by a tag that moves', async () => {
+    for (const pod of (await podsIn(file)).values()) {
+      for (const { image } of containersOf(pod)) expect(image).toMatch(/^[\w./-]+:\d[\w.-]*$/)
+    }
+  })
+
+  test('mounts only volumes that it has, and selects pods that it makes', async () => {
+    const deployments = await ofKind(file, kinds.Deployment)
+    for (const { spec } of deployments) {
+      const { spec: pod, metadata } = spec.template
+      const volumes = pod.volumes.map(({ name }) => name)
+      const mounted = containersOf(pod).flatMap((each) => each.volumeMounts.map(({ name }) => name))
+      expect([...new Set(mounted)].sort()).toEqual(volumes.toSorted())
+      expect(metadata.labels).toMatchObject(spec.selector.matchLabels)
+      for (const { labelSelector } of pod.topologySpreadConstraints) {
+        expect(labelSelector.matchLabels).toEqual(spec.selector.matchLabels)
+      }
+    }
+  })
+})
+
+describe('the sidecar', () => {
+  test('is native: it begins before the application, stays, and is probed before it is waited for', async () => {
+    const { pod, container } = await foldgateIn('sidecar.yaml')
+    expect(pod.initContainers).toEqual([container])
+    expect(container).toMatchObject({ restartPolicy: 'Always', ports: [] })
+    expect(container.startupProbe).toBeDefined()
+  })
+
+  test('listens on loopback, where the application looks for it, and nowhere else', async () => {
+    const { pod, container } = await foldgateIn('sidecar.yaml')
+    expect(valueOf(container, 'FOLDGATE_HOST')).toBe('127.0.0.1')
+    const [application] = pod.containers
+    if (application === undefined) throw new Error('no application')
+    expect(valueOf(application, 'OPENAI_BASE_URL')).toBe(`http://127.0.0.1:${port}/v1`)
+    expect(await ofKind('sidecar.yaml', kinds.Service)).toEqual([])
+  })
+
+  test('is probed by a command that Foldgate has, which may take the time that it gives itself', async () => {
+    const { container } = await foldgateIn('sidecar.yaml')
+    for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
+      const [node, script, command = ''] = probe?.exec?.command ?? []
+      expect([node, script]).toEqual(['node', 'dist/main.js'])
+      expect(Object.keys(commands)).toContain(command)
+      expect(probe?.timeoutSeconds).toBeGreaterThan(3)
+      expect(probe).not.toHaveProperty('httpGet')
+    }
+  })
+
+  test('writes its records where the image has its volume', async () => {
+    const { container } = await foldgateIn('sidecar.yaml')
+    const writable = container.volumeMounts.filter(({ readOnly }) => !readOnly)
+    expect(writable.map(({ mountPath }) => mountPath)).toEqual(['/var/lib/foldgate'])
+  })
+})
+
+describe('the deployment', () => {
+  test('has three replicas, of which two stay whatever is rolled out or drained', async () => {
+    const deployments = await ofKind('deployment.yaml', kinds.Deployment)
+    const foldgate = deployments.find(({ metadata }) => metadata.name === 'foldgate')
+    expect(foldgate?.spec.replicas).toBe(3)
+    expect(foldgate?.spec.strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } })
+    const [budget, ...others] = await ofKind('deployment.yaml', kinds.PodDisruptionBudget)
+    expect(others).toEqual([])
+    expect(budget?.spec.minAvailable).toBe(2)
+    expect(budget?.spec.selector).toEqual(foldgate?.spec.selector)
+  })
+
+  test('has Services that lead to ports which the pods have', async () => {
+    const deployments = await ofKind('deployment.yaml', kinds.Deployment)
+    const services = await ofKind('deployment.yaml', kinds.Service)
+    expect(services.map(({ metadata }) => metadata.name)).toEqual(
+      deployments.map(({ metadata }) => metadata.name),
+    )
+    for (const { spec } of services) {
+      const led = deployments.filter(({ spec: { template } }) =>
+        Object.entries(spec.selector).every(([name, value]) => template.metadata.labels[name] === value),
+      )
+      expect(led).toHaveLength(1)
+      const ports = led.flatMap((each) => containersOf(each.spec.template.spec).flatMap((one) => one.ports))
+      for (const { port: asked, targetPort } of spec.ports) {
+        expect(ports).toContainEqual({ name: targetPort, containerPort: asked })
+      }
+    }
+  })
+
+  test('probes what Foldgate answers, on the port that it listens on', async () => {
+    const { container } = await foldgateIn('deployment.yaml')
+    expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
+    expect(container.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
+    expect(container.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
+    expect(container.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' })
+  })
+
+  test('keeps serving until every node knows that it ends', async () => {
+    const { container } = await foldgateIn('deployment.yaml')
+    const configuration = await startOf('deployment.yaml')
+    if (!configuration.ok) throw new Error('not valid')
+    expect(configuration.settings.drain.delay_s).toBeGreaterThan(
+      container.readinessProbe?.periodSeconds ?? 10,
+    )
+  })
+
+  test('holds the provider’s key in a file, and lets nobody in without a key of its own', async () => {
+    const configuration = await startOf('deployment.yaml')
+    if (!configuration.ok) throw new Error('not valid')
+    expect(configuration.settings.client_keys.map(({ name }) => name)).toEqual(['application'])
+    const { pod, container } = await foldgateIn('deployment.yaml')
+    expect(container.env.map(({ name }) => name).filter((name) => /KEY/.test(name))).toEqual([])
+    expect(pod.volumes.find(({ name }) => name === 'keys')?.secret).toMatchObject({ defaultMode: 0o440 })
+  })
+
+  test('shares one store, whose password stands in no file', async () => {
+    const { container } = await foldgateIn('deployment.yaml')
+    const address = valueOf(container, 'FOLDGATE_STORE') ?? ''
+    const [, variable, host, at] = /^redis:\/\/:\$\((\w+)\)@([\w-]+):(\d+)$/.exec(address) ?? []
+    // Kubernetes fills in only variables that stand before the one that names them.
+    const names = container.env.map(({ name }) => name)
+    expect(names.indexOf(variable ?? '')).toBeLessThan(names.indexOf('FOLDGATE_STORE'))
+    const secret = container.env.find(({ name }) => name === variable)?.valueFrom?.secretKeyRef
+    const store = (await podsIn('deployment.yaml')).get('foldgate-store')
+    const asked = store?.containers[0]?.env.find(({ name }) => name === variable)?.valueFrom?.secretKeyRef
+    expect(secret).toBeDefined()
+    expect(asked).toEqual(secret)
+    const services = await ofKind('deployment.yaml', kinds.Service)
+    expect(services.map((each) => [each.metadata.name, each.spec.ports[0]?.port])).toContainEqual([
+      host,
+      Number(at),
+    ])
+  })
+})

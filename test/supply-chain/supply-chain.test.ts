@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { root } from '../docs/pages.ts'
+import { isRuntime, lockIn, manifestIn, packageFolders } from './lock-files.ts'
+
+const exact = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+
+describe.each(packageFolders.map((folder) => [folder === '' ? 'the root' : folder, folder]))(
+  'the package of %s',
+  (_name, folder) => {
+    test('asks for exact versions', async () => {
+      const { dependencies, devDependencies } = await manifestIn(folder)
+      const asked = Object.entries({ ...dependencies, ...devDependencies })
+      expect(asked.length).toBeGreaterThan(0)
+      expect(asked.filter(([, version]) => !exact.test(version))).toEqual([])
+    })
+
+    test('has a lock file that says the same', async () => {
+      const { dependencies, devDependencies } = await manifestIn(folder)
+      const { lockfileVersion, own, installed } = await lockIn(folder)
+      expect(lockfileVersion).toBe(3)
+      expect(own.dependencies).toEqual(dependencies)
+      expect(own.devDependencies).toEqual(devDependencies)
+      const versions = new Map(installed.map(([path, { version }]) => [path, version]))
+      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+        expect([name, versions.get(`node_modules/${name}`)]).toEqual([name, version])
+      }
+    })
+
+    test('installs nothing but what the lock file has a checksum of, from the registry', async () => {
+      const { installed } = await lockIn(folder)
+      const loose = installed.filter(
+        ([, { integrity = '', version, link }]) =>
+          link ||
+          !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ||
+          !exact.test(version.replace(/\+.*$/, '')),
+      )
+      expect(loose).toEqual([])
+      const elsewhere = installed.filter(
+        ([, { resolved }]) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'),
+      )
+      expect(elsewhere).toEqual([])
+    })
+  },
+)
+
+describe('what comes with Foldgate', () => {
+  test('has no install script, and is compiled for no machine', async () => {
+    const { installed } = await lockIn('')
+    const runtime = installed.filter(isRuntime)
+    expect(runtime.length).toBeGreaterThan(10)
+    expect(runtime.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
+    expect(runtime.filter(([, entry]) => entry['os'] !== undefined || entry['cpu'] !== undefined)).toEqual([])
+  })
+
+  test('is under licences that ask for no more than that their text comes along', async () => {
+    const { installed } = await lockIn('')
+    const permissive = new Set([
+      'MIT',
+      'ISC',
+      'Apache-2.0',
+      'BSD-2-Clause',
+      'BSD-3-Clause',
+      '0BSD',
+      'BlueOak-1.0.0',
+    ])
+    const others = installed
+      .filter(isRuntime)
+      .filter(([, { license }]) => !permissive.has(license))
+      .map(([path, { license }]) => [path, license])
+    expect(others).toEqual([])
+  })
+})
+
+test('only one package of all may run a script when it is installed, and that for development only', async () => {
+  const { allowScripts, scripts } = await manifestIn('')
+  expect(allowScripts).toEqual({ node: true })
+  // Foldgate's own install runs none either, wherever it is installed.
+  expect(
+    Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare|pack|publish)/.test(name)),
+  ).toEqual([])
+  const { installed } = await lockIn('')
+  const scripted = installed.filter(([, { hasInstallScript, optional }]) => hasInstallScript && !optional)
+  expect(scripted.map(([path, { dev }]) => [path, dev])).toEqual([['node_modules/node', true]])
+})
+
+test('other packages of the repository are installed without scripts', async () => {
+  expect(await readFile(join(root, 'scripts/install-package.ts'), 'utf8')).toContain("'--ignore-scripts'")
+  for (const folder of packageFolders.filter((each) => each !== '')) {
+    const { scripts } = await manifestIn(folder)
+    expect(scripts).toEqual({})
+  }
+})
