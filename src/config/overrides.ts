@@ -23,6 +23,8 @@ export function flagOrVariable(
   // An empty variable is how compose files spell one that is not set.
   const text = flag.environment === null ? undefined : env[flag.environment]
   if (flag.environment === null || text === undefined || text.trim() === '') return null
+  // Nobody said it: it tells where a Service is that has this name.
+  if (flag.numeric && serviceLink.test(text)) return null
   return { source: flag.environment, text: text.trim() }
 }
 
@@ -51,6 +53,9 @@ export function applyOverrides(raw: unknown, overrides: readonly Override[]): un
 }
 
 // --- internal ---
+
+/** What Kubernetes sets in every pod for the port of a Service: `FOLDGATE_PORT=tcp://10.0.0.1:3653`. */
+const serviceLink = /^\s*(?:tcp|udp|sctp):\/\//
 
 function setAt(raw: unknown, path: readonly string[], value: string | number): unknown {
   const [key, ...rest] = path

@@ -77,6 +77,14 @@ test('flags go before the environment, this before the file, the file before the
   expect(settings.upstreams.get('default')).toMatchObject({ url: 'http://env/v1', concurrency: 3 })
 })
 
+// A Service named foldgate made Kubernetes set FOLDGATE_PORT to its address in every pod that began later: none of the
+// namespace's Foldgates started again, for a port that nobody had set.
+test('what Kubernetes says of a Service of our name is no setting', async () => {
+  const env = { FOLDGATE_PORT: 'tcp://10.96.0.7:80', FOLDGATE_ADMIN_PORT: 'tcp://10.96.0.8:80' }
+  const settings = await settingsOf({ yaml: 'port: 4000\n', env })
+  expect([settings.port, settings.admin.port]).toEqual([4000, 3654])
+})
+
 test('paths in flags are relative to the working directory, those in the file to the file', async () => {
   const files = { 'etc/f.yaml': 'store: {url: "sqlite:a.db"}\narchive: {dir: kept}\n', 'own/x.yaml': '' }
   const settings = await settingsOf({ files, flags: { config: 'etc/f.yaml', profiles: 'own' } })
