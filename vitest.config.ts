@@ -1,6 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/** What has a command of its own, and is no part of `npm test`. */
+const apart = {
+  faults: ['test/faults/**/*.test.ts'],
+  // These two need what their commands install.
+  clients: ['test/clients/**/*.test.ts'],
+  examples: ['test/examples/**/*.test.ts'],
+  page: ['test/admin/page/in-browser.test.ts', 'test/admin/page/with-foldgate.test.ts'],
+  secrets: ['test/process/secrets/whole-life.test.ts'],
+}
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -13,12 +23,8 @@ export default defineConfig({
     // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      project('promises', ['test/**/*.test.ts'], ['test/faults/**', 'test/clients/**', 'test/examples/**']),
-      project('faults', ['test/faults/**/*.test.ts']),
-      // Its tests need what `npm run clients` installs.
-      project('clients', ['test/clients/*.test.ts']),
-      // And these what `npm run examples` does.
-      project('examples', ['test/examples/*.test.ts']),
+      project('promises', ['test/**/*.test.ts'], Object.values(apart).flat()),
+      ...Object.entries(apart).map(([name, include]) => project(name, include)),
     ],
   },
 })
