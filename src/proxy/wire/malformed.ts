@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
 
@@ -7,19 +8,32 @@ import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
  * that are too large or too slow, and CONNECT.
  */
 export function answerMalformed(server: Server, headersMs: number, headerBytesMax: number): void {
-  const answering = new WeakSet<Duplex>()
+  /** The answers that each connection waits for. Clients may send requests before the earlier ones are answered. */
+  const answering = new WeakMap<Duplex, Set<ServerResponse>>()
+  const closing = new WeakSet<Duplex>()
   server.on('request', (incoming, outgoing) => {
-    answering.add(incoming.socket)
-    outgoing.once('close', () => answering.delete(incoming.socket))
+    const { socket } = incoming
+    const answers = answering.get(socket) ?? new Set()
+    answering.set(socket, answers.add(outgoing))
+    outgoing.once('close', () => answers.delete(outgoing))
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const answers = [...(answering.get(socket) ?? [])]
     // An answer on its way must not get another one into its middle.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering.has(socket)) {
-      socket.destroy()
-      return
-    }
-    endWith(socket, explain(error, headersMs, headerBytesMax))
+    const isBroken = answers.some(({ req }) => !req.complete)
+    const isGone = error.code === 'ECONNRESET' || !socket.writable || socket.readableEnded
+    if (isGone || isBroken) socket.destroy()
+    else if (answers.length > 0) closeBehind(socket, answers)
+    else endWith(socket, explain(error, headersMs, headerBytesMax))
   })
+  /** Requests that came whole are answered first: what follows them is none of theirs. */
+  function closeBehind(socket: Socket, answers: readonly ServerResponse[]): void {
+    // Every further piece is an error again.
+    if (closing.has(socket)) return
+    closing.add(socket)
+    // Answers keep to the order of their requests.
+    answers.at(-1)?.once('close', () => socket.destroySoon())
+  }
   server.on('connect', (_incoming, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
     endWith(

@@ -42,9 +42,21 @@ export function serverAround(
   return server
 }
 
-/** What Node would refuse with an empty answer: no `Host` (RFC 9112 section 3.2), an expectation nobody knows. */
-export function requireSense({ httpVersion, headers }: IncomingMessage): void {
-  if (httpVersion !== '1.1') return
+/**
+ * What Node would refuse with an empty answer, or takes although nobody means it: a version that is not spoken here, not
+ * one `Host` (RFC 9112 section 3.2), an expectation nobody knows.
+ */
+export function requireSense({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    // Node's parser takes a line without a version for HTTP/0.9, and `HTTP/2.0` for a version of this protocol.
+    throw new FoldgateError('malformed_request', 'The request is not in HTTP/1.1 or HTTP/1.0.')
+  }
+  if (namesTwoHosts(rawHeaders)) {
+    throw new FoldgateError('malformed_request', 'The request has more than one Host header.', {
+      param: 'host',
+    })
+  }
+  if (httpVersion === '1.0') return
   if (headers.host === undefined) {
     throw new FoldgateError('malformed_request', 'The request has no Host header, which HTTP/1.1 demands.', {
       param: 'host',
@@ -65,6 +77,16 @@ const keepAliveMs = 75_000
 
 /** How often slow headers are looked for at most, in milliseconds. */
 const headersCheckMsMin = 50
+
+/** Node takes the first of them, and whoever stands in front may have taken the other. */
+function namesTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
+}
 
 /** A target or `Host` of which no URL can be made. */
 function refusedBeforeRouting(): Response {
