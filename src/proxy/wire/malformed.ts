@@ -8,31 +8,41 @@ import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
  * that are too large or too slow, and CONNECT.
  */
 export function answerMalformed(server: Server, headersMs: number, headerBytesMax: number): void {
-  /** The answers that each connection waits for. Clients may send requests before the earlier ones are answered. */
+  /**
+   * The answers of each connection whose exchange is not over: the answer is under way, or the request is. Clients may
+   * send requests before the earlier ones are answered.
+   */
   const answering = new WeakMap<Duplex, Set<ServerResponse>>()
   const closing = new WeakSet<Duplex>()
   server.on('request', (incoming, outgoing) => {
     const { socket } = incoming
     const answers = answering.get(socket) ?? new Set()
     answering.set(socket, answers.add(outgoing))
-    outgoing.once('close', () => answers.delete(outgoing))
+    let isAnswered = false
+    const forget = () => {
+      if (isAnswered && incoming.complete) answers.delete(outgoing)
+    }
+    incoming.once('close', forget)
+    outgoing.once('close', () => {
+      isAnswered = true
+      forget()
+    })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const answers = [...(answering.get(socket) ?? [])]
-    // An answer on its way must not get another one into its middle.
-    const isBroken = answers.some(({ req }) => !req.complete)
+    const whole = answers.findLast(({ req }) => req.complete)
     const isGone = error.code === 'ECONNRESET' || !socket.writable || socket.readableEnded
-    if (isGone || isBroken) socket.destroy()
-    else if (answers.length > 0) closeBehind(socket, answers)
+    // An answer on its way must not get another one into its middle.
+    if (isGone || (whole === undefined && answers.some(({ headersSent }) => headersSent))) socket.destroy()
+    else if (whole !== undefined) closeBehind(socket, whole)
     else endWith(socket, explain(error, headersMs, headerBytesMax))
   })
-  /** Requests that came whole are answered first: what follows them is none of theirs. */
-  function closeBehind(socket: Socket, answers: readonly ServerResponse[]): void {
+  /** Requests that came whole are answered first, in their order: what follows the last of them is none of theirs. */
+  function closeBehind(socket: Socket, whole: ServerResponse): void {
     // Every further piece is an error again.
     if (closing.has(socket)) return
     closing.add(socket)
-    // Answers keep to the order of their requests.
-    answers.at(-1)?.once('close', () => socket.destroySoon())
+    whole.once('close', () => socket.destroySoon())
   }
   server.on('connect', (_incoming, socket: Duplex) => {
     socket.on('error', () => socket.destroy())

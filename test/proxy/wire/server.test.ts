@@ -10,6 +10,11 @@ import { eventually } from '../../support/eventually.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
 
+/** A request whose body has these transfer codings, the last of which is chunked. */
+function chunked(codings: string): string {
+  return `POST /v1/x HTTP/1.1\r\n${closing}Transfer-Encoding: ${codings}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
+}
+
 function codeOf(answer: RawAnswer): string | undefined {
   return /"code":"(\w+)"/.exec(answer.body.toString('utf8'))?.[1]
 }
@@ -192,6 +197,10 @@ describe('what only Node takes for HTTP/1.1 is refused', () => {
     ['HTTP/2.0', 'POST /v1/chat/completions HTTP/2.0\r\nContent-Length: 2\r\n\r\n{}', null],
     ['two hosts', `GET /v1/x HTTP/1.1\r\n${closing}Host: other\r\n\r\n`, 'host'],
     ['two hosts in HTTP/1.0', 'GET /v1/x HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 'host'],
+    // Its chunks were undone and the rest sent on as if nothing had been applied: another body than the client's.
+    ['a coding besides chunks', chunked('gzip, chunked'), 'transfer-encoding'],
+    ['a coding in two lines', chunked('gzip\r\nTransfer-Encoding: chunked'), 'transfer-encoding'],
+    ['chunks in HTTP/1.0', chunked('chunked').replace('1.1', '1.0'), 'transfer-encoding'],
   ])('%s', async (_, bytes, param) => {
     await using upstream = await fakeUpstream(json({}))
     await using proxy = await startProxy(upstream.url)
@@ -211,6 +220,8 @@ describe('whatever follows a whole request, that one is answered', () => {
     ['nonsense', [request('/v1/a'), 'nonsense\r\n\r\n'], 1],
     ['nonsense behind two', [request('/v1/a'), request('/v1/b'), 'nonsense\r\n\r\n', request('/v1/c')], 2],
     ['a request behind the last one', [request('/v1/a', 'Connection: close\r\n'), request('/v1/b')], 1],
+    ['chunks that are none', [request('/v1/a'), chunked('chunked').replace('2\r\n', 'nothing\r\n')], 1],
+    ['what is refused', [request('/v1/a'), chunked('gzip, chunked'), request('/v1/b')], 1],
     ['nonsense in many pieces', [request('/v1/a'), ...Array.from({ length: 30 }, () => 'no ')], 1],
   ])('%s', async (_, pieces, answered) => {
     const { promise: isSent, resolve: sent } = Promise.withResolvers<void>()
@@ -232,6 +243,28 @@ describe('whatever follows a whole request, that one is answered', () => {
     expect((await got).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(answered)
     expect(upstream.requests).toHaveLength(answered)
   })
+})
+
+// The rest of an upload that was refused is read and dropped. Where it broke off in nonsense a second answer followed the
+// first, to a request that nobody made.
+test('a refused upload that turns into nonsense has one answer', async () => {
+  await using upstream = await fakeUpstream(json({}))
+  await using proxy = await startProxy(upstream.url)
+  const upload =
+    'POST /u/nobody/v1/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
+  const socket = await openRaw(proxy.port, upload)
+  const got = readToEnd(socket)
+  await readUntil(socket, 'unknown_upstream')
+  socket.write('nonsense')
+  expect((await got).match(/HTTP\/1\.1 /g)).toHaveLength(1)
+})
+
+test('a body in chunks that are none is refused in words', async () => {
+  await using upstream = await fakeUpstream(json({}))
+  await using proxy = await startProxy(upstream.url)
+  const answer = await rawExchange(proxy.port, chunked('chunked').replace('2\r\n', 'nothing\r\n'))
+  expect(codeOf(answer)).toBe('malformed_request')
+  expect(upstream.requests).toEqual([])
 })
 
 describe('upgrades', () => {
