@@ -1,0 +1,29 @@
+import { readOptions } from './options.ts'
+import { runTarget, type TargetReport } from './run-target.ts'
+import { failureLines, tableOf } from './table.ts'
+import { targets } from './targets.ts'
+
+process.exitCode = await fuzz(process.argv.slice(2))
+
+async function fuzz(args: readonly string[]): Promise<number> {
+  const names = targets.map(({ name }) => name)
+  const options = readOptions(args, names, () => Math.floor(Math.random() * 2 ** 31))
+  if (typeof options === 'string') {
+    process.stderr.write(`${options}\n`)
+    return 1
+  }
+  const { seed, path, seconds } = options
+  process.stdout.write(`seed ${seed}\n`)
+  const chosen = targets.filter(({ name }) => options.targets.includes(name))
+  const shares = chosen.reduce((sum, { share }) => sum + share, 0)
+  const reports: TargetReport[] = []
+  for (const target of chosen) {
+    const report = await runTarget(target, { seed, path, seconds: (seconds * target.share) / shares })
+    reports.push(report)
+    process.stdout.write(failureLines(report))
+  }
+  process.stdout.write(`\n${tableOf(reports)}`)
+  const failures = reports.filter(({ failure }) => failure !== null).length
+  process.stdout.write(`${failures} failures\n`)
+  return failures === 0 ? 0 : 1
+}
