@@ -39,7 +39,8 @@ export function fromVariable(
   path: readonly PropertyKey[],
   env: Environment,
 ): { readonly key: Secret | null; readonly problem: KeyProblem | null } {
-  const text = env[variable]?.trim() ?? ''
+  // What every object has (`constructor`) is no variable.
+  const text = Object.hasOwn(env, variable) ? (env[variable]?.trim() ?? '') : ''
   const named = `the environment variable ${nameToShow(variable)}in "${spellPath(path)}"`
   return checked(text, path, named, text === '' ? `${named} is not set` : null)
 }
