@@ -2,7 +2,9 @@ import { readOptions } from './options.ts'
 import { runTarget, type TargetReport } from './run-target.ts'
 import { failureLines, tableOf } from './table.ts'
 import { targets } from './targets.ts'
+import { watchUncaught } from './uncaught.ts'
 
+watchUncaught()
 process.exitCode = await fuzz(process.argv.slice(2))
 
 async function fuzz(args: readonly string[]): Promise<number> {

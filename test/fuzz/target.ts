@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { takeUncaught } from './uncaught.ts'
 
 /** What became of an input, in a few words that many inputs share: "relayed", "400 path_not_allowed". */
 export type Fate = string
@@ -46,6 +47,8 @@ export function openTarget<Value>(parts: {
         const beganMs = performance.now()
         try {
           const fate = await parts.check(input)
+          const uncaught = await takeUncaught()
+          if (uncaught.length > 0) throw new Error(uncaught.join('\n'))
           if (failedAtMs === null) onInput(fate, performance.now() - beganMs)
         } catch (error) {
           if (failedAtMs === null) onInput('failed', performance.now() - beganMs)

@@ -1,9 +1,11 @@
 import type { FuzzTarget } from './target.ts'
 import { bodies } from './targets/bodies.ts'
 import { encodings } from './targets/encodings.ts'
+import { files } from './targets/files.ts'
 import { headers } from './targets/headers.ts'
 import { paths } from './targets/paths.ts'
 import { smuggling } from './targets/smuggling.ts'
+import { stores } from './targets/stores.ts'
 
 /** Everything that is fed bad input, in the order in which it is tried. */
-export const targets: readonly FuzzTarget[] = [bodies, encodings, headers, smuggling, paths]
+export const targets: readonly FuzzTarget[] = [bodies, encodings, headers, smuggling, paths, files, stores]
