@@ -1,3 +1,16 @@
+/**
+ * Feeds a running Foldgate what nobody in his right mind would send, and sees to it that nothing comes of it.
+ *
+ *   npm run fuzz -- [--seconds N] [--target NAME] [--seed N] [--path PATH]
+ *
+ * The targets are in `targets/`, each with what has to hold for it. Most inputs go over raw sockets to the real program,
+ * a process of its own between this one and an upstream that keeps every byte: a crash, a line on stderr, a failure of
+ * Foldgate's own, memory out of bounds or a next client who gets no answer fails the input that came before. `--seconds`
+ * is for all targets together, 40 by default.
+ *
+ * Prints the fuzz counts: how many inputs each target was fed, how long the slowest took, and what became of them. Of an
+ * input that fails the smallest that still does, and how it is tried again; then it exits with 1.
+ */
 import { readOptions } from './options.ts'
 import { runTarget, type TargetReport } from './run-target.ts'
 import { failureLines, tableOf } from './table.ts'

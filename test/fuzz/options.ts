@@ -24,7 +24,7 @@ export function readOptions(
   }
   const { seconds, seed, target, path = null } = given
   if (!/^[1-9]\d*$/.test(seconds)) return '--seconds takes a whole number above 0.'
-  if (seed !== undefined && !/^-?\d{1,10}$/.test(seed)) return '--seed takes a whole number.'
+  if (seed !== undefined && !/^\d{1,10}$/.test(seed)) return '--seed takes a whole number.'
   if (target !== undefined && !known.includes(target))
     return `There is no target ${target}; there are ${known.join(', ')}.`
   if (path !== null && (target === undefined || seed === undefined))

@@ -111,12 +111,6 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   }
 }
 
-/** What a token's holder sends to the admin listener of a stage. */
-export function adminHeaders({ env }: Pick<StageOptions, 'env'>): readonly string[] {
-  const token = env?.['ADMIN_TOKEN']
-  return token === undefined ? [] : [`Authorization: Bearer ${token}`]
-}
-
 // --- internal ---
 
 /** Several times what it takes under good input, and a small part of what a bomb unpacks to. */
@@ -132,4 +126,10 @@ function isGood({ startLine, body }: Received): boolean {
 
 function isCounted(complaint: string): boolean {
   return complaint.includes('a part of Foldgate failed')
+}
+
+/** What a token's holder sends to the admin listener of a stage. */
+function adminHeaders({ env }: Pick<StageOptions, 'env'>): readonly string[] {
+  const token = env?.['ADMIN_TOKEN']
+  return token === undefined ? [] : [`Authorization: Bearer ${token}`]
 }

@@ -1,65 +1,34 @@
 import * as fc from 'fast-check'
+import { texts } from '../texts.ts'
 
-/** Makes another value of one that was kept; `others` are the values beside it. */
-export type DamageValue = (value: string, others: readonly string[]) => string
+/** Makes another value of one that was kept; `beside` are those that lie beside it. */
+export type DamageValue = (value: string, beside: readonly string[]) => string
+
+const oddTexts = texts`
+  x ¦ -1 ¦ NaN ¦ __proto__ ¦ \u0000 ¦ \ud800 ¦ 2999-12-31T00:00:00.000Z ¦ ../.. ¦ ${'x'.repeat(20_000)}
+`
+const oddNumbers = [0, -1, 1, 0.5, -0.5, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 8.64e15 + 1, 4_102_444_800_000]
 
 const odd: readonly unknown[] = [
-  ...[
-    null,
-    true,
-    false,
-    0,
-    -1,
-    1,
-    0.5,
-    -0.5,
-    2 ** 31,
-    2 ** 53,
-    -(2 ** 53),
-    1e308,
-    8.64e15 + 1,
-    4_102_444_800_000,
-  ],
-  ...[
-    '',
-    'x',
-    '-1',
-    'NaN',
-    '__proto__',
-    '\u0000',
-    '\ud800',
-    'x'.repeat(20_000),
-    '2999-12-31T00:00:00.000Z',
-    '../..',
-  ],
-  ...[[], {}, [null], [[]], { length: -1 }, Array.from({ length: 500 }, () => 1)],
+  null,
+  true,
+  false,
+  '',
+  [],
+  {},
+  [null],
+  { length: -1 },
+  ...oddNumbers,
+  ...oddTexts,
 ]
 
-const texts = [
-  ...[
-    '',
-    ' ',
-    'null',
-    '[]',
-    '{}',
-    '0',
-    '""',
-    '"x"',
-    'true',
-    '{',
-    '[1,',
-    'undefined',
-    '\u0000',
-    '\ufeff{}',
-    '{"__proto__":1}',
-  ],
-  ...[
-    '['.repeat(20_000),
-    '{"a":'.repeat(20_000),
-    'x'.repeat(1_000_000),
-    '9'.repeat(400),
-    `{"version":1e999}`,
-  ],
+const others = [
+  '',
+  ...texts`
+    \u0020 ¦ null ¦ [] ¦ {} ¦ 0 ¦ "" ¦ "x" ¦ true ¦ { ¦ [1, ¦ undefined ¦ \u0000 ¦ \ufeff{} ¦ {"__proto__":1}
+    ${'['.repeat(20_000)} ¦ ${'{"a":'.repeat(20_000)} ¦ ${'x'.repeat(1_000_000)} ¦ ${'9'.repeat(400)}
+    {"version":1e999}
+  `,
 ]
 
 const place = fc.integer({ min: 0, max: 1_000 })
@@ -68,7 +37,7 @@ const place = fc.integer({ min: 0, max: 1_000 })
 export const damageValue: fc.Arbitrary<DamageValue> = fc.oneof(
   {
     weight: 2,
-    arbitrary: fc.constantFrom(...texts).map(
+    arbitrary: fc.constantFrom(...others).map(
       (text): DamageValue =>
         () =>
           text,
@@ -86,8 +55,8 @@ export const damageValue: fc.Arbitrary<DamageValue> = fc.oneof(
     weight: 2,
     arbitrary: place.map(
       (at): DamageValue =>
-        (value, others) =>
-          others[indexOf(at, others.length)] ?? value,
+        (value, beside) =>
+          beside[indexOf(at, beside.length)] ?? value,
     ),
   },
   {
@@ -134,16 +103,16 @@ function withOtherField(text: string, share: number, other: unknown): string {
   } catch {
     return text
   }
-  const places: { readonly holder: Record<string, unknown>; readonly key: string }[] = []
+  const places: { readonly holder: object; readonly key: string }[] = []
   const visit = (holder: object): void => {
     for (const [key, inner] of Object.entries(holder)) {
-      places.push({ holder: holder as Record<string, unknown>, key })
+      places.push({ holder, key })
       if (typeof inner === 'object' && inner !== null) visit(inner)
     }
   }
   if (typeof value === 'object' && value !== null) visit(value)
   const chosen = places[indexOf(share, places.length)]
   if (chosen === undefined) return JSON.stringify(other)
-  chosen.holder[chosen.key] = other
+  Reflect.set(chosen.holder, chosen.key, other)
   return JSON.stringify(value)
 }

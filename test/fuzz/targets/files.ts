@@ -90,9 +90,13 @@ function checkProblems(problems: readonly Problem[], file: OddFile): void {
   if (unprintable !== undefined) throw new Error(`a problem that is no line: ${JSON.stringify(unprintable)}`)
   const own = problems.filter(({ source }) => source.endsWith(file.name))
   if (own.length === 0) throw new Error(`nothing about the file: ${lines.join('; ')}`)
-  const isAboutAll = ({ path, message }: Problem) => path === '' && !message.startsWith('cannot be read')
   const astray = own.find((problem) => problem.line === null && !isAboutAll(problem))
   if (astray !== undefined) throw new Error(`a problem without its place: ${formatProblem(astray)}`)
+}
+
+/** A file that cannot be read as a whole has no place to point at. */
+function isAboutAll({ path, message }: Problem): boolean {
+  return path === '' && !message.startsWith('cannot be read')
 }
 
 /** What `foldgate check` says of it, as a program. */
@@ -107,7 +111,7 @@ async function checkByProgram(cwd: string, isOk: boolean): Promise<void> {
     text(child.stderr),
     once(child, 'close'),
   ])
-  const isTold = isOk ? /^ok: /.test(stdout + stderr) : /\d problems?\s*$/.test(stdout + stderr)
+  const isTold = isOk ? stdout.startsWith('ok: ') : /\d problems?\s*$/.test(stdout + stderr)
   if (code !== (isOk ? 0 : 1) || !isTold)
     throw new Error(`foldgate check ends with ${String(code)}: ${stdout}${stderr}`)
 }
@@ -143,10 +147,13 @@ function checkSize({ window, trigger }: Profile, messages: readonly TestMessage[
   const whole = Math.min(window.tokens, window.max ?? Number.POSITIVE_INFINITY)
   // Own counts are those of the encoding; the budget is in the model's own tokens.
   const budget = whole - Math.min(window.output_reserve, Math.floor(whole / 2))
-  const isFixed = ({ role }: TestMessage) => role === 'system' || role === 'user' || role === 'developer'
   const fixedBytes = Buffer.byteLength(JSON.stringify(messages.filter(isFixed)))
   if ((fixedBytes + MARGIN_TOKENS) * (window.ratio ?? 1) <= budget && sent * (window.ratio ?? 1) > budget)
     throw new Error(`sent ${sent} tokens where ${budget} fit`)
+}
+
+function isFixed({ role }: TestMessage): boolean {
+  return role === 'system' || role === 'user' || role === 'developer'
 }
 
 /** What a recap, the frames of messages and the marks of what was cut take at least. */

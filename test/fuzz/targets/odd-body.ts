@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { damageBytes, oddBytes } from './damaged-bytes.ts'
 
 /** A body, described so that a counterexample can be read. */
 export type OddBody = { readonly bytes: () => Buffer; readonly toString: () => string }
@@ -105,95 +106,35 @@ const wrongTypes = fc.oneof(
   ),
 )
 
-type Damage = (body: Buffer) => Buffer
+const fragments = [
+  ...'{ } [ ] " \\ , : - /**/ 123456789012345678901234567890 "messages":[], "role":"system", ,"model":"other"'.split(
+    ' ',
+  ),
+  '"messages":[{"role":"user","content":"other"}],',
+].map((text) => Buffer.from(text))
 
-/** Where in a body, as a share of its length: the same for a smaller one. */
-const place = fc.integer({ min: 0, max: 1_000 })
+const damage = damageBytes([...fragments, ...oddBytes])
 
-const fragments: readonly Buffer[] = [
-  ...[
-    '\u0000',
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    '\\',
-    ',',
-    ':',
-    '\\ud800',
-    '\\udc00',
-    '\\u0000',
-    '1e999',
-    '-',
-    '123456789012345678901234567890',
-    '"messages":[],',
-    '"messages":[{"role":"user","content":"other"}],',
-    '"role":"system",',
-    ',"model":"other"',
-    '/**/',
-    '\u2028',
-    '\u00a0',
-  ].map((text) => Buffer.from(text)),
-  ...[[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8], [0xe2, 0x82], [0xef, 0xbb, 0xbf]].map((bytes) =>
-    Buffer.from(bytes),
-  ),
-]
-
-const damage: fc.Arbitrary<Damage> = fc.oneof(
-  place.map(
-    (at): Damage =>
-      (body) =>
-        body.subarray(0, indexAt(body, at)),
-  ),
-  place.map(
-    (at): Damage =>
-      (body) =>
-        body.subarray(indexAt(body, at)),
-  ),
-  fc.tuple(place, fc.integer({ min: 1, max: 255 })).map(([at, mask]): Damage => (body) => {
-    const changed = Buffer.from(body)
-    const index = indexAt(body, at)
-    changed[index] = (changed[index] ?? 0) ^ mask
-    return changed
-  }),
-  fc.tuple(place, fc.constantFrom(...fragments)).map(([at, fragment]): Damage => (body) => {
-    const index = indexAt(body, at)
-    return Buffer.concat([body.subarray(0, index), fragment, body.subarray(index)])
-  }),
-  fc.constantFrom(...fragments).map(
-    (fragment): Damage =>
-      (body) =>
-        Buffer.concat([fragment, body]),
-  ),
-  fc.constantFrom(...fragments).map(
-    (fragment): Damage =>
-      (body) =>
-        Buffer.concat([body, fragment]),
-  ),
-  fc.tuple(place, place).map(([from, to]): Damage => (body) => {
-    const piece = body.subarray(indexAt(body, Math.min(from, to)), indexAt(body, Math.max(from, to)))
-    return Buffer.concat([body, piece])
+const nestedPlaces = new Map<string, (value: string) => string>(
+  Object.entries({
+    messages: (value: string) => `{"model":"m","messages":${value}}`,
+    message: (value: string) => `{"model":"m","messages":[{"role":"user","content":"a"},${value}]}`,
+    content: (value: string) => `{"model":"m","messages":[{"role":"user","content":${value}}]}`,
+    field: (value: string) => `{"model":"m","messages":[{"role":"user","content":"a","x":${value}}]}`,
+    calls: (value: string) => `{"model":"m","messages":[{"role":"assistant","tool_calls":${value}}]}`,
+    tools: (value: string) => `{"model":"m","tools":${value},"messages":[{"role":"user","content":"a"}]}`,
+    metadata: (value: string) =>
+      `{"model":"m","metadata":${value},"messages":[{"role":"user","content":"a"}]}`,
+    arguments: (value: string) =>
+      `{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":${JSON.stringify(value)}}}]}]}`,
+    all: (value: string) => value,
   }),
 )
-
-const nestedPlaces = {
-  messages: (value: string) => `{"model":"m","messages":${value}}`,
-  message: (value: string) => `{"model":"m","messages":[{"role":"user","content":"a"},${value}]}`,
-  content: (value: string) => `{"model":"m","messages":[{"role":"user","content":${value}}]}`,
-  field: (value: string) => `{"model":"m","messages":[{"role":"user","content":"a","x":${value}}]}`,
-  calls: (value: string) => `{"model":"m","messages":[{"role":"assistant","tool_calls":${value}}]}`,
-  tools: (value: string) => `{"model":"m","tools":${value},"messages":[{"role":"user","content":"a"}]}`,
-  metadata: (value: string) => `{"model":"m","metadata":${value},"messages":[{"role":"user","content":"a"}]}`,
-  arguments: (value: string) =>
-    `{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":${JSON.stringify(value)}}}]}]}`,
-  all: (value: string) => value,
-} as const
 
 /** Brackets in brackets, to a depth at which whoever goes down by calling himself falls. */
 const deep: fc.Arbitrary<OddBody> = fc
   .record({
-    where: fc.constantFrom(...(Object.keys(nestedPlaces) as (keyof typeof nestedPlaces)[])),
+    where: fc.constantFrom(...nestedPlaces.keys()),
     levels: fc.constantFrom(10, 1_000, 5_000, 10_000, 100_000),
     kind: fc.constantFrom('[', '{"a":', '[{"a":'),
     isClosed: fc.boolean(),
@@ -211,7 +152,7 @@ const deep: fc.Arbitrary<OddBody> = fc
         .join('')
       const value =
         kind.repeat(levels) + (kind.endsWith(':') ? '1' : '') + (isClosed ? closing.repeat(levels) : '')
-      const body = nestedPlaces[where](value)
+      const body = nestedPlaces.get(where)?.(value) ?? value
       return Buffer.from(isLong ? body.replace('"messages":[', `"messages":[${LONG_TURNS}`) : body)
     },
     toString: () => JSON.stringify(input),
@@ -263,13 +204,9 @@ function shown(body: Buffer): OddBody {
   return { bytes: () => body, toString: () => JSON.stringify(body.toString('latin1')) }
 }
 
-function indexAt(body: Buffer, place: number): number {
-  return Math.min(Math.floor((body.length * place) / 1_000), Math.max(0, body.length - 1))
-}
-
 function escaped(text: string): string {
   return text.replaceAll(
-    /[^\u0000-\u007f]/g,
+    /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

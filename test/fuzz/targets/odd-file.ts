@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { meant, odd, profileOf, settingsOf, type Values } from './odd-settings.ts'
+import { texts } from '../texts.ts'
 
 /** A file of settings or a profile, and its bytes. */
 export type OddFile = {
@@ -20,45 +21,11 @@ export function oddFile(): fc.Arbitrary<OddFile> {
 // --- internal ---
 
 const fragments = [
-  ...[
-    '\t',
-    '\u0000',
-    '\u0007',
-    '\u001b[2J',
-    '&a ',
-    '*a',
-    '*b',
-    '!!js/function x',
-    '!x ',
-    '---\n',
-    '...\n',
-    ': ',
-    '- ',
-    '"',
-    "'",
-    '`',
-    '@',
-    '%YAML 9.9\n',
-  ],
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    '\n',
-    '\n  ',
-    '\n\t',
-    '<<: *a',
-    '? ',
-    '|',
-    '>-\n',
-    '#',
-    '\ufeff',
-    '\u2028',
-    '\r',
-    'a: &a [*a]\n',
-    '\nwindow: {tokens: 1}\n',
-  ],
+  ...texts`
+    \t ¦ \u0000 ¦ \u0007 ¦ \u001b[2J ¦ &a\u0020 ¦ *a ¦ *b ¦ !!js/function x ¦ !x\u0020 ¦ ---\n ¦ ...\n
+    :\u0020 ¦ -\u0020 ¦ " ¦ ' ¦ \u0060 ¦ @ ¦ %YAML 9.9\n ¦ { ¦ } ¦ [ ¦ ] ¦ \n ¦ \n \u0020 ¦ \n\t
+    <<: *a ¦ ?\u0020 ¦ | ¦ >-\n ¦ # ¦ \ufeff ¦ \u2028 ¦ \r ¦ a: &a [*a]\n ¦ \nwindow: {tokens: 1}\n
+  `,
 ]
 
 const wholes: readonly (() => string)[] = [

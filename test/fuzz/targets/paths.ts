@@ -3,6 +3,7 @@ import { openStage } from '../stage.ts'
 import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
 import { connectRaw } from '../wire/raw-exchange.ts'
 import { openRecordingUpstream, REPLY } from '../wire/recording-upstream.ts'
+import { texts } from '../texts.ts'
 
 /**
  * Request targets that may lead elsewhere: to another host, out of the upstream's path, into a header. They are refused,
@@ -56,81 +57,23 @@ export const paths: FuzzTarget = {
 // --- internal ---
 
 const pieces = [
-  ...[
-    '/',
-    '//',
-    '\\',
-    '/\\',
-    '.',
-    '..',
-    '...',
-    '/./',
-    '/../',
-    '/..',
-    '..;',
-    '/.;/',
-    ';a=b',
-    '?',
-    '#',
-    '@',
-    ':',
-    '*',
-  ],
-  ...[
-    '%2e',
-    '%2E',
-    '%2f',
-    '%5c',
-    '%252e',
-    '%25',
-    '%00',
-    '%0d%0a',
-    '%20',
-    '%c0%af',
-    '%u002e',
-    '%',
-    '%zz',
-    '%ff',
-  ],
-  ...[
-    'v1',
-    'u',
-    'default',
-    'nobody',
-    'healthz',
-    'readyz',
-    'chat/completions',
-    'models',
-    'a',
-    '~',
-    '-',
-    '+',
-    '&key=k',
-  ],
-  ...['\t', ' ', '\r', '\n', '\r\n', '\u0000', '\u007f', '\u0080', '\u00e9', '\u00ff'],
+  ...texts`
+    / ¦ // ¦ \\ ¦ /\\ ¦ . ¦ .. ¦ ... ¦ /./ ¦ /../ ¦ /.. ¦ ..; ¦ /.;/ ¦ ;a=b ¦ ? ¦ # ¦ @ ¦ : ¦ * ¦ %2e
+    %2E ¦ %2f ¦ %5c ¦ %252e ¦ %25 ¦ %00 ¦ %0d%0a ¦ %20 ¦ %c0%af ¦ %u002e ¦ % ¦ %zz ¦ %ff ¦ v1 ¦ u
+    default ¦ nobody ¦ healthz ¦ readyz ¦ chat/completions ¦ models ¦ a ¦ ~ ¦ - ¦ + ¦ &key=k ¦ \t
+    \u0020 ¦ \r ¦ \n ¦ \r\n ¦ \u0000 ¦ \u007f ¦ \u0080 ¦ \u00e9 ¦ \u00ff
+  `,
 ]
 
 function requestTarget(decoyPort: number): fc.Arbitrary<string> {
   const host = `127.0.0.1:${decoyPort}`
   const start = fc.constantFrom(
-    ...['/v1/', '/', '/u/default/v1/', '/u/default/', '/u/nobody/', '/v1', '/u/', ''],
-    ...[
-      `http://${host}/`,
-      `https://${host}/v1/`,
-      `//${host}/`,
-      `/\\${host}/`,
-      `/v1//${host}/`,
-      `/u/default//${host}/`,
-    ],
-    ...[
-      `@${host}/`,
-      `/@${host}/`,
-      `/%2f%2f${host}/`,
-      `/%2f/${host}/`,
-      `${host}`,
-      `HTTP://${host}`,
-      `/http://${host}/`,
-    ],
+    '',
+    ...texts`
+      /v1/ ¦ / ¦ /u/default/v1/ ¦ /u/default/ ¦ /u/nobody/ ¦ /v1 ¦ /u/ ¦ http://${host}/
+      https://${host}/v1/ ¦ //${host}/ ¦ /\\${host}/ ¦ /v1//${host}/ ¦ /u/default//${host}/ ¦ @${host}/
+      /@${host}/ ¦ /%2f%2f${host}/ ¦ /%2f/${host}/ ¦ ${host} ¦ HTTP://${host} ¦ /http://${host}/
+    `,
   )
   return fc.oneof(
     {
@@ -155,7 +98,7 @@ function requestTarget(decoyPort: number): fc.Arbitrary<string> {
 /** What has to arrive; null where nothing may. Written apart from `upstream/target.ts`, so that a mistake there is seen. */
 function targetAtUpstream(target: string): string | null {
   if (!target.startsWith('/') || target.startsWith('//')) return null
-  if (/[\u0000-\u0020\u007f#]/.test(target)) return null
+  if (!/^[\u0021-\u007e\u0080-\u00ff]*$/.test(target) || target.includes('#')) return null
   const [path = ''] = target.split('?')
   const query = target.slice(path.length)
   if (path.includes('\\') || isResolvable(path)) return null

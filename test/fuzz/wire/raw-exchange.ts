@@ -30,18 +30,25 @@ export async function connectRaw(port: number): Promise<RawConnection> {
   const socket: Socket = await openRaw(port)
   const pieces: Buffer[] = []
   let closed = false
-  let wake: () => void = () => {}
+  let wake: (() => void) | null = null
   socket.on('data', (piece: Buffer) => {
     pieces.push(piece)
-    wake()
+    wake?.()
   })
   socket.on('close', () => {
     closed = true
-    wake()
+    wake?.()
   })
 
   function answers(methods: readonly string[]): readonly Answer[] {
-    return readAnswers(Buffer.concat(pieces), methods, closed)
+    const bytes = Buffer.concat(pieces)
+    if (methods.at(-1) !== 'HEAD') return readAnswers(bytes, methods, closed)
+    try {
+      return readAnswers(bytes, methods, closed)
+    } catch {
+      // Where HEAD is not seen for what it is, the refusal has a body.
+      return readAnswers(bytes, [...methods.slice(0, -1), 'GET'], closed)
+    }
   }
   return {
     write: (bytes) => void socket.write(bytes),

@@ -28,7 +28,7 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
   let received: Received[] = []
   let nonsense: string[] = []
   let connections = 0
-  let answerTo: (request: Received) => RawAnswer = () => completionAnswer
+  let answerTo: ((request: Received) => RawAnswer) | null = null
   const sockets = new Set<Socket>()
 
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
           continue
         }
         received.push(request)
-        const { bytes, closes } = answerTo(request)
+        const { bytes, closes } = answerTo?.(request) ?? completionAnswer
         if (closes) socket.end(bytes)
         else socket.write(bytes)
       }

@@ -15,6 +15,10 @@ function chunked(codings: string): string {
   return `POST /v1/x HTTP/1.1\r\n${closing}Transfer-Encoding: ${codings}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
 }
 
+function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
+}
+
 function codeOf(answer: RawAnswer): string | undefined {
   return /"code":"(\w+)"/.exec(answer.body.toString('utf8'))?.[1]
 }
@@ -214,15 +218,13 @@ describe('what only Node takes for HTTP/1.1 is refused', () => {
 // The first word of nonsense behind a request cut the connection, and with it the answer to a request that was in order:
 // a client whose third request was bad got no answer to the two before it either.
 describe('whatever follows a whole request, that one is answered', () => {
-  const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
-
   test.each([
-    ['nonsense', [request('/v1/a'), 'nonsense\r\n\r\n'], 1],
-    ['nonsense behind two', [request('/v1/a'), request('/v1/b'), 'nonsense\r\n\r\n', request('/v1/c')], 2],
-    ['a request behind the last one', [request('/v1/a', 'Connection: close\r\n'), request('/v1/b')], 1],
-    ['chunks that are none', [request('/v1/a'), chunked('chunked').replace('2\r\n', 'nothing\r\n')], 1],
-    ['what is refused', [request('/v1/a'), chunked('gzip, chunked'), request('/v1/b')], 1],
-    ['nonsense in many pieces', [request('/v1/a'), ...Array.from({ length: 30 }, () => 'no ')], 1],
+    ['nonsense', [get('/v1/a'), 'nonsense\r\n\r\n'], 1],
+    ['nonsense behind two', [get('/v1/a'), get('/v1/b'), 'nonsense\r\n\r\n', get('/v1/c')], 2],
+    ['a request behind the last one', [get('/v1/a', 'Connection: close\r\n'), get('/v1/b')], 1],
+    ['chunks that are none', [get('/v1/a'), chunked('chunked').replace('2\r\n', 'nothing\r\n')], 1],
+    ['what is refused', [get('/v1/a'), chunked('gzip, chunked'), get('/v1/b')], 1],
+    ['nonsense in many pieces', [get('/v1/a'), ...Array.from({ length: 30 }, () => 'no ')], 1],
   ])('%s', async (_, pieces, answered) => {
     const { promise: isSent, resolve: sent } = Promise.withResolvers<void>()
     await using upstream = await fakeUpstream(async (...exchange) => {
