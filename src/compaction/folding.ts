@@ -116,14 +116,35 @@ function standingBefore(previous: Stride | null, pins: Pins): number | null {
 
 /** What the distinct system messages from `start` up to an end take when they are quoted. */
 function quotedTokens(subject: Subject, start: number, tokensMax: number): (end: number) => number {
-  const seen = new Set<string>()
-  const sums = [0]
-  for (let index = start; index < subject.messages.length; index += 1) {
+  const known = quotesBySubject.get(subject) ?? new Map<number, Quotes>()
+  quotesBySubject.set(subject, known)
+  const quotes = known.get(start) ?? { seen: new Set(), sums: [0] }
+  // The start behind the system messages stays the same; the one behind the latest user message moves on.
+  if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
+  known.set(start, quotes)
+  return (end) => {
+    extend(quotes, subject, start, end)
+    return Math.min(tokensMax, quotes.sums[Math.max(0, end - start)] ?? 0)
+  }
+}
+
+/** Sums up to one message after the other, as far as they were asked for. */
+type Quotes = { readonly seen: Set<string>; readonly sums: number[] }
+
+/**
+ * A stride is planned anew at many request points of the same conversation: what each of them would add up again is
+ * added up once.
+ */
+const quotesBySubject = new WeakMap<Subject, Map<number, Quotes>>()
+
+const STARTS_MAX = 2
+
+function extend({ seen, sums }: Quotes, subject: Subject, start: number, end: number): void {
+  for (let index = start + sums.length - 1; index < Math.min(end, subject.messages.length); index += 1) {
     const facts = subject.messages[index]?.facts
     const isSystem = facts?.role === 'system' || facts?.role === 'developer'
     const isNew = isSystem && !seen.has(facts.meaning)
     if (isNew) seen.add(facts.meaning)
     sums.push((sums.at(-1) ?? 0) + (isNew ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
   }
-  return (end) => Math.min(tokensMax, sums[Math.max(0, end - start)] ?? 0)
 }

@@ -142,11 +142,13 @@ function* treated(plan: Plan, begun: Draft, aimTokens: number): Steps<Draft> {
     const goalTokens = isAhead ? 0 : aimTokens
     if (draft.tokens <= goalTokens) continue
     const keepResults = pass === 'clear' && !options.smallest ? policy.clear.keep_results : 0
+    const start = draft.fold?.frontier ?? subject.structure.systemCount
+    const { point } = options
     const reach = yield* reachFor(ledger, pass, {
       reach: draft.reach,
       clips,
-      start: draft.fold?.frontier ?? subject.structure.systemCount,
-      end: passEnd(subject, options.point, frame.protectedFrom, keepResults),
+      start,
+      end: passEnd(subject, { start, point, protectedFrom: frame.protectedFrom }, keepResults),
       tokens: draft.tokens,
       goalTokens,
     })

@@ -7,11 +7,18 @@ import type { Subject } from './subject.ts'
 /** The passes that treat single messages, cheapest first. */
 export const treatingPasses = ['render', 'preview', 'clear'] as const
 
-/** Where a pass may reach: up to the protected tail, and not into the newest results that it keeps. */
-export function passEnd(subject: Subject, point: number, protectedFrom: number, keepResults: number): number {
+/**
+ * Where a pass that begins at `start` may reach: up to the protected tail, and not into the newest results that it keeps.
+ * What is folded is not looked through for them: where there are none it would be, from every request point anew.
+ */
+export function passEnd(
+  subject: Subject,
+  { start, point, protectedFrom }: { start: number; point: number; protectedFrom: number },
+  keepResults: number,
+): number {
   let left = keepResults
   let end = point
-  while (end > 0 && left > 0) {
+  while (end > start && left > 0) {
     end -= 1
     if (subject.messages[end]?.facts.role === 'tool') left -= 1
   }

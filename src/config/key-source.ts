@@ -55,7 +55,9 @@ export function fromVariable(
   env: Environment,
   takesSeveral = false,
 ): KeyRead {
-  const { secrets, fault } = secretsIn(env[variable] ?? '', takesSeveral, 'is not set')
+  // What every object has (`constructor`) is no variable.
+  const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : ''
+  const { secrets, fault } = secretsIn(text, takesSeveral, 'is not set')
   if (secrets !== null) return { secrets, problem: null }
   const named = `the environment variable ${nameToShow(variable)}in "${spellPath(path)}"`
   return failed({ ...problemAt(path), message: `${named} ${fault}` })

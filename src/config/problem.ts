@@ -1,3 +1,5 @@
+import { escaped } from '../log.ts'
+
 /** Something wrong with a setting or a profile. */
 export type Problem = {
   /** Where it was written: a file, a flag (`--port`) or an environment variable. */
@@ -17,7 +19,8 @@ export type Problem = {
 export function formatProblem({ source, line, column, message, suggestion }: Problem): string {
   const position = line === null || column === null ? '' : `:${line}:${column}`
   const advice = suggestion === null ? '' : ` — ${suggestion}`
-  return `${source}${position}: ${message}${advice}`
+  // What was written in a file, and the names of files, may hold what a terminal acts on.
+  return escaped(`${source}${position}: ${message}${advice}`)
 }
 
 /** The problems in reading order: flags, variables and files by name, each from its top. */

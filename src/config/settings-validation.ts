@@ -52,11 +52,13 @@ function parseSoundPart(raw: unknown, issues: readonly z.core.$ZodIssue[]): Sett
   let sound = raw
   let wrong = issues
   for (let widened = 0; widened < widenedMax; widened++) {
-    for (const issue of wrong) {
-      const paths =
-        issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
-      for (const path of paths) sound = without(sound, path.slice(0, Math.max(1, path.length - widened)))
-    }
+    const paths = wrong.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
+    )
+    sound = without(
+      sound,
+      paths.map((path) => path.slice(0, Math.max(1, path.length - widened))),
+    )
     const parsed = settingsSchema.safeParse(sound)
     if (parsed.success) return parsed.data
     wrong = parsed.error.issues
@@ -64,14 +66,18 @@ function parseSoundPart(raw: unknown, issues: readonly z.core.$ZodIssue[]): Sett
   return settingsSchema.parse({})
 }
 
-/** A copy without what stands at `path`. A list that loses an entry goes as a whole: entries have places. */
-function without(value: unknown, path: readonly PropertyKey[]): unknown {
-  const [step, ...rest] = path
-  if (step === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
-    return undefined
+/** A copy without what stands at these paths. A list that loses an entry goes as a whole: entries have places. */
+function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+  const isGone = paths.some((path) => path.length === 0)
+  if (isGone || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const pathsBelow = Map.groupBy(paths, ([step]) => step)
   const kept = Object.entries(value).flatMap(([key, child]): [string, unknown][] => {
-    if (key !== step) return [[key, child]]
-    const left = rest.length === 0 ? undefined : without(child, rest)
+    const below = pathsBelow.get(key)
+    if (below === undefined) return [[key, child]]
+    const left = without(
+      child,
+      below.map((path) => path.slice(1)),
+    )
     return left === undefined ? [] : [[key, left]]
   })
   return Object.fromEntries(kept)

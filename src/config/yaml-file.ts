@@ -27,7 +27,10 @@ export type YamlFile = {
 type LinePosition = { readonly line: number; readonly col: number }
 
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
-export const yamlBytesMax = 1024 * 1024
+export const yamlBytesMax = 256 * 1024
+
+/** More than a price list has. What is said of a wrong file takes time for each of its keys, and a proxy may be running. */
+const keysMax = 5_000
 
 /** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
 const aliasesMax = 100
@@ -41,13 +44,26 @@ export function parseYaml(
     return { problems: [problemOf(source, `is larger than ${yamlBytesMax} bytes`, 'is it the right file?')] }
   }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
-  const faults = [...document.errors, ...document.warnings]
-  if (faults.length > 0) {
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    // The parser compares each key of a group with all before it.
+    uniqueKeys: false,
+  })
+  const faults: readonly Fault[] = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
+    code,
+    offset: pos[0],
+  }))
+  const keys = keysOf(document)
+  if (keys.count > keysMax)
+    return { problems: [problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?')] }
+  const told = faults.length > 0 ? faults : keys.repeated
+  if (told.length > 0) {
     return {
-      problems: faults
+      problems: told
         .slice(0, faultsShownMax)
-        .map((fault) => syntaxProblem(source, fault.code, lines.linePos(fault.pos[0]))),
+        .map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))),
     }
   }
   let value: unknown
@@ -75,6 +91,26 @@ export function parseYaml(
 
 /** One fault in the syntax often brings others after it; the first few tell it. */
 const faultsShownMax = 5
+
+type Fault = { readonly code: ErrorCode; readonly offset: number }
+
+/** How many keys a file has, and which of them stand in their group already. */
+function keysOf(document: Document): { readonly count: number; readonly repeated: readonly Fault[] } {
+  const repeated: Fault[] = []
+  let count = 0
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        count += 1
+        if (seen.has(key.value)) repeated.push({ code: 'DUPLICATE_KEY', offset: key.range?.[0] ?? 0 })
+        seen.add(key.value)
+      }
+    },
+  })
+  return { count, repeated }
+}
 
 function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosition): Problem {
   return { source, line, column: col, path: '', ...syntaxAdvice(code) }

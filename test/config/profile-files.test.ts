@@ -100,6 +100,24 @@ test('a file of nested aliases is refused', async () => {
   expect(lines).toEqual(['profiles/x.yaml: its aliases (*name) lead too far — write the values out'])
 })
 
+// A proxy watches the folder. Whoever put another program's data there had it stand still for three minutes, while every
+// one of twenty thousand keys was compared with all the others, and looked for among them.
+test('a file with thousands of keys is the wrong one', async () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`)
+  const { lines } = await read({ 'x.yaml': keys.join('\n'), 'y.json': `{"a": "${'x'.repeat(300_000)}"}` })
+  expect(lines).toEqual([
+    'profiles/x.yaml: holds more than 5000 keys — is it the right file?',
+    'profiles/y.json: is larger than 262144 bytes',
+  ])
+})
+
+// What is wrong is told on a terminal, which obeyed what stood in the file: here it would have cleared the screen.
+test('what a terminal would act on is not printed', async () => {
+  const { lines } = await read({ 'x.yaml': '"\u009b2J": 1\nmodels: ["\u0085"]\ntrigger: "\u007f"\n' })
+  expect(lines[0]).toContain(String.raw`unknown key "\u009b2J"`)
+  for (const line of lines) expect(line).not.toMatch(/\p{Cc}/u)
+})
+
 test('an upstream that foldgate.yaml does not have is told where it is named', async () => {
   const files = { 'a.yaml': 'upstream: cheep\n', 'b.yaml': 'extends: a\nsummary: {upstream: other}\n' }
   const { lines } = await read(files, ['default', 'cheap'])

@@ -300,3 +300,11 @@ test('a scalar where a group belongs is told even when a flag sets a key in it',
     'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream; found 5',
   ])
 })
+
+// Every object has a `constructor`, the environment among them: reading the settings ended in an exception.
+test('a variable that has the name of what every object has is not set', async () => {
+  const lines = await problemsOf({ yaml: 'upstreams: {default: {api_key_env: constructor}}\n' })
+  expect(lines).toEqual([
+    'foldgate.yaml:1:36: the environment variable in "upstreams.default.api_key_env" is not set — set it, or remove the setting',
+  ])
+})

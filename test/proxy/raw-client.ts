@@ -24,13 +24,17 @@ export async function openRaw(port: number, bytes: string | Buffer = ''): Promis
 
 /** Sends bytes as they are and returns what came until the connection closed. */
 export async function rawExchange(port: number, bytes: string | Buffer): Promise<RawAnswer> {
-  const socket = await openRaw(port, bytes)
+  const all = await readToEnd(await openRaw(port, bytes))
+  return parseRaw(Buffer.from(all, 'latin1'))
+}
+
+/** Everything that comes until the connection is closed, as Latin-1. */
+export function readToEnd(socket: Socket): Promise<string> {
   const pieces: Buffer[] = []
-  socket.on('data', (piece) => pieces.push(piece))
-  await new Promise<void>((resolve) => {
-    socket.once('close', () => resolve())
+  socket.on('data', (piece: Buffer) => pieces.push(piece))
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve(Buffer.concat(pieces).toString('latin1')))
   })
-  return parseRaw(Buffer.concat(pieces))
 }
 
 /** Takes an answer apart. */

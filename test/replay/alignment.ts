@@ -1,3 +1,4 @@
+import { BARE_MARK } from '../../src/compaction/recap/recap.ts'
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
 import type { ReceivedRequest } from './stage.ts'
 import type { Subject } from './subject.ts'
@@ -14,7 +15,11 @@ export type Origin =
   | { readonly kind: 'stray' }
 
 /** The origin of every received message, each looked for after the one before it. */
-export function alignment(subject: Subject, point: number, received: ReceivedRequest): readonly Origin[] {
+export function alignment(
+  subject: Pick<Subject, 'messages' | 'indexesOf'>,
+  point: number,
+  received: Pick<ReceivedRequest, 'messages' | 'rawMessages'>,
+): readonly Origin[] {
   let from = 0
   return received.rawMessages.map((text, position) => {
     const kept = subject.indexesOf.get(text)?.find((index) => index >= from && index < point)
@@ -48,7 +53,9 @@ export function isDerived(made: WireMessage, original: WireMessage): boolean {
 function isRecap(message: WireMessage): boolean {
   return (
     message.role === 'user' &&
-    textsOf(message.content).some((text) => /<conversation-(?:recap|summary)/.test(text))
+    textsOf(message.content).some(
+      (text) => /<conversation-(?:recap|summary)/.test(text) || text === BARE_MARK,
+    )
   )
 }
 

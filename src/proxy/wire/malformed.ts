@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
 
@@ -7,19 +8,42 @@ import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
  * that are too large or too slow, and CONNECT.
  */
 export function answerMalformed(server: Server, headersMs: number, headerBytesMax: number): void {
-  const answering = new WeakSet<Duplex>()
+  /**
+   * The answers of each connection whose exchange is not over: the answer is under way, or the request is. Clients may
+   * send requests before the earlier ones are answered.
+   */
+  const answering = new WeakMap<Duplex, Set<ServerResponse>>()
+  const closing = new WeakSet<Duplex>()
   server.on('request', (incoming, outgoing) => {
-    answering.add(incoming.socket)
-    outgoing.once('close', () => answering.delete(incoming.socket))
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // An answer on its way must not get another one into its middle.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering.has(socket)) {
-      socket.destroy()
-      return
+    const { socket } = incoming
+    const answers = answering.get(socket) ?? new Set()
+    answering.set(socket, answers.add(outgoing))
+    let isAnswered = false
+    const forget = () => {
+      if (isAnswered && incoming.complete) answers.delete(outgoing)
     }
-    endWith(socket, explain(error, headersMs, headerBytesMax))
+    incoming.once('close', forget)
+    outgoing.once('close', () => {
+      isAnswered = true
+      forget()
+    })
   })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const answers = [...(answering.get(socket) ?? [])]
+    const whole = answers.findLast(({ req }) => req.complete)
+    const isGone = error.code === 'ECONNRESET' || !socket.writable || socket.readableEnded
+    // An answer on its way must not get another one into its middle.
+    if (isGone || (whole === undefined && answers.some(({ headersSent }) => headersSent))) socket.destroy()
+    else if (whole !== undefined) closeBehind(socket, whole)
+    else endWith(socket, explain(error, headersMs, headerBytesMax))
+  })
+  /** Requests that came whole are answered first, in their order: what follows the last of them is none of theirs. */
+  function closeBehind(socket: Socket, whole: ServerResponse): void {
+    // Every further piece is an error again.
+    if (closing.has(socket)) return
+    closing.add(socket)
+    whole.once('close', () => socket.destroySoon())
+  }
   server.on('connect', (_incoming, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
     endWith(

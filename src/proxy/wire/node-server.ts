@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
 import { answerMalformed } from './malformed.ts'
+import { faultOf } from './sense.ts'
 
 export type ServerLimits = {
   /** How long a request's headers may take to arrive, in milliseconds. */
@@ -32,7 +34,18 @@ export function serverAround(
     requireHostHeader: false,
   })
   answerMalformed(server, headersMs, headerBytesMax)
-  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
+  const ending = new WeakSet<Socket>()
+  server.on('request', (incoming, outgoing) => {
+    // Who does not speak as we do may also end his requests elsewhere: what follows such a one is not read as another.
+    if (ending.has(incoming.socket)) return
+    const fault = faultOf(incoming)
+    if (fault !== null) {
+      faults.set(incoming, fault)
+      ending.add(incoming.socket)
+      outgoing.shouldKeepAlive = false
+    }
+    void listener(incoming, outgoing)
+  })
   // The client is told to go on when its body is wanted (`inviteBody`): a refusal then costs it no upload.
   for (const expectation of ['checkContinue', 'checkExpectation'] as const) {
     server.on(expectation, (incoming, outgoing) => {
@@ -42,23 +55,16 @@ export function serverAround(
   return server
 }
 
-/** What Node would refuse with an empty answer: no `Host` (RFC 9112 section 3.2), an expectation nobody knows. */
-export function requireSense({ httpVersion, headers }: IncomingMessage): void {
-  if (httpVersion !== '1.1') return
-  if (headers.host === undefined) {
-    throw new FoldgateError('malformed_request', 'The request has no Host header, which HTTP/1.1 demands.', {
-      param: 'host',
-    })
-  }
-  if (headers.expect === undefined || /\b100-continue\b/i.test(headers.expect)) return
-  throw new FoldgateError(
-    'invalid_header',
-    'The request expects something that Foldgate does not know: the header may say 100-continue only.',
-    { param: 'expect' },
-  )
+/** Refuses what makes no sense (`faultOf`). Throws `malformed_request` or `invalid_header`. */
+export function requireSense(incoming: IncomingMessage): void {
+  const fault = faults.get(incoming)
+  if (fault !== undefined) throw fault
 }
 
 // --- internal ---
+
+/** Of the requests that make no sense: why. */
+const faults = new WeakMap<IncomingMessage, FoldgateError>()
 
 /** Longer than the idle times of common load balancers, so that they close first, in milliseconds. */
 const keepAliveMs = 75_000

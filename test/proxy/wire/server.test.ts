@@ -5,11 +5,20 @@ import { Secret } from '../../../src/config/secret.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { ListenError, listen } from '../../../src/proxy/wire/listen.ts'
 import { completion, events, fakeUpstream, json, silence } from '../../support/fake-upstream.ts'
-import { openRaw, rawExchange, readUntil, type RawAnswer } from '../raw-client.ts'
+import { openRaw, rawExchange, readToEnd, readUntil, type RawAnswer } from '../raw-client.ts'
 import { startProxy, type ProxyOptions } from '../start-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const closing = 'Host: localhost\r\nConnection: close\r\n'
+
+/** A request whose body has these transfer codings, the last of which is chunked. */
+function chunked(codings: string): string {
+  return `POST /v1/x HTTP/1.1\r\n${closing}Transfer-Encoding: ${codings}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
+}
+
+function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
+}
 
 function codeOf(answer: RawAnswer): string | undefined {
   return /"code":"(\w+)"/.exec(answer.body.toString('utf8'))?.[1]
@@ -182,6 +191,83 @@ describe('what Node would refuse with an empty answer is refused in words', () =
     expect(answer.statusLine).toContain(' 200 ')
     expect(answer.body.toString()).toContain('fine')
   })
+})
+
+// Node's parser takes each of these for a request. The first three were relayed although they name no host; of two hosts
+// the first was believed, and whoever stands in front of Foldgate may have believed the other.
+describe('what only Node takes for HTTP/1.1 is refused', () => {
+  test.each([
+    ['a request line without a version', 'GET /v1/x\r\n\r\n', null],
+    ['HTTP/0.9 by name', 'GET /v1/x HTTP/0.9\r\n\r\n', null],
+    ['HTTP/2.0', 'POST /v1/chat/completions HTTP/2.0\r\nContent-Length: 2\r\n\r\n{}', null],
+    ['two hosts', `GET /v1/x HTTP/1.1\r\n${closing}Host: other\r\n\r\n`, 'host'],
+    ['two hosts in HTTP/1.0', 'GET /v1/x HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 'host'],
+    // Its chunks were undone and the rest sent on as if nothing had been applied: another body than the client's.
+    ['a coding besides chunks', chunked('gzip, chunked'), 'transfer-encoding'],
+    ['a coding in two lines', chunked('gzip\r\nTransfer-Encoding: chunked'), 'transfer-encoding'],
+    ['chunks in HTTP/1.0', chunked('chunked').replace('1.1', '1.0'), 'transfer-encoding'],
+  ])('%s', async (_, bytes, param) => {
+    await using upstream = await fakeUpstream(json({}))
+    await using proxy = await startProxy(upstream.url)
+    const answer = await rawExchange(proxy.port, bytes)
+    expect(answer.statusLine).toContain(' 400 ')
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ error: { code: 'malformed_request', param } })
+    expect(upstream.requests).toEqual([])
+  })
+})
+
+// The first word of nonsense behind a request cut the connection, and with it the answer to a request that was in order:
+// a client whose third request was bad got no answer to the two before it either.
+describe('whatever follows a whole request, that one is answered', () => {
+  test.each([
+    ['nonsense', [get('/v1/a'), 'nonsense\r\n\r\n'], 1],
+    ['nonsense behind two', [get('/v1/a'), get('/v1/b'), 'nonsense\r\n\r\n', get('/v1/c')], 2],
+    ['a request behind the last one', [get('/v1/a', 'Connection: close\r\n'), get('/v1/b')], 1],
+    ['chunks that are none', [get('/v1/a'), chunked('chunked').replace('2\r\n', 'nothing\r\n')], 1],
+    ['what is refused', [get('/v1/a'), chunked('gzip, chunked'), get('/v1/b')], 1],
+    ['nonsense in many pieces', [get('/v1/a'), ...Array.from({ length: 30 }, () => 'no ')], 1],
+  ])('%s', async (_, pieces, answered) => {
+    const { promise: isSent, resolve: sent } = Promise.withResolvers<void>()
+    await using upstream = await fakeUpstream(async (...exchange) => {
+      await isSent
+      await json({ fine: true })(...exchange)
+    })
+    await using proxy = await startProxy(upstream.url)
+    const socket = await openRaw(proxy.port)
+    const got = readToEnd(socket)
+    for (const piece of pieces) {
+      socket.write(piece)
+      await new Promise((resolve) => {
+        setImmediate(resolve)
+      })
+    }
+    await eventually(() => expect(upstream.requests).toHaveLength(answered))
+    sent()
+    expect((await got).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(answered)
+    expect(upstream.requests).toHaveLength(answered)
+  })
+})
+
+// The rest of an upload that was refused is read and dropped. Where it broke off in nonsense a second answer followed the
+// first, to a request that nobody made.
+test('a refused upload that turns into nonsense has one answer', async () => {
+  await using upstream = await fakeUpstream(json({}))
+  await using proxy = await startProxy(upstream.url)
+  const upload =
+    'POST /u/nobody/v1/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
+  const socket = await openRaw(proxy.port, upload)
+  const got = readToEnd(socket)
+  await readUntil(socket, 'unknown_upstream')
+  socket.write('nonsense')
+  expect((await got).match(/HTTP\/1\.1 /g)).toHaveLength(1)
+})
+
+test('a body in chunks that are none is refused in words', async () => {
+  await using upstream = await fakeUpstream(json({}))
+  await using proxy = await startProxy(upstream.url)
+  const answer = await rawExchange(proxy.port, chunked('chunked').replace('2\r\n', 'nothing\r\n'))
+  expect(codeOf(answer)).toBe('malformed_request')
+  expect(upstream.requests).toEqual([])
 })
 
 describe('upgrades', () => {

@@ -1,0 +1,23 @@
+import type { FuzzTarget } from './target.ts'
+import { admin } from './targets/admin.ts'
+import { answers } from './targets/answers.ts'
+import { bodies } from './targets/bodies.ts'
+import { encodings } from './targets/encodings.ts'
+import { files } from './targets/files.ts'
+import { headers } from './targets/headers.ts'
+import { paths } from './targets/paths.ts'
+import { smuggling } from './targets/smuggling.ts'
+import { stores } from './targets/stores.ts'
+
+/** Everything that is fed bad input, in the order in which it is tried. */
+export const targets: readonly FuzzTarget[] = [
+  bodies,
+  answers,
+  encodings,
+  headers,
+  smuggling,
+  paths,
+  files,
+  stores,
+  admin,
+]

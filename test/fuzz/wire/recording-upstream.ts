@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { questionUserAgent } from '../../../src/upstream/windows/ask-json.ts'
+import { readRequest, valuesOf, type WireMessage } from './strict-http.ts'
+
+/** A request as it reached the upstream. */
+export type Received = WireMessage & { readonly method: string; readonly target: string }
+
+/** The bytes of an answer, and whether the connection ends with them. */
+export type RawAnswer = { readonly bytes: Buffer; readonly closes: boolean }
+
+export type RecordingUpstream = {
+  readonly port: number
+  /** With the path `/base/v1`. */
+  readonly url: string
+  /** What was received since they were last taken, Foldgate's own questions left out. */
+  readonly take: () => readonly Received[]
+  /** Bytes that were no request, since they were last taken: nothing that Foldgate sends may be that. */
+  readonly takeNonsense: () => readonly string[]
+  /** What is answered from now on. Default: a chat completion. */
+  readonly answerWith: (answer: (request: Received) => RawAnswer) => void
+  readonly connections: () => number
+  readonly close: () => Promise<void>
+}
+
+/** A server that keeps what it receives byte for byte, and reads it more strictly than any real one. */
+export async function openRecordingUpstream(): Promise<RecordingUpstream> {
+  let received: Received[] = []
+  let nonsense: string[] = []
+  let connections = 0
+  let answerTo: ((request: Received) => RawAnswer) | null = null
+  const sockets = new Set<Socket>()
+
+  const server = createServer((socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {
+      // Whoever gives up an answer resets the connection.
+    })
+    let unread: Buffer = Buffer.alloc(0)
+    socket.on('data', (piece: Buffer) => {
+      unread = unread.length === 0 ? piece : Buffer.concat([unread, piece])
+      for (;;) {
+        const reading = readRequest(unread, 0)
+        if (reading.kind === 'unfinished') return
+        if (reading.kind === 'invalid') {
+          nonsense.push(`${reading.why} in ${JSON.stringify(unread.toString('latin1').slice(0, 600))}`)
+          socket.destroy()
+          return
+        }
+        const { message } = reading
+        const [method = '', target = ''] = message.startLine.split(' ')
+        unread = unread.subarray(message.end)
+        const request = { ...message, method, target }
+        if (valuesOf(message.headers, 'user-agent').includes(questionUserAgent)) {
+          socket.write(notFound)
+          continue
+        }
+        received.push(request)
+        const { bytes, closes } = answerTo?.(request) ?? completionAnswer
+        if (closes) socket.end(bytes)
+        else socket.write(bytes)
+      }
+    })
+    socket.on('end', () => {
+      if (unread.length > 0 && readRequest(unread, 0).kind === 'invalid') nonsense.push('an invalid end')
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/base/v1`,
+    take: () => {
+      const taken = received
+      received = []
+      return taken
+    },
+    takeNonsense: () => {
+      const taken = nonsense
+      nonsense = []
+      return taken
+    },
+    answerWith: (answer) => {
+      answerTo = answer
+    },
+    connections: () => connections,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      })
+    },
+  }
+}
+
+/** What the upstream says when all is well. */
+export const REPLY =
+  '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Fuzzed."},"finish_reason":"stop"}]}'
+
+/** An answer with this status line, these header lines and this body, whose length is stated. */
+export function answerOf(status: string, headers: readonly string[], body: string | Buffer): RawAnswer {
+  const lines = [`HTTP/1.1 ${status}`, ...headers, `content-length: ${Buffer.byteLength(body)}`]
+  return {
+    bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]),
+    closes: false,
+  }
+}
+
+// --- internal ---
+
+const completionAnswer = answerOf('200 OK', ['content-type: application/json'], REPLY)
+
+const notFound = answerOf('404 Not Found', ['content-type: application/json'], '{}').bytes
