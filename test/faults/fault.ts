@@ -1,3 +1,5 @@
+import type { OnEnd } from '../config/temporary-folder.ts'
+
 /** What was observed of a fault, as a line of the table says it. */
 export type Row = {
   /** What met it: a kind of request, or what was done. */
@@ -11,8 +13,8 @@ export type Row = {
 export type Fault = {
   /** What goes wrong, in words. */
   readonly name: string
-  /** Makes it go wrong and tells what came of it. Rejects where a promise was broken. */
-  readonly observe: () => Promise<readonly Row[]>
+  /** Makes it go wrong and tells what came of it, beside others. Rejects where a promise was broken. */
+  readonly observe: (onEnd: OnEnd) => Promise<readonly Row[]>
   /** Why it cannot be made to go wrong here; null or absent where it can. */
   readonly impossible?: string | null
 }
@@ -23,6 +25,4 @@ export type Section = {
   /** What holds for all of them: settings, what is not shown. */
   readonly about: string
   readonly faults: readonly Fault[]
-  /** Whether they may happen beside each other: each has a Foldgate of its own. */
-  readonly isConcurrent: boolean
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { root } from '../docs/pages.ts'
-import type { Row, Section } from './fault.ts'
+import type { Row } from './fault.ts'
 import { faultPage, keyOf, standingPage } from './page.ts'
 import { sections } from './sections.ts'
 
@@ -13,12 +13,19 @@ const hear = (error: unknown) => void unheard.push(error)
 beforeAll(() => void process.on('unhandledRejection', hear))
 afterAll(() => void process.off('unhandledRejection', hear))
 
-describe.concurrent.for(sections.filter(({ isConcurrent }) => isConcurrent))('$title', (section) =>
-  observeSection(section),
-)
-describe.for(sections.filter(({ isConcurrent }) => !isConcurrent))('$title', (section) =>
-  observeSection(section),
-)
+// They mostly wait.
+vi.setConfig({ maxConcurrency: 12 })
+
+describe.concurrent('with a Foldgate each', () => {
+  describe.for(sections)('$title', (section) => {
+    test.for(section.faults)('$name', async (fault, { skip, onTestFinished }) => {
+      if (typeof fault.impossible === 'string') skip(fault.impossible)
+      const rows = await fault.observe(onTestFinished)
+      expect(rows.length).toBeGreaterThan(0)
+      observed.set(keyOf(section, fault.name), rows)
+    })
+  })
+})
 
 describe('what was observed', () => {
   test('threw nothing that nobody heard', () => {
@@ -37,12 +44,3 @@ describe('what was observed', () => {
     await expect(faultPage(sections, observed, await standingPage(page))).toMatchFileSnapshot(page)
   })
 })
-
-function observeSection(section: Section): void {
-  test.for(section.faults)('$name', async (fault, { skip }) => {
-    if (typeof fault.impossible === 'string') skip(fault.impossible)
-    const rows = await fault.observe()
-    expect(rows.length).toBeGreaterThan(0)
-    observed.set(keyOf(section, fault.name), rows)
-  })
-}

@@ -25,19 +25,38 @@ export async function whatWasTold(
   log: readonly string[],
   failed: string | null = null,
 ): Promise<Told> {
+  const events = await eventsUpTo(adminOrigin, conversation)
+  return {
+    ...(await withoutJournal(adminOrigin, log)),
+    events: once(events.toReversed().filter(isTelling).map(eventText)),
+    outcome: failed === null ? null : await outcomeOf(adminOrigin, failed),
+  }
+}
+
+/** The metrics and the log: for where the store fails, and the journal with it. */
+export async function withoutJournal(adminOrigin: string, log: readonly string[]): Promise<Told> {
+  const counted = await whatWasCounted(adminOrigin)
+  return { events: [], counted, outcome: null, logged: whatWasLogged(log) }
+}
+
+/** The same, of the log no more than which part failed. */
+export function withoutReasons(told: Told): Told {
+  return { ...told, logged: once(told.logged.map((line) => line.replace(/: .*$/, ''))) }
+}
+
+/** Resolves once the journal is in the store up to now; `conversation` is any that it may name. */
+export async function eventsUpTo(adminOrigin: string, conversation: string): Promise<readonly ToldEvent[]> {
+  const before = await eventsNow(adminOrigin)
   // Rows are written behind. One that comes after all others tells that these are there.
   await askAdmin(adminOrigin, `/conversations/${conversation}/compact`, { method: 'POST' })
-  const events = await eventually(async () => {
-    const found = eventsSchema.parse(JSON.parse((await askAdmin(adminOrigin, '/events')).text)).events
-    if (!found.some(({ type }) => type === LAST)) throw new Error('the journal is not written yet')
-    return found
-  })
-  return {
-    events: once(events.toReversed().filter(isTelling).map(eventText)),
-    counted: await whatWasCounted(adminOrigin),
-    outcome: failed === null ? null : await outcomeOf(adminOrigin, failed),
-    logged: whatWasLogged(log),
-  }
+  return eventually(
+    async () => {
+      const found = await eventsNow(adminOrigin)
+      if (marks(found) <= marks(before)) throw new Error('the journal is not written yet')
+      return found
+    },
+    { timeout: 25_000 },
+  )
 }
 
 /** The counters that went up. */
@@ -69,6 +88,8 @@ export function toldText({ events, counted, outcome, logged }: Told): string {
 
 // --- internal ---
 
+type ToldEvent = z.output<typeof eventSchema>
+
 const LAST = 'compact-requested'
 
 const eventSchema = z.object({ type: z.string(), reason: z.string().nullable() })
@@ -92,6 +113,14 @@ const counters: readonly { name: string; label: string; ordinary: readonly strin
   { name: 'foldgate_summary_calls_total', label: 'outcome', ordinary: ['written'] },
 ]
 
+async function eventsNow(adminOrigin: string): Promise<readonly ToldEvent[]> {
+  return eventsSchema.parse(JSON.parse((await askAdmin(adminOrigin, '/events?limit=500')).text)).events
+}
+
+function marks(events: readonly ToldEvent[]): number {
+  return events.filter(({ type }) => type === LAST).length
+}
+
 async function outcomeOf(adminOrigin: string, conversation: string): Promise<string | null> {
   const { text } = await askAdmin(adminOrigin, `/conversations/${conversation}`)
   const { rows } = detailSchema.parse(JSON.parse(text))
@@ -99,11 +128,11 @@ async function outcomeOf(adminOrigin: string, conversation: string): Promise<str
 }
 
 /** Compactions are no trouble; summaries that failed are. */
-function isTelling({ type, reason }: z.output<typeof eventSchema>): boolean {
+function isTelling({ type, reason }: ToldEvent): boolean {
   return type !== LAST && type !== 'stride' && !(type === 'summary' && reason === 'written')
 }
 
-function eventText({ type, reason }: z.output<typeof eventSchema>): string {
+function eventText({ type, reason }: ToldEvent): string {
   return `\`${type}\` ${reason ?? ''}`.trim()
 }
 

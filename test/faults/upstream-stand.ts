@@ -4,12 +4,13 @@ import type { RunningFoldgate } from '../support/foldgate.ts'
 import { rawMessages } from '../proxy/post-chat.ts'
 import type { Row } from './fault.ts'
 import { merged } from './merged.ts'
+import { seenText } from './seen-text.ts'
 import { startWatched } from './start-watched.ts'
 import { toldText, whatWasTold } from './told.ts'
 import { ask, type Seen } from './wire/ask.ts'
 import { goodAnswer, textOfAnswer, wholeOnWire, type GoodAnswer } from './wire/good-answer.ts'
 import { rawUpstream, type Play, type RawRequest, type RawUpstream } from './wire/raw-upstream.ts'
-import { nextRequest, requestKinds, WINDOW_TOKENS, type RequestKind } from './wire/request-kinds.ts'
+import { nextRequest, requestKinds, smallWindow, type RequestKind } from './wire/request-kinds.ts'
 
 /** How an upstream fails one request of a kind, and what of its answer the client is owed all the same. */
 export type Failing = {
@@ -44,22 +45,7 @@ export async function observeUpstreamFault(fault: UpstreamFault): Promise<readon
   return merged(rows, requestKinds.length)
 }
 
-/** What a client saw, as a cell of the table says it. */
-function seenText(seen: Seen): string {
-  const { status, ownCode } = seen
-  if (status === null) return 'the connection ends without an answer'
-  const parts = [ownCode === null ? `\`${status}\`` : `\`${status}\` \`${ownCode}\``]
-  const retryAfter = seen.header('retry-after')
-  if (retryAfter !== null) parts.push(`\`retry-after: ${retryAfter}\``)
-  const action = seen.header('x-foldgate-action') ?? ''
-  if (!ordinaryActions.has(action)) parts.push(`\`${action}\``)
-  if (seen.isWhole) return parts.join(', ')
-  return `${parts.join(', ')}, then the connection is cut`
-}
-
 // --- internal ---
-
-const ordinaryActions: ReadonlySet<string> = new Set(['', 'relayed', 'compacted'])
 
 const well: Play = (socket) => void socket.write(wholeOnWire(goodAnswer(nextRequest)))
 
@@ -70,7 +56,7 @@ async function observeOne(fault: UpstreamFault, kind: RequestKind): Promise<Row>
     upstream: upstream.url,
     upstreams: { default: { url: upstream.url, concurrency: 1 } },
     settings: { limits: { ...fault.limits, concurrent: 2 } },
-    profile: { window: { tokens: WINDOW_TOKENS, output_reserve: 1_024 } },
+    profile: smallWindow,
   })
   try {
     return await meet(fault, kind, { upstream, foldgate, adminOrigin })

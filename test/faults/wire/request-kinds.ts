@@ -10,17 +10,21 @@ export type RequestKind = {
   readonly isCompacted: boolean
 }
 
-/** The window of the profile under which the long conversation is compacted, in tokens. */
-export const WINDOW_TOKENS = 8_192
+/** The profile under which the long conversation is compacted. */
+export const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 
 const short: readonly TestMessage[] = [{ role: 'user', content: 'Is the "nightly run" over?' }]
 
-// Ends with a user's message, which no compaction may touch.
-const long: readonly TestMessage[] = [
-  ...longRun(30, 4),
-  { role: 'assistant', content: 'Repaired.' },
-  { role: 'user', content: 'Now write the "changelog", please.' },
-]
+/** Is compacted in that window. Ends with a user's message, which no compaction may touch. */
+export function longConversation(seed = 4): readonly TestMessage[] {
+  return [
+    ...longRun(30, seed),
+    { role: 'assistant', content: 'Repaired.' },
+    { role: 'user', content: 'Now write the "changelog", please.' },
+  ]
+}
+
+const long = longConversation()
 
 export const requestKinds: readonly RequestKind[] = [
   chat('plain', short, {}),
