@@ -13,8 +13,8 @@ const hear = (error: unknown) => void unheard.push(error)
 beforeAll(() => void process.on('unhandledRejection', hear))
 afterAll(() => void process.off('unhandledRejection', hear))
 
-// They mostly wait.
-vi.setConfig({ maxConcurrency: 12 })
+// They mostly wait, but deadlines are among what is tested.
+vi.setConfig({ maxConcurrency: 6, testTimeout: 60_000 })
 
 describe.concurrent('with a Foldgate each', () => {
   describe.for(sections)('$title', (section) => {

@@ -1,3 +1,4 @@
+import { clockFaults } from './clock-faults.ts'
 import type { Section } from './fault.ts'
 import { brokenConnections, nonsense, refusals, slowAnswers } from './upstream-faults.ts'
 import { diskFaults } from './programs/disk-faults.ts'
@@ -6,7 +7,7 @@ import { logFaults } from './programs/log-faults.ts'
 import { signalFaults } from './programs/signal-faults.ts'
 import { startFaults } from './programs/start-faults.ts'
 import { redisFaults, redisImpossible } from './stores/redis-faults.ts'
-import { sqliteFaults } from './stores/sqlite-faults.ts'
+import { sqliteClockFaults, sqliteFaults } from './stores/sqlite-faults.ts'
 import { observeStoreFault } from './stores/store-stand.ts'
 import { summaryFaults } from './summary-faults.ts'
 import { observeUpstreamFault, type UpstreamFault } from './upstream-stand.ts'
@@ -69,6 +70,15 @@ export const sections: readonly Section[] = [
     about:
       'A program of its own, with conversations and streams under way. The upstream takes four requests at a time; the others are in line.',
     faults: [killFault, ...signalFaults, ...logFaults],
+  },
+  {
+    title: 'The clock',
+    about:
+      'Foldgate measures waits with a clock that never jumps; what holds for a while, and is kept beyond the process, goes by the time of day.',
+    faults: [
+      ...clockFaults,
+      ...sqliteClockFaults.map((fault) => ({ name: fault.name, observe: () => observeStoreFault(fault) })),
+    ],
   },
 ]
 

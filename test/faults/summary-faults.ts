@@ -42,7 +42,9 @@ async function observeSummaryFault(fault: UpstreamFault): Promise<readonly Row[]
 async function observeIn(mode: (typeof modes)[number], fault: UpstreamFault): Promise<Row> {
   await using main = await fakeUpstream(completion('Understood.'))
   const failing = fault.fails(goodSummary, nextRequest, () => Promise.resolve())
-  await using model = await rawUpstream(failing.play ?? (() => {}))
+  await using model = await rawUpstream(failing.play ?? (() => {}), {
+    isClosedOnce: fault.isClosed === true,
+  })
   if (failing.play === null) await model.close()
   const { foldgate, adminOrigin } = await startWatched({
     upstream: main.url,

@@ -44,19 +44,25 @@ export function withoutReasons(told: Told): Told {
   return { ...told, logged: once(told.logged.map((line) => line.replace(/: .*$/, ''))) }
 }
 
+/** The same without words of waiting where others say why: a busy machine adds those. */
+export function withoutWaits(told: Told): Told {
+  const logged = told.logged.filter((line) => !line.endsWith('store: no answer'))
+  return logged.length === 0 ? told : { ...told, logged }
+}
+
 /** Resolves once the journal is in the store up to now; `conversation` is any that it may name. */
 export async function eventsUpTo(adminOrigin: string, conversation: string): Promise<readonly ToldEvent[]> {
   const before = await eventsNow(adminOrigin)
   // Rows are written behind. One that comes after all others tells that these are there.
-  await askAdmin(adminOrigin, `/conversations/${conversation}/compact`, { method: 'POST' })
-  return eventually(
-    async () => {
-      const found = await eventsNow(adminOrigin)
-      if (marks(found) <= marks(before)) throw new Error('the journal is not written yet')
-      return found
-    },
-    { timeout: 25_000 },
-  )
+  await eventually(async () => {
+    const asked = await askAdmin(adminOrigin, `/conversations/${conversation}/compact`, { method: 'POST' })
+    if (asked.status !== 202) throw new Error(`The mark was answered ${asked.status} ${asked.text}`)
+  }, PATIENT)
+  return eventually(async () => {
+    const found = await eventsNow(adminOrigin)
+    if (marks(found) <= marks(before)) throw new Error('the journal is not written yet')
+    return found
+  }, PATIENT)
 }
 
 /** The counters that went up. */
@@ -89,6 +95,9 @@ export function toldText({ events, counted, outcome, logged }: Told): string {
 // --- internal ---
 
 type ToldEvent = z.output<typeof eventSchema>
+
+/** A store that failed is left alone for up to ten seconds. */
+const PATIENT = { timeout: 20_000 }
 
 const LAST = 'compact-requested'
 

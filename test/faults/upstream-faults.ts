@@ -11,7 +11,7 @@ const atOnce = ['plain', 'streamed', 'relayed'] as const
 
 /** An upstream that ends its answer before it should, or never begins it. */
 export const brokenConnections: readonly UpstreamFault[] = [
-  { name: 'refuses the connection', fails: () => ({ play: null, owed: null, isAll: false }) },
+  { name: 'refuses the connection', isClosed: true, fails: () => ({ play: null, owed: null, isAll: false }) },
   { name: 'resets before the headers', fails: () => none(reset) },
   { name: 'closes before the headers', fails: () => none(end) },
   { name: 'resets in the middle of the headers', fails: ({ head }) => none(after(head.slice(0, -8), reset)) },

@@ -26,6 +26,8 @@ export type Failing = {
 
 export type UpstreamFault = {
   readonly name: string
+  /** Whether nobody listens while it lasts. */
+  readonly isClosed?: boolean
   /** The kinds of request for which it makes sense. Default: all. */
   readonly kinds?: readonly RequestKind['name'][]
   readonly fails: (answer: GoodAnswer, kind: RequestKind, client: ClientBytes) => Failing
@@ -51,7 +53,7 @@ const well: Play = (socket) => void socket.write(wholeOnWire(goodAnswer(nextRequ
 
 /** Each Foldgate has a single place at the upstream: one that is not given back holds up the next request for good. */
 async function observeOne(fault: UpstreamFault, kind: RequestKind): Promise<Row> {
-  await using upstream = await rawUpstream(well)
+  await using upstream = await rawUpstream(well, { isClosedOnce: fault.isClosed === true })
   const { foldgate, adminOrigin } = await startWatched({
     upstream: upstream.url,
     upstreams: { default: { url: upstream.url, concurrency: 1 } },

@@ -3,7 +3,7 @@ import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { expect } from 'vitest'
 import { conversationOfNext, lostOf, send, untilUsed } from '../conversation-walk.ts'
 import type { Fault, Row } from '../fault.ts'
-import { eventsUpTo, toldText, whatWasTold, withoutJournal } from '../told.ts'
+import { eventsUpTo, toldText, whatWasTold, withoutJournal, withoutWaits } from '../told.ts'
 import { endInOrder, linesOf, programFolder, startProgram } from './program-stand.ts'
 import { diskImpossible, serveOnSmallDisk, type DiskState, type SmallDisk } from './small-disk.ts'
 
@@ -69,7 +69,7 @@ function whileUsed({ name, settings, part, breaks, mends }: DiskFault): Fault {
       const after = await send(url, upstream, 3)
       const told = await whatWasTold(adminOrigin, await conversationOfNext(url), linesOf(foldgate))
       await endInOrder(foldgate)
-      return row('compacted', toldText(told), lostOf(first, [during, after]))
+      return row('compacted', toldText(withoutWaits(told)), lostOf(first, [during, after]))
     },
   }
 }

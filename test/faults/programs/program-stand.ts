@@ -29,10 +29,9 @@ export async function startProgram<Started extends Program & { readonly url: str
   for (let attempt = 1; ; attempt += 1) {
     const admin = await adminPlace()
     const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
-    const isWatched = await fetch(`${admin.origin}/healthz`).then(
-      () => true,
-      () => false,
-    )
+    // Another program may have been faster, and would answer in its place.
+    const [line] = await foldgate.said(/.*listens on .*/)
+    const isWatched = line.includes(`the admin listener is at ${admin.origin}`)
     if (isWatched) return { ...foldgate, adminOrigin: admin.origin }
     await endInOrder(foldgate)
     expect(attempt, `an admin listener in ${cwd}`).toBeLessThan(ATTEMPTS_MAX)

@@ -13,15 +13,15 @@ import { linesOf } from './program-stand.ts'
 export const signalFaults: readonly Fault[] = [
   {
     name: 'SIGTERM under load',
-    observe: (onEnd) => observe({ timeoutS: 20, code: 0, then: ({ release }) => release(), onEnd }),
+    observe: (onEnd) => observe({ timeoutS: 20, code: 0, meanwhile: ({ release }) => release(), onEnd }),
   },
   {
     name: 'SIGTERM under load, and answers outlive `drain.timeout_s`',
-    observe: (onEnd) => observe({ timeoutS: 0, code: 0, then: () => {}, onEnd }),
+    observe: (onEnd) => observe({ timeoutS: 0, code: 0, meanwhile: () => {}, onEnd }),
   },
   {
     name: 'SIGTERM under load, and another one',
-    observe: (onEnd) => observe({ timeoutS: 60, code: 1, then: ({ signal }) => signal(), onEnd }),
+    observe: (onEnd) => observe({ timeoutS: 60, code: 1, meanwhile: ({ signal }) => signal(), onEnd }),
   },
 ]
 
@@ -34,10 +34,10 @@ type Ending = {
   readonly code: number
   readonly onEnd: OnEnd
   /** What happens once it has begun to end. */
-  readonly then: (acts: { readonly release: () => void; readonly signal: () => void }) => void
+  readonly meanwhile: (acts: { readonly release: () => void; readonly signal: () => void }) => void
 }
 
-async function observe({ timeoutS, code, then, onEnd }: Ending): Promise<readonly Row[]> {
+async function observe({ timeoutS, code, meanwhile, onEnd }: Ending): Promise<readonly Row[]> {
   await using holding = await holdingUpstream(completion('Understood.'))
   const { foldgate, running } = await underLoad(holding, timeoutS, onEnd)
   foldgate.child.kill('SIGTERM')
@@ -47,7 +47,7 @@ async function observe({ timeoutS, code, then, onEnd }: Ending): Promise<readonl
     expect(seen.status, 'an answer to a newcomer').toBeNull()
     return seen
   })
-  then({ release: holding.release, signal: () => void foldgate.child.kill('SIGTERM') })
+  meanwhile({ release: holding.release, signal: () => void foldgate.child.kill('SIGTERM') })
   const seen = await Promise.all(running)
   expect(await foldgate.ended).toBe(code)
 

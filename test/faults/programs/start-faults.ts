@@ -5,17 +5,27 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { output } from '../../process/program.ts'
+import { openSqliteStore } from '../../../src/stores/sqlite-store.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { freePort } from '../../support/free-port.ts'
 import { conversationOfNext, lostOf, send } from '../conversation-walk.ts'
 import type { Fault } from '../fault.ts'
 import { toldText, whatWasTold } from '../told.ts'
+import { overwrite } from '../stores/damage.ts'
 import { endInOrder, linesOf, programFolder, startUsual } from './program-stand.ts'
 
 /** What may be wrong with the store when the program starts. */
 export const startFaults: readonly Fault[] = [
   atStart('the SQLite file is garbage', async (cwd) => {
     await writeFile(join(cwd, 'store.sqlite'), 'garbage '.repeat(1_000))
+    return { url: 'sqlite:store.sqlite', end: () => {} }
+  }),
+  atStart('the SQLite file is damaged behind its first page', async (cwd) => {
+    const path = join(cwd, 'store.sqlite')
+    const store = await openSqliteStore({ path, bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+    await store.put('key', 'value'.repeat(10_000))
+    await store.close()
+    await overwrite(path)
     return { url: 'sqlite:store.sqlite', end: () => {} }
   }),
   atStart('the SQLite file is another program’s database', async (cwd) => {
@@ -62,6 +72,10 @@ function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fau
         const told = await whatWasTold(foldgate.adminOrigin, conversation, linesOf(foldgate))
         await endInOrder(foldgate)
 
+        // As good as a restart: what was kept in memory has ended with the one before.
+        const again = await startUsual(cwd, upstream.url, onEnd)
+        const afterwards = await send(again.url, upstream, 3)
+        await endInOrder(again)
         const required = JSON.stringify({ ...settings, store: { url, required: true } })
         await writeFile(join(cwd, 'foldgate.yaml'), required)
         const refused = await output(['--upstream', upstream.url], { cwd, onEnd })
@@ -74,7 +88,7 @@ function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fau
             met: 'compacted',
             seen: '`200`',
             recorded: anywhere(toldText(told)),
-            lost: lostOf(first, [later]),
+            lost: lostOf(first, [later, afterwards]),
           },
           {
             met: 'the start, with `store.required`',

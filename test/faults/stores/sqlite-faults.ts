@@ -1,8 +1,9 @@
-import { mkdtemp, open, rm, truncate } from 'node:fs/promises'
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { journalNames } from '../../../src/stores/store.ts'
+import { overwrite, settle } from './damage.ts'
 import type { FailingStore, StoreFault } from './store-stand.ts'
 
 /** What may happen to a file that is in use. */
@@ -40,16 +41,6 @@ export const sqliteFaults: readonly StoreFault[] = [
       })),
   },
   {
-    name: 'the clock goes forward by a year: every row has outlived its time',
-    isNoticed: false,
-    open: () => withFile((path) => ({ breaks: () => shiftRows(path, -YEAR_MS), mends: null })),
-  },
-  {
-    name: 'the clock goes back by a year: every row is from the future',
-    isNoticed: false,
-    open: () => withFile((path) => ({ breaks: () => shiftRows(path, YEAR_MS), mends: null })),
-  },
-  {
     name: 'it is deleted',
     isNoticed: false,
     open: () =>
@@ -59,6 +50,20 @@ export const sqliteFaults: readonly StoreFault[] = [
         },
         mends: null,
       })),
+  },
+]
+
+/** The clock jumps between two requests. */
+export const sqliteClockFaults: readonly StoreFault[] = [
+  {
+    name: 'of SQLite it goes forward by a year: every row has outlived its time',
+    isNoticed: false,
+    open: () => withFile((path) => ({ breaks: () => shiftRows(path, -YEAR_MS), mends: null })),
+  },
+  {
+    name: 'of SQLite it goes back by a year: every row is from the future',
+    isNoticed: false,
+    open: () => withFile((path) => ({ breaks: () => shiftRows(path, YEAR_MS), mends: null })),
   },
 ]
 
@@ -76,25 +81,6 @@ async function withFile(
   }
 }
 
-/** Takes what is in the write-ahead log into the file, so that it is the file that is read. */
-function settle(path: string): void {
-  const other = new DatabaseSync(path)
-  other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  other.close()
-}
-
-/** All but the first page, which says that it is a database. */
-async function overwrite(path: string): Promise<void> {
-  settle(path)
-  const file = await open(path, 'r+')
-  try {
-    const { size } = await file.stat()
-    await file.write(Buffer.alloc(size - PAGE_BYTES, 'garbage '), 0, size - PAGE_BYTES, PAGE_BYTES)
-  } finally {
-    await file.close()
-  }
-}
-
 /** Moves the ends of all rows: the clock of a store is the system's, which stays where it is here. */
 function shiftRows(path: string, byMs: number): void {
   const other = new DatabaseSync(path)
@@ -105,5 +91,3 @@ function shiftRows(path: string, byMs: number): void {
 }
 
 const YEAR_MS = 365 * 86_400_000
-
-const PAGE_BYTES = 4_096

@@ -4,7 +4,15 @@ import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../../support/fake-upstream.ts'
 import type { Row } from '../fault.ts'
 import { startWatched, type Watched } from '../start-watched.ts'
-import { eventsUpTo, toldText, whatWasTold, withoutJournal, withoutReasons, type Told } from '../told.ts'
+import {
+  eventsUpTo,
+  toldText,
+  whatWasTold,
+  withoutJournal,
+  withoutReasons,
+  withoutWaits,
+  type Told,
+} from '../told.ts'
 import { conversationOfNext, lostOf, send, untilUsed, type Sent } from '../conversation-walk.ts'
 import { smallWindow } from '../wire/request-kinds.ts'
 
@@ -69,7 +77,7 @@ export async function observeStoreFault(fault: StoreFault): Promise<readonly Row
   }
   const restarted = await afterRestart(failing.url, upstream, goOn)
   const lost = lostOf(first, [during, after, restarted])
-  const recorded = toldText(fault.reasonsVary === true ? withoutReasons(told) : told)
+  const recorded = toldText(fault.reasonsVary === true ? withoutReasons(told) : withoutWaits(told))
   return [{ met: 'compacted', seen: '`200`', recorded, lost }]
 }
 

@@ -30,7 +30,10 @@ export type RawUpstream = {
 }
 
 /** An upstream that speaks in bytes: a server that knows no HTTP but where a request ends. */
-export async function rawUpstream(first: Play): Promise<RawUpstream> {
+export async function rawUpstream(
+  first: Play,
+  { isClosedOnce = false }: { readonly isClosedOnce?: boolean } = {},
+): Promise<RawUpstream> {
   const requests: RawRequest[] = []
   const sockets = new Set<Socket>()
   let play = first
@@ -62,11 +65,13 @@ export async function rawUpstream(first: Play): Promise<RawUpstream> {
   }
 
   let server = createServer(serve)
-  // Its address is used while nobody listens there.
-  const port = await freePort()
+  // An address that is used while nobody listens there has to stay nobody's.
+  let port = isClosedOnce ? await freePort() : 0
   const open = async () => {
     server = createServer(serve)
     await once(server.listen(port, '127.0.0.1'), 'listening')
+    const address = server.address()
+    port = typeof address === 'object' ? (address?.port ?? 0) : 0
   }
   const close = async () => {
     const closed = new Promise<void>((resolve) => {
