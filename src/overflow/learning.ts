@@ -85,7 +85,7 @@ export function createWindowLearner(options: WindowLearnerOptions): WindowLearne
 
   function learn(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): void {
     const lessons = lessonsFor(key)
-    dropExpired(lessons, nowMs)
+    dropExpired(lessons, nowMs, lifetimeMs)
     const { stated } = lessons
     const isKnown = stated?.by === 'refusal' && stated.tokens === tokens && stated.kind === kind
     lessons.stated = { tokens, kind, by: 'refusal', untilMs: nowMs + lifetimeMs }
@@ -95,7 +95,7 @@ export function createWindowLearner(options: WindowLearnerOptions): WindowLearne
 
   function learnCut(key: ModelKey, { tokens, kind }: StatedWindow, nowMs: number): boolean {
     const lessons = lessonsFor(key)
-    dropExpired(lessons, nowMs)
+    dropExpired(lessons, nowMs, lifetimeMs)
     if (lessons.stated?.by === 'refusal') return false
     // Said again it holds no longer: its end is the probe upwards.
     if (lessons.stated !== null && lessons.stated.tokens <= tokens) return false
@@ -117,7 +117,7 @@ export function createWindowLearner(options: WindowLearnerOptions): WindowLearne
   function lookup(key: ModelKey, conversation: string, nowMs: number): StatedWindow | null {
     const lessons = entries.get(nameOfModel(key))
     if (lessons === undefined) return null
-    dropExpired(lessons, nowMs)
+    dropExpired(lessons, nowMs, lifetimeMs)
     const { stated, unstated } = lessonsFor(key)
     const refused = confirmedFor(conversation, unstated)
     const guess = refused === null ? null : guessFrom(refused)
@@ -159,7 +159,7 @@ export function createWindowLearner(options: WindowLearnerOptions): WindowLearne
     snapshot(key, nowMs) {
       const lessons = entries.get(nameOfModel(key))
       if (lessons === undefined) return null
-      dropExpired(lessons, nowMs)
+      dropExpired(lessons, nowMs, lifetimeMs)
       return isEmpty(lessons) ? null : writeLessons(lessons)
     },
     restore(key, snapshot, how, nowMs) {
@@ -168,7 +168,7 @@ export function createWindowLearner(options: WindowLearnerOptions): WindowLearne
       if (given === null) return
       const known = how === 'beside' ? entries.get(name) : undefined
       const lessons = known === undefined ? given : joinedLessons(known, given)
-      dropExpired(lessons, nowMs)
+      dropExpired(lessons, nowMs, lifetimeMs)
       if (isEmpty(lessons)) entries.delete(name)
       else moveToEnd(entries, name, lessons, entriesMax)
     },

@@ -23,10 +23,15 @@ export function noLessons(): Lessons {
   return { stated: null, unstated: new Map() }
 }
 
-export function dropExpired(lessons: Lessons, nowMs: number): void {
-  if (lessons.stated !== null && lessons.stated.untilMs <= nowMs) lessons.stated = null
-  for (const [conversation, { untilMs }] of lessons.unstated) {
-    if (untilMs <= nowMs) lessons.unstated.delete(conversation)
+/** Drops what has ended. What would hold for longer than a lesson may was learnt before the clock went back: it ends in time. */
+export function dropExpired(lessons: Lessons, nowMs: number, lifetimeMs: number): void {
+  const { stated, unstated } = lessons
+  const untilMsMax = nowMs + lifetimeMs
+  if (stated !== null && stated.untilMs <= nowMs) lessons.stated = null
+  else if (stated !== null && stated.untilMs > untilMsMax) lessons.stated = { ...stated, untilMs: untilMsMax }
+  for (const [conversation, lesson] of unstated) {
+    if (lesson.untilMs <= nowMs) unstated.delete(conversation)
+    else if (lesson.untilMs > untilMsMax) unstated.set(conversation, { ...lesson, untilMs: untilMsMax })
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a Redis-compatible server does with journals in one step, in Lua. `{foldgate}:journal:NAME` is a stream, whose
  * entries have a row's group, or nothing, and its text. The server's clock is in their ids, so that what has outlived
- * its time is told by its id, and let go before anything else is done; the stream goes with its last row.
+ * its time is told by its id, and let go before anything is read or deleted; the stream goes with its last row.
  *
  * Every script is given the journal, and the lifetime of rows in milliseconds or 0. `MINID` and exclusive
  * ids need Redis 6.2. An older one refuses to add rows, so that it has none, and all else works there.
@@ -24,10 +24,12 @@ const existing = (nothing: string): string =>
   `${named}if redis.call('EXISTS', stream) == 0 then return ${nothing} end${letGoOld}`
 
 /** Adds rows. Further arguments: how many rows the journal may hold, then the group and the text of each. */
-export const appendRowsScript = `${named}${letGoOld}
+export const appendRowsScript = `${named}
+-- A server without room refuses these; behind a first deletion it would let everything through.
 for index = 4, #ARGV, 2 do
   redis.call('XADD', stream, '*', 'group', ARGV[index], 'text', ARGV[index + 1])
 end
+${letGoOld}
 redis.call('XTRIM', stream, 'MAXLEN', ARGV[3])
 if lifetime > 0 then redis.call('PEXPIRE', stream, lifetime) else redis.call('PERSIST', stream) end
 return 0`

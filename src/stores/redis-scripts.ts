@@ -55,6 +55,8 @@ if if_absent then
   local standing = redis.call('GET', place)
   if standing then return standing end
 end
+-- A server without room refuses this; behind a first deletion it would let everything through.
+redis.call('SET', place, value)
 forget(key)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -121,7 +121,9 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     },
     lease: async (key, holder, leaseMs) => {
       const nowMs = Date.now()
-      return statements.lease.run(key, holder, nowMs + leaseMs, nowMs).changes === 1
+      // Granted before the clock went back: it must not last for as long as that went. A step of a correction is less.
+      const untilMsMax = nowMs + 2 * leaseMs
+      return statements.lease.run(key, holder, nowMs + leaseMs, nowMs, untilMsMax).changes === 1
     },
     release: async (key, holder) => void statements.release.run(key, holder),
     close: async () => {
@@ -191,7 +193,7 @@ function prepareStatements(database: DatabaseSync) {
     lease: database.prepare(
       'INSERT INTO leases (key, holder, expires_ms) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE ' +
         'SET holder = excluded.holder, expires_ms = excluded.expires_ms ' +
-        'WHERE leases.holder = excluded.holder OR leases.expires_ms <= ?',
+        'WHERE leases.holder = excluded.holder OR leases.expires_ms <= ? OR leases.expires_ms > ?',
     ),
     release: database.prepare('DELETE FROM leases WHERE key = ? AND holder = ?'),
     pages: database.prepare('PRAGMA page_count'),

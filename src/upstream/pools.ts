@@ -1,5 +1,6 @@
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
 import type { UpstreamAddress } from './address.ts'
+import { connectorFor } from './connector.ts'
 
 /** The environment's HTTP proxies. Empty strings where there are none. */
 export type HttpProxies = {
@@ -51,7 +52,7 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
       if (proxyAgent !== null && !address.loopback) return { dispatcher: proxyAgent, throughProxy: true }
       let pool = pools.get(address.origin)
       if (pool === undefined) {
-        pool = new Pool(address.origin, { ...connection, connect: { timeout: options.connectMs } })
+        pool = new Pool(address.origin, { ...connection, connect: connectorFor(options) })
         pools.set(address.origin, pool)
       }
       return { dispatcher: pool, throughProxy: false }

@@ -36,6 +36,17 @@ describe('a stated window', () => {
     expect(learner.lookup(key, 'a', hourMs)).toBeNull()
   })
 
+  // The clock was a day ahead until it was corrected, and a window that had been learnt by then lasted for that day.
+  test('that was learnt before the clock went back expires in time all the same', () => {
+    const learner = open()
+    learner.learn(key, total(8192), 24 * hourMs)
+    learner.learnUnstated(keyed('n'), 'a', 9000, 24 * hourMs)
+    expect(learner.lookup(key, 'a', 0)).toEqual(total(8192))
+    expect(learner.lookup(keyed('n'), 'a', 0)).not.toBeNull()
+    expect(learner.lookup(key, 'a', hourMs)).toBeNull()
+    expect(learner.lookup(keyed('n'), 'a', hourMs)).toBeNull()
+  })
+
   test('is replaced by a newer one, raised by a success that disproves it, and forgotten on demand', () => {
     const learner = open()
     learner.learn(key, total(8192), 0)

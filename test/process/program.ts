@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { temporaryFolder } from '../config/temporary-folder.ts'
+import { temporaryFolder, type OnEnd } from '../config/temporary-folder.ts'
 
 export type Program = {
   readonly child: ChildProcess
@@ -18,6 +18,8 @@ export type ProgramOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** Default: this Node and `src/main.ts`. */
   readonly command?: readonly [string, string]
+  /** Who ends it, if nobody else does. Default: the running test. */
+  readonly onEnd?: OnEnd
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -44,7 +46,8 @@ function runProgram(args: readonly string[], options: ProgramOptions): Program {
   const ended = new Promise<number | string>((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal ?? ''))
   })
-  onTestFinished(async () => {
+  const { onEnd = onTestFinished } = options
+  onEnd(async () => {
     if (child.exitCode === null) child.kill('SIGKILL')
     await ended
   })
@@ -85,10 +88,11 @@ export async function serve(args: readonly string[], options: ProgramOptions) {
 }
 
 /** A folder with these settings and this one profile, for one program or several that share them. */
-export function settingsFolder(settings: object, profile: object): Promise<string> {
+export function settingsFolder(settings: object, profile: object, onEnd?: OnEnd): Promise<string> {
   // JSON is YAML.
-  return temporaryFolder({
+  const files = {
     'foldgate.yaml': JSON.stringify(settings),
     'profiles/default.yaml': JSON.stringify(profile),
-  })
+  }
+  return temporaryFolder(files, onEnd)
 }

@@ -171,6 +171,19 @@ describe('the file', () => {
     expect(reader.prepare('SELECT id FROM journal_events').all()).toEqual([{ id: 6 }])
   })
 
+  // A writer died while the clock was a day ahead. Until that day was over nobody else could write its summary.
+  test('holds nobody up by a lease that was granted before the clock went back', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const store = await openAt(path)
+    await store.lease('summary', 'dead', 60_000)
+    expect(await store.lease('summary', 'other', 60_000)).toBe(false)
+    const clock = new DatabaseSync(path)
+    clock.exec('UPDATE leases SET expires_ms = expires_ms + 86400000')
+    clock.close()
+    expect(await store.lease('summary', 'other', 60_000)).toBe(true)
+    expect(await store.lease('summary', 'third', 60_000)).toBe(false)
+  })
+
   test('gives its room back when it is emptied, and keeps no trace of what was deleted', async () => {
     const folder = await temporaryFolder()
     const path = join(folder, 'store.sqlite')

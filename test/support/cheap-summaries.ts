@@ -3,7 +3,7 @@ import type { Upstreams } from './foldgate.ts'
 import type { SummaryModel } from './summary-model.ts'
 
 /** The settings by which Foldgate reaches the stand-in, beside its default upstream. */
-export function cheapUpstream(model: SummaryModel): Upstreams {
+export function cheapUpstream(model: Pick<SummaryModel, 'url'>): Upstreams {
   return { [NAME]: { url: model.url } }
 }
 

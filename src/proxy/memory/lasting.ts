@@ -28,9 +28,17 @@ export function createLasting<Value>(options: LastingOptions<Value>): Lasting<Va
   function standing(name: string): { value: Value; untilMs: number } | null {
     const entry = entries.get(name)
     if (entry === undefined) return null
-    if (entry.untilMs > nowMs()) return entry
-    entries.delete(name)
-    return null
+    const now = nowMs()
+    if (entry.untilMs <= now) {
+      entries.delete(name)
+      return null
+    }
+    // Set before the clock went back: it must not last for as long as that went.
+    const untilMsMax = now + lifetimeMs(entry.value)
+    if (entry.untilMs <= untilMsMax) return entry
+    const shortened = { value: entry.value, untilMs: untilMsMax }
+    entries.set(name, shortened)
+    return shortened
   }
 
   return {

@@ -27,7 +27,14 @@ export function createRateLimits({
     note: (key, retryAfterMs) => {
       untilMs.set(nameOf(key), nowMs() + Math.min(retryAfterMs ?? USUAL_MS, LONGEST_MS))
     },
-    isLimited: (key) => (untilMs.get(nameOf(key)) ?? 0) > nowMs(),
+    isLimited: (key) => {
+      const name = nameOf(key)
+      const until = untilMs.get(name) ?? 0
+      const untilMax = nowMs() + LONGEST_MS
+      // Noted before the clock went back: it must not last for as long as that went.
+      if (until > untilMax) untilMs.set(name, untilMax)
+      return until > nowMs()
+    },
   }
 }
 

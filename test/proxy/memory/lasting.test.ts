@@ -21,6 +21,17 @@ test('what a replica learnt whose clock is a day ahead ends in time all the same
   expect(values.get('name')).toBeNull()
 })
 
+// The clock was a day ahead until it was corrected, and what had been learnt by then lasted for that day.
+test('what was learnt before the clock went back ends in time all the same', () => {
+  const clock = { nowMs: 100 * HOUR_MS }
+  const values = lastingAt(clock)
+  values.set('name', 'strict')
+  clock.nowMs -= 24 * HOUR_MS
+  expect(values.get('name')).toBe('strict')
+  clock.nowMs += HOUR_MS
+  expect(values.get('name')).toBeNull()
+})
+
 test.each([null, 'strict', {}, { value: 1, untilMs: 2e6 }, { value: 'other', untilMs: Number.NaN }])(
   'a snapshot that is damaged changes nothing beside what is known: %j',
   (snapshot) => {
