@@ -5,11 +5,14 @@ import { defineConfig } from 'vitest/config'
 const apart = {
   faults: ['test/faults/**/*.test.ts'],
   // These two need what their commands install.
-  clients: ['test/clients/**/*.test.ts'],
-  examples: ['test/examples/**/*.test.ts'],
+  clients: ['test/clients/*.test.ts'],
+  examples: ['test/examples/*.test.ts'],
   page: ['test/admin/page/in-browser.test.ts', 'test/admin/page/with-foldgate.test.ts'],
   secrets: ['test/process/secrets/whole-life.test.ts'],
 }
+
+/** Packages bring tests of their own. */
+const installed = ['**/node_modules/**']
 
 export default defineConfig({
   test: {
@@ -23,13 +26,13 @@ export default defineConfig({
     // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      project('promises', ['test/**/*.test.ts'], Object.values(apart).flat()),
+      project('promises', ['test/**/*.test.ts'], [...installed, ...Object.values(apart).flat()]),
       ...Object.entries(apart).map(([name, include]) => project(name, include)),
     ],
   },
 })
 
-/** Tests that one command runs: `npm test`, `npm run faults`, `npm run clients`, `npm run examples`. */
+/** Tests that one command runs: `npm test`, `npm run faults` and so on. */
 function project(name: string, include: string[], exclude: string[] = []) {
   return { extends: true as const, test: { name, include, exclude } }
 }
