@@ -55,14 +55,19 @@ export async function untilUsed(url: string, adminOrigin: string): Promise<void>
 
 /**
  * What Foldgate no longer knew of a conversation as it went on. Of the client's nothing can be lost here: every request
- * had its answer.
+ * had its answer. A store that has failed is left alone for a while, and how long is chance (`mayMissId`): a request by
+ * then may go by an id of its own.
  */
-export function lostOf(first: Sent, later: readonly Sent[]): string {
+export function lostOf(
+  first: Sent,
+  later: readonly Sent[],
+  { mayMissId = false }: { readonly mayMissId?: boolean } = {},
+): string {
+  const isRenamed = later.some(({ conversation }) => conversation !== first.conversation)
+  const isChanged = later.some(({ view }) => !isBeginning(first.view, view))
   const parts = [
-    ...(later.some(({ conversation }) => conversation !== first.conversation)
-      ? ["the conversation's id"]
-      : []),
-    ...(later.some(({ view }) => !isBeginning(first.view, view)) ? ["a hit of the provider's cache"] : []),
+    ...(mayMissId ? ["at most the conversation's id"] : isRenamed ? ["the conversation's id"] : []),
+    ...(isChanged ? ["a hit of the provider's cache"] : []),
   ]
   return parts.length === 0 ? 'nothing' : `${parts.join(', ')}; nothing of the client's`
 }

@@ -13,7 +13,7 @@ import { summaryFaults } from './summary-faults.ts'
 import { observeUpstreamFault, type UpstreamFault } from './upstream-stand.ts'
 
 const STORE =
-  'A conversation that stands compacted goes on while the fault lasts and after it, and once more after a restart. Every request is answered as if nothing were wrong; what is lost is at most what Foldgate knew of the conversation.'
+  'A conversation that stands compacted goes on while the fault lasts and after it, and once more after a restart. Every request is answered as if nothing were wrong; what is lost is at most what Foldgate knew of the conversation, and what is sent of it begins with the same bytes. A store that has failed is left alone for a while, and a request by then may go by an id of its own.'
 
 /** Everything that is made to go wrong, in the order of the page. */
 export const sections: readonly Section[] = [

@@ -76,7 +76,7 @@ export async function observeStoreFault(fault: StoreFault): Promise<readonly Row
     await watched.foldgate.close()
   }
   const restarted = await afterRestart(failing.url, upstream, goOn)
-  const lost = lostOf(first, [during, after, restarted])
+  const lost = lostOf(first, [during, after, restarted], { mayMissId: fault.isNoticed })
   const recorded = toldText(fault.reasonsVary === true ? withoutReasons(told) : withoutWaits(told))
   return [{ met: 'compacted', seen: '`200`', recorded, lost }]
 }
