@@ -1,6 +1,7 @@
 import { clockFaults } from './clock-faults.ts'
 import type { Section } from './fault.ts'
-import { brokenConnections, nonsense, refusals, slowAnswers } from './upstream-faults.ts'
+import { nonsense, refusals } from './upstream-answers.ts'
+import { brokenConnections, slowAnswers } from './upstream-connections.ts'
 import { diskFaults } from './programs/disk-faults.ts'
 import { killFault } from './programs/kill-fault.ts'
 import { logFaults } from './programs/log-faults.ts'

@@ -44,9 +44,9 @@ export function withoutReasons(told: Told): Told {
   return { ...told, logged: once(told.logged.map((line) => line.replace(/: .*$/, ''))) }
 }
 
-/** The same without words of waiting where others say why: a busy machine adds those. */
+/** The same without what a busy machine adds where others say why: that it took too long, that a connection is opened anew. */
 export function withoutWaits(told: Told): Told {
-  const logged = told.logged.filter((line) => !line.endsWith('store: no answer'))
+  const logged = told.logged.filter((line) => !/store: (?:no answer|\w+Error)$/.test(line))
   return logged.length === 0 ? told : { ...told, logged }
 }
 
