@@ -11,12 +11,16 @@ local stream = KEYS[1] .. 'journal:' .. ARGV[1]
 local lifetime = tonumber(ARGV[2])
 `
 
-const letGoOld = `
-if lifetime > 0 then
+const oldestId = `
+local function oldest_id()
   local time = redis.call('TIME')
   local oldest = time[1] * 1000 + math.floor(time[2] / 1000) - lifetime + 1
-  redis.call('XTRIM', stream, 'MINID', string.format('%.0f', math.max(0, oldest)))
+  return string.format('%.0f', math.max(0, oldest))
 end
+`
+
+const letGoOld = `${oldestId}
+if lifetime > 0 then redis.call('XTRIM', stream, 'MINID', oldest_id()) end
 `
 
 /** For scripts that have `nothing` to answer where there is no stream. */
@@ -24,12 +28,16 @@ const existing = (nothing: string): string =>
   `${named}if redis.call('EXISTS', stream) == 0 then return ${nothing} end${letGoOld}`
 
 /** Adds rows. Further arguments: how many rows the journal may hold, then the group and the text of each. */
-export const appendRowsScript = `${named}
--- A server without room refuses these; behind a first deletion it would let everything through.
+export const appendRowsScript = `${named}${oldestId}
+-- A server without room refuses these; behind a first deletion it would let everything through. What is old goes with
+-- them and not behind them, so that a server which cannot tell what is old adds nothing.
 for index = 4, #ARGV, 2 do
-  redis.call('XADD', stream, '*', 'group', ARGV[index], 'text', ARGV[index + 1])
+  if lifetime > 0 then
+    redis.call('XADD', stream, 'MINID', '=', oldest_id(), '*', 'group', ARGV[index], 'text', ARGV[index + 1])
+  else
+    redis.call('XADD', stream, '*', 'group', ARGV[index], 'text', ARGV[index + 1])
+  end
 end
-${letGoOld}
 redis.call('XTRIM', stream, 'MAXLEN', ARGV[3])
 if lifetime > 0 then redis.call('PEXPIRE', stream, lifetime) else redis.call('PERSIST', stream) end
 return 0`

@@ -42,6 +42,7 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
     keepAliveTimeout: idleConnectionMs,
     maxHeaderSize: answerHeaderBytesMax,
     connectTimeout: options.connectMs,
+    connect: connectorFor(options),
   }
   const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== ''
   // Every option is given, or undici reads the process's environment itself.
@@ -52,7 +53,7 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
       if (proxyAgent !== null && !address.loopback) return { dispatcher: proxyAgent, throughProxy: true }
       let pool = pools.get(address.origin)
       if (pool === undefined) {
-        pool = new Pool(address.origin, { ...connection, connect: connectorFor(options) })
+        pool = new Pool(address.origin, connection)
         pools.set(address.origin, pool)
       }
       return { dispatcher: pool, throughProxy: false }

@@ -23,7 +23,7 @@ import {
   type AgentStand,
 } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
-import { longConversation } from './stand/long-conversation.ts'
+import { longConversation } from '../support/long-conversation.ts'
 
 /** OpenAI's Agents SDK, set to chat completions. */
 export function agentsSdk(matrix: Matrix): void {

@@ -14,7 +14,7 @@ import {
   type AgentStand,
 } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
-import { longConversation } from './stand/long-conversation.ts'
+import { longConversation } from '../support/long-conversation.ts'
 
 /** Vercel's AI SDK. */
 export function aiSdk(matrix: Matrix): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Matrix } from './matrix.ts'
 import { agentStand, LAST_WORDS, QUESTIONS, ROUNDS, type AgentStand } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
-import { longConversation } from './stand/long-conversation.ts'
+import { longConversation } from '../support/long-conversation.ts'
 import { readFileTool } from './stand/read-file-tool.ts'
 
 /** The official SDK's client for Azure: its deployments in the path, its key in a header of its own. */

@@ -17,7 +17,7 @@ import {
   type AgentStand,
 } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
-import { longConversation } from './stand/long-conversation.ts'
+import { longConversation } from '../support/long-conversation.ts'
 
 /** LangChain's model for OpenAI-compatible servers, and its agent. */
 export function langchain(matrix: Matrix): void {

@@ -80,7 +80,7 @@ const columns: readonly Feature[] = [
 const head = [
   '# Clients',
   '',
-  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages, a prompt over its window. Each holds a conversation that outgrows that window, and would fail without Foldgate. Nothing of the client is changed but its base URL.',
+  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
   '',
   'Written by `npm run clients` from the tests that passed; a figure is how many requests the server accepted, none refused.',
   '',
@@ -90,7 +90,7 @@ const head = [
 
 const foot = [
   '',
-  'An empty cell: the client has no such thing, or it is the same code as that of another row.',
+  'An empty cell was not tried.',
   '',
   '- *tools*: an agent loop of several turns; the recap stands in its last request.',
   '- *strict template*: the same, before a model whose template wants user and assistant by turns.',
@@ -100,7 +100,7 @@ const foot = [
   '- *embeddings*: relayed; what the server received is what the client sends to the server itself, byte for byte.',
   '- *files*: an upload and a download, relayed; their content is the same behind Foldgate as before it.',
   '',
-  'The last row is a program rather than a library: a coding agent without a person at it, whose model has it read files until the window would have overflowed, and then write one.',
+  'The last row is a program rather than a library: a coding agent without a person at it, whose model has it read files until the window would have overflowed, and then write one. Straight at the server its work ends with the window.',
   '',
 ]
 

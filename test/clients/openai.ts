@@ -16,7 +16,7 @@ import {
   type AgentStand,
 } from './stand/agent-stand.ts'
 import { expectCompacted } from './stand/expect-compacted.ts'
-import { longConversation } from './stand/long-conversation.ts'
+import { longConversation } from '../support/long-conversation.ts'
 import { readFileTool } from './stand/read-file-tool.ts'
 
 type Messages = OpenAI.ChatCompletionMessageParam[]

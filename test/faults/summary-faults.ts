@@ -55,7 +55,7 @@ async function observeIn(mode: (typeof modes)[number], fault: UpstreamFault): Pr
       window: { tokens: 8_000, output_reserve: 1_000 },
       clear: { enabled: false },
       recap: { beside_summaries: false },
-      summary: { mode, wait_ms: 6_000 },
+      summary: { mode, wait_ms: 20_000 },
     }),
   })
   try {

@@ -51,9 +51,19 @@ export async function runTarget(target: FuzzTarget, options: RunOptions): Promis
   } finally {
     await open.close()
   }
+  if (failure === null && options.path === null && inputs >= TELLING_INPUTS) {
+    const missing = target.shows.filter((start) => [...fates.keys()].every((fate) => !fate.startsWith(start)))
+    if (missing.length > 0) {
+      const error = `Of ${inputs} inputs none was ${missing.join(', none ')}: the run shows nothing.`
+      failure = { seed: options.seed, path: '', input: '', error }
+    }
+  }
   return { name: target.name, inputs, fates, slowestMs, failure, elapsedMs: performance.now() - beganMs }
 }
 
 // --- internal ---
 
 const BATCH_INPUTS = 200
+
+/** Fewer may be of one kind by chance. */
+const TELLING_INPUTS = 60

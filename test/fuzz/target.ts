@@ -9,6 +9,8 @@ export type FuzzTarget = {
   readonly name: string
   /** How much of a run's time it gets, beside the others. */
   readonly share: number
+  /** How fates begin without which a run has shown nothing. */
+  readonly shows: readonly Fate[]
   readonly open: () => Promise<OpenTarget>
 }
 

@@ -51,8 +51,12 @@ export async function startFoldgateProgram(options: {
   child.stderr.on('data', (piece: Buffer) => {
     errors += piece.toString()
   })
+  const deadline = Date.now() + START_MS_MAX
   while (!(await isReady(port))) {
-    if (child.exitCode !== null) throw new Error(`Foldgate ended with ${child.exitCode}: ${log}${errors}`)
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`Foldgate does not listen (exit code ${child.exitCode}): ${log}${errors}`)
+    }
     await pause(20)
   }
   return {
@@ -73,6 +77,9 @@ export async function startFoldgateProgram(options: {
 }
 
 // --- internal ---
+
+/** A start takes a second; what has not begun by then never does. */
+const START_MS_MAX = 60_000
 
 const inspectorSays = /^(?:Debugger |For help, see: |Waiting for the debugger)/
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openDice } from '../../src/demo/dice.ts'
 import { startFoldgateProgram } from './foldgate-program.ts'
 import { startSoakUpstream } from './upstream.ts'
-import { vitalSigns } from './vital-signs.ts'
+import { openFilesMax, vitalSigns } from './vital-signs.ts'
 import { openVisitor } from './visit.ts'
 import { openVisits } from './visits.ts'
 
@@ -19,7 +19,9 @@ export type IdleReport = {
  * meanwhile, to end those that never finish what they began, to keep those that may come back, and to be as before when
  * all are gone.
  */
-export async function idleConnections(count: number): Promise<IdleReport> {
+export async function idleConnections(asked: number): Promise<IdleReport> {
+  // Foldgate has other files open as well.
+  const count = Math.min(asked, openFilesMax() - 500)
   const upstream = await startSoakUpstream()
   const foldgate = await startFoldgateProgram({ upstream: upstream.url, settings, profile: {} })
   const wrong: string[] = []
@@ -34,7 +36,7 @@ export async function idleConnections(count: number): Promise<IdleReport> {
     const during = vitalSigns(foldgate.pid)
     const kilobytesEach = ((during.memoryMegabytes - before.memoryMegabytes) * 1024) / count
     lines.push(
-      `${count} idle connections: ${during.sockets} sockets, ${Math.round(during.memoryMegabytes)} MB (${Math.round(before.memoryMegabytes)} before), ${kilobytesEach.toFixed(1)} KB each.`,
+      `${count} idle connections${count < asked ? ` of ${asked}: more files may not be open here` : ''}: ${during.sockets} sockets, ${Math.round(during.memoryMegabytes)} MB (${Math.round(before.memoryMegabytes)} before), ${kilobytesEach.toFixed(1)} KB each.`,
     )
     const outcomes = await visitBeside(foldgate.port)
     lines.push(`Beside them ${outcomes.length} requests were answered.`)

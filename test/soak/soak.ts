@@ -6,8 +6,8 @@
  * Clients of several tenants hold conversations that are compacted, plain and streamed, upload files, ask for
  * embeddings; they read and write slowly, leave at every stage, more of them than Foldgate may serve at a time. The server
  * behind it answers, refuses and breaks off. Each answer is compared with what was sent for it. After every round of
- * load the program is left alone until its sockets and files are as they were; its memory must not grow from round to
- * round. Then a second Foldgate, as it is by default, is given idle connections of all kinds and answers beside them.
+ * load the program is left alone until its sockets and files are as they were; what lives in its
+ * memory must not grow from the second round to the last. Then a second Foldgate, as it is by default, is given idle connections of all kinds and answers beside them.
  *
  * `--seconds`: of load, in four rounds (default 32); `--idle`: idle connections (default 10,000, or as many as files may
  * be open here). Prints counts, curves and what did not come back; exits with 1 where something did not, or an answer

@@ -18,6 +18,7 @@ export function answerError(
   }
   const body = Buffer.from(errorBody(error), 'utf8')
   const retryAfterSeconds = retryAfterSecondsOf[error.code]
+  const rest = outgoing.req.complete ? null : takeOverUpload(outgoing)
   outgoing.writeHead(httpStatusOf[error.code], {
     'content-type': 'application/json',
     'content-length': body.length,
@@ -25,8 +26,8 @@ export function answerError(
     ...(httpStatusOf[error.code] === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...headers,
   })
-  if (outgoing.req.complete) outgoing.end(body)
-  else endBehindUpload(outgoing, body)
+  outgoing.end(body)
+  rest?.()
 }
 
 // --- internal ---
@@ -37,16 +38,25 @@ const lingerMs = 2_000
 /** What a client is told to wait before it tries again, in seconds. */
 const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
 
-/** Sends the whole answer at once, and takes the rest of the upload. */
-function endBehindUpload(outgoing: ServerResponse, body: Buffer): void {
+/**
+ * To be called before an answer is begun whose request is still being sent; returns what reads and drops the rest of it.
+ * Node closes a connection with its last answer, and what the client goes on sending would then reset it before it has
+ * read that answer: so Node is not told, and the connection is closed behind the upload.
+ */
+function takeOverUpload(outgoing: ServerResponse): () => void {
   const incoming = outgoing.req
-  // With the end of the last answer Node closes the connection, and what the client still sends would reset it before
-  // it has read that answer.
-  if (outgoing.shouldKeepAlive) outgoing.end(body)
-  else outgoing.write(body)
-  incoming.resume()
-  const timer = setTimeout(() => incoming.socket.destroy(), lingerMs)
-  timer.unref()
-  incoming.once('end', () => outgoing.end())
-  for (const event of ['end', 'close'] as const) incoming.once(event, () => clearTimeout(timer))
+  const isLast = !outgoing.shouldKeepAlive
+  outgoing.shouldKeepAlive = true
+  return function takeRest() {
+    incoming.resume()
+    const timer = setTimeout(() => incoming.socket.destroy(), lingerMs)
+    timer.unref()
+    // Answers to requests before this one may still be on their way.
+    const close = () => incoming.socket.destroySoon()
+    incoming.once('end', () => {
+      if (isLast && outgoing.writableFinished) close()
+      else if (isLast) outgoing.once('finish', close)
+    })
+    for (const event of ['end', 'close'] as const) incoming.once(event, () => clearTimeout(timer))
+  }
 }

@@ -13,18 +13,18 @@ export function answerMalformed(server: Server, headersMs: number, headerBytesMa
    * send requests before the earlier ones are answered.
    */
   const answering = new WeakMap<Duplex, Set<ServerResponse>>()
+  const answered = new WeakSet<ServerResponse>()
   const closing = new WeakSet<Duplex>()
   server.on('request', (incoming, outgoing) => {
     const { socket } = incoming
     const answers = answering.get(socket) ?? new Set()
     answering.set(socket, answers.add(outgoing))
-    let isAnswered = false
     const forget = () => {
-      if (isAnswered && incoming.complete) answers.delete(outgoing)
+      if (answered.has(outgoing) && incoming.complete) answers.delete(outgoing)
     }
     incoming.once('close', forget)
     outgoing.once('close', () => {
-      isAnswered = true
+      answered.add(outgoing)
       forget()
     })
   })
@@ -42,7 +42,8 @@ export function answerMalformed(server: Server, headersMs: number, headerBytesMa
     // Every further piece is an error again.
     if (closing.has(socket)) return
     closing.add(socket)
-    whole.once('close', () => socket.destroySoon())
+    if (answered.has(whole)) socket.destroySoon()
+    else whole.once('close', () => socket.destroySoon())
   }
   server.on('connect', (_incoming, socket: Duplex) => {
     socket.on('error', () => socket.destroy())

@@ -15,6 +15,7 @@ const SAID = 'only-the-operator-may-read-this'
 export const admin: FuzzTarget = {
   name: 'admin',
   share: 2,
+  shows: ['200', '401'],
   open: async () => {
     const stage = await openStage({
       settings: { admin: { token_env: 'ADMIN_TOKEN', show_content: true }, limits: { body_mb: 1 } },

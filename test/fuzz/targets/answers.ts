@@ -11,6 +11,7 @@ import { oddAnswer, rawAnswer } from './odd-answer.ts'
 export const answers: FuzzTarget = {
   name: 'answers',
   share: 3,
+  shows: ['the same bytes'],
   open: async () => {
     const stage = await openStage({
       settings: { limits: { idle_s: 5, first_byte_s: 5 } },

@@ -15,6 +15,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 export const bodies: FuzzTarget = {
   name: 'bodies',
   share: 3,
+  shows: ['relayed', 'compacted'],
   open: async () => {
     const stage = await openStage({
       settings: {

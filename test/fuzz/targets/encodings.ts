@@ -15,6 +15,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 export const encodings: FuzzTarget = {
   name: 'encodings',
   share: 1,
+  shows: ['relayed', 'bomb'],
   open: async () => {
     const stage = await openStage({
       settings: {

@@ -30,6 +30,7 @@ import { oddFile, type OddFile } from './odd-file.ts'
 export const files: FuzzTarget = {
   name: 'files',
   share: 2,
+  shows: ['told what is wrong', 'profile loaded'],
   open: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'foldgate-fuzz-'))
     const profiles = new Map<string, Profile>()

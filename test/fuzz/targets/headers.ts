@@ -15,6 +15,7 @@ const OWN = /^x-foldgate-/i
 export const headers: FuzzTarget = {
   name: 'headers',
   share: 2,
+  shows: ['relayed'],
   open: async () => {
     const stage = await openStage({
       settings: { scope: { header: 'x-tenant' } },

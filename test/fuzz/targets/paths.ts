@@ -12,6 +12,7 @@ import { texts } from '../texts.ts'
 export const paths: FuzzTarget = {
   name: 'paths',
   share: 2,
+  shows: ['relayed', '400 path_not_allowed'],
   open: async () => {
     const decoy = await openRecordingUpstream()
     const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })

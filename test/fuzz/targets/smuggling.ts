@@ -14,6 +14,7 @@ import { texts } from '../texts.ts'
 export const smuggling: FuzzTarget = {
   name: 'smuggling',
   share: 2,
+  shows: ['some relayed', 'none relayed'],
   open: async () => {
     const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
     return openTarget({

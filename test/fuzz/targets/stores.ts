@@ -19,6 +19,7 @@ import { liveWith, profile, storeWith, STORE_SECRET, type Contents } from './sto
 export const stores: FuzzTarget = {
   name: 'stores',
   share: 3,
+  shows: ['compacted'],
   open: async () => {
     const [plain, sealed] = [await liveWith(false), await liveWith(true)]
     const upstream = await fakeUpstream(completion('# Summary\n\nWhat was said before.'))

@@ -1,9 +1,9 @@
-import { openDice } from '../../../src/demo/dice.ts'
-import { samplePath, sampleSource } from '../../../src/demo/sample-text.ts'
+import { openDice } from '../../src/demo/dice.ts'
+import { samplePath, sampleSource } from '../../src/demo/sample-text.ts'
 
 export type PlainMessage = { readonly role: 'user' | 'assistant'; readonly content: string }
 
-/** Sixty-one messages that exceed the stand's window: questions about files, answered with their text. */
+/** Sixty-one messages, of more than six thousand tokens: questions about files, answered with their text. */
 export function longConversation(): readonly PlainMessage[] {
   const dice = openDice(6)
   const messages = Array.from({ length: 30 }, (): PlainMessage[] => [
