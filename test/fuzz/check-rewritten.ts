@@ -19,8 +19,7 @@ export function checkRewritten(sent: Buffer, received: Buffer): void {
   const rawSent = cutRawRequest(sent.toString('utf8')).messages
   const rawReceived = cutRawRequest(received.toString('utf8')).messages
   const messagesReceived = rawReceived.map(parsed)
-  const indexesOf = new Map<string, number[]>()
-  for (const [index, text] of rawSent.entries()) indexesOf.set(text, [...(indexesOf.get(text) ?? []), index])
+  const indexesOf = Map.groupBy(rawSent.keys(), (index) => rawSent[index] ?? '')
   const messages = rawSent.map((text) => ({ text, message: parsed(text) }))
   const origins = alignment({ messages, indexesOf }, rawSent.length, {
     rawMessages: rawReceived,

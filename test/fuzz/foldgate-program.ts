@@ -21,7 +21,7 @@ export type FoldgateProgram = {
   readonly complaints: () => readonly string[]
   /** Exit code or signal; null while it runs. */
   readonly ended: () => string | null
-  /** Memory that it takes of the machine, in bytes; null where that is not to be had (outside of Linux). */
+  /** The most memory that it ever took of the machine, in bytes; null where that is not to be had (outside of Linux). */
   readonly memoryBytes: () => Promise<number | null>
   readonly close: () => Promise<void>
 }
@@ -86,7 +86,7 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/foldgate',
 async function memoryOf(pid: number): Promise<number | null> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || null
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || null
   } catch {
     return null
   }

@@ -36,12 +36,15 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const upstream = await openRecordingUpstream()
   const settings = {
     ...options.settings,
-    upstreams: { default: { url: upstream.url } },
+    // What has a path, and what has none: what is appended to nothing may be taken for a host.
+    upstreams: { default: { url: upstream.url }, root: { url: upstream.origin } },
     store: { url: 'memory:' },
   }
   const start = () => startProgram({ ...options, settings })
   let program: FoldgateProgram = await start()
   let failuresBefore = 0
+  /** Whether its figures tell of an input for good. */
+  let isSpent = false
   const client = openRawClient(() => program.port)
   // The client that comes after each input is somebody else.
   const next = openRawClient(() => program.port)
@@ -60,10 +63,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     adminPort: () => program.adminPort,
     client,
     begin: async () => {
-      if (program.ended() !== null) {
+      if (program.ended() !== null || isSpent) {
         await program.close()
         program = await start()
         failuresBefore = 0
+        isSpent = false
       }
       program.complaints()
       upstream.take()
@@ -99,8 +103,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if (failed > 0 || complaints.length > 0)
         throw new Error(`${failed} failures of Foldgate's own: ${complaints.join('').slice(0, 2_000)}`)
       const bytes = await program.memoryBytes()
-      if (bytes !== null && bytes > memoryBytesMax)
-        throw new Error(`Foldgate takes ${Math.round(bytes / 1024 / 1024)} MB`)
+      isSpent = bytes !== null && bytes > memoryBytesMax
+      if (isSpent) throw new Error(`Foldgate took ${Math.round((bytes ?? 0) / 1024 / 1024)} MB`)
       return [...received, ...taken.toSpliced(good, 1)]
     },
     close: async () => {

@@ -201,6 +201,27 @@ describe('compressed request bodies', () => {
   })
 })
 
+// A few hundred bytes of brotli can hold a gigabyte, and each further coding multiplies that.
+test.each<[string, string, (bytes: Buffer) => Buffer]>([
+  ['gzip', 'gzip', gzipSync],
+  ['deflate', 'deflate', deflateSync],
+  ['br', 'br', brotliCompressSync],
+  ['zstd', 'zstd', zstdCompressSync],
+  ['gzip in gzip', 'gzip, gzip', (bytes) => gzipSync(gzipSync(bytes))],
+])('a bomb of %s is relayed as it came, and the next request is served', async (_, coding, compress) => {
+  await using at = await standWith(completion('done'), {
+    profile: smallWindow,
+    settings: { limits: { body_mb: 1, bytes_in_flight_mb: 2 } },
+  })
+  const bomb = compress(Buffer.alloc(32 * 1024 * 1024, ' '))
+  const reply = await postChat(at.url, bomb, { 'content-encoding': coding })
+  expect(reply.action).toBe('relayed;reason=encoding')
+  expect(at.upstream.requests[0]?.body).toEqual(bomb)
+  expect(at.upstream.requests[0]?.headers['content-encoding']).toBe(coding)
+  const next = await postChat(at.url, compress(Buffer.from(oddBody)), { 'content-encoding': coding })
+  expect(next.action).toBe('compacted')
+})
+
 describe('headers', () => {
   const wishes = {
     'x-foldgate-compact': 'off',
@@ -253,6 +274,29 @@ describe('headers', () => {
     expect(Number(sent)).toBeLessThanOrEqual(8_192 - 1_024)
     expect(Number(reply.header('x-foldgate-pressure'))).toBeCloseTo(Number(incoming) / (8_192 - 1_024), 1)
     await foldgate.close()
+  })
+
+  // Each of these goes from the request into memory, and some of it into headers.
+  test('a line break in what the client names ends no header, on either side', async () => {
+    await using at = await stand()
+    const evil = 'm\r\nX-Evil: 1\r\n\r\nGET /evil HTTP/1.1'
+    const path = `/openai/deployments/${encodeURIComponent(evil)}/chat/completions`
+    const messages = [{ role: 'user', content: evil, name: evil }]
+    for (const [target, body] of [
+      ['/v1/chat/completions', { model: evil, messages, user: evil }],
+      [path, { messages, tools: [{ type: 'function', function: { name: evil } }] }],
+    ] as const) {
+      const answer = await fetch(new URL(target, at.url), {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'x-foldgate-conversation': 'a\u0080\u00ff' },
+      })
+      expect(answer.status).toBe(200)
+      expect([...answer.headers].flat().filter((text) => /evil/i.test(text))).toEqual([])
+    }
+    const sent = at.upstream.requests.flatMap(({ rawHeaders }) => rawHeaders)
+    expect(sent.filter((text) => /evil/i.test(text))).toEqual([])
+    expect(at.upstream.requests.map(({ url }) => url)).toEqual(['/v1/chat/completions', `/v1${path}`])
   })
 
   test('a small request states bounds, and that nothing was done', async () => {

@@ -9,12 +9,12 @@ import { packedBody, packer } from './packed-body.ts'
 const BODY_BYTES_MAX = 1024 * 1024
 
 /**
- * Packed bodies: well packed, cut off, not what they claim, packed twice, and bombs of a quarter of a gigabyte. What
+ * Packed bodies: well packed, cut off, not what they claim, packed twice, and bombs, a hundred bytes that unpack to 128 MB. What
  * cannot be unpacked within the limit is relayed as it came, and costs no more memory than the limit.
  */
 export const encodings: FuzzTarget = {
   name: 'encodings',
-  share: 1,
+  share: 2,
   shows: ['relayed', 'bomb'],
   open: async () => {
     const stage = await openStage({
@@ -22,7 +22,7 @@ export const encodings: FuzzTarget = {
         limits: { body_mb: BODY_BYTES_MAX / 1024 / 1024, bytes_in_flight_mb: 16 },
         usage: { in_streams: 'never' },
       },
-      memoryBytesMax: 450 * 1024 * 1024,
+      memoryBytesMax: 550 * 1024 * 1024,
       profiles: { default: { window: { tokens: 2_000, output_reserve: 256 }, template: 'lenient' } },
     })
     const pack = packer(BODY_BYTES_MAX)

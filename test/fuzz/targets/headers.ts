@@ -125,7 +125,17 @@ const colon = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(':', ' : ', ':\t', '\t: ') },
 )
 
-const line = fc.tuple(name, colon, value).map((parts) => parts.join(''))
+/** Headers that belong together. */
+const pairs = texts`
+  Connection: x-odd\r\nX-Odd: 1 ¦ X-Odd: 1\r\nConnection: close, X-ODD ¦ Connection: Cookie\r\nCookie: a
+  X-Tenant: a\r\nX-Tenant: b ¦ Cookie: a\r\nCookie: b ¦ TE: trailers\r\nConnection: TE ¦ Accept: a\r\naccept: b
+  Expect: 100-continue\r\nX-Odd: 1 ¦ Authorization: Bearer a\r\nAuthorization: Bearer b
+`
+
+const line = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(name, colon, value).map((parts) => parts.join('')) },
+  { weight: 1, arbitrary: fc.constantFrom(...pairs) },
+)
 
 const answerNames = [
   'X-Odd Set-Cookie Vary Connection Keep-Alive X-Foldgate-Action x-foldgate-evil Content-Type Retry-After',

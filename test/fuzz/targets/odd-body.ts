@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { damageBytes, oddBytes } from './damaged-bytes.ts'
+import { damageBytes, oddBytes, type DamageBytes } from './damaged-bytes.ts'
 
 /** A body, described so that a counterexample can be read. */
 export type OddBody = { readonly bytes: () => Buffer; readonly toString: () => string }
@@ -19,7 +19,10 @@ export function oddBody(messages: fc.Arbitrary<readonly object[]>, bytesMax: num
       return isAscii ? escaped(text) : text
     })
   const damagedText = fc
-    .record({ text: written, damages: fc.array(damage, { maxLength: 3 }) })
+    .record({
+      text: written,
+      damages: fc.oneof(fc.constant<DamageBytes[]>([]), fc.array(damage, { maxLength: 3 })),
+    })
     .map(({ text, damages }) => damages.reduce<Buffer>((body, damaging) => damaging(body), Buffer.from(text)))
   return fc.oneof(
     { weight: 6, arbitrary: damagedText.map((body) => shown(body)) },

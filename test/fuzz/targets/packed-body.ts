@@ -53,8 +53,8 @@ const QUESTION = '{"model":"m","messages":[{"role":"user","content":"a"}]}'
 
 const TURNS = '{"role":"user","content":"why?"},{"role":"assistant","content":"because of all the rest"},'
 
-/** A quarter of a gigabyte: far more than any limit here, and little enough to be made while one waits. */
-const BOMB_BYTES = 256 * 1024 * 1024
+/** Far more than any limit here, and little enough to be made while one waits. */
+const BOMB_BYTES = 128 * 1024 * 1024
 
 function contents(bytesMax: number): ReadonlyMap<string, () => Buffer> {
   const made: readonly (readonly [string, () => Buffer])[] = [

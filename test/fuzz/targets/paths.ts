@@ -71,7 +71,7 @@ function requestTarget(decoyPort: number): fc.Arbitrary<string> {
   const start = fc.constantFrom(
     '',
     ...texts`
-      /v1/ ¦ / ¦ /u/default/v1/ ¦ /u/default/ ¦ /u/nobody/ ¦ /v1 ¦ /u/ ¦ http://${host}/
+      /v1/ ¦ / ¦ /u/default/v1/ ¦ /u/default/ ¦ /u/root/ ¦ /u/root/v1/ ¦ /u/root/v1//${host} ¦ /u/root//${host} ¦ /u/nobody/ ¦ /v1 ¦ /u/ ¦ http://${host}/
       https://${host}/v1/ ¦ //${host}/ ¦ /\\${host}/ ¦ /v1//${host}/ ¦ /u/default//${host}/ ¦ @${host}/
       /@${host}/ ¦ /%2f%2f${host}/ ¦ /%2f/${host}/ ¦ ${host} ¦ HTTP://${host} ¦ /http://${host}/
     `,
@@ -103,12 +103,14 @@ function targetAtUpstream(target: string): string | null {
   const [path = ''] = target.split('?')
   const query = target.slice(path.length)
   if (path.includes('\\') || isResolvable(path)) return null
-  const named = path.startsWith('/u/') && path.length > 3 && path[3] !== '/'
-  if (named && !/^\/u\/default(?:\/|$)/.test(path)) return null
-  const own = named ? path.slice('/u/default'.length) || '/' : path
+  const isNamed = path.startsWith('/u/') && path.length > 3 && path[3] !== '/'
+  const [, name = 'default'] = isNamed ? (/^\/u\/(default|root)(?=\/|$)/.exec(path) ?? []) : ['']
+  if (isNamed && !new RegExp(`^/u/${name}(?:/|$)`).test(path)) return null
+  const own = isNamed ? path.slice(`/u/${name}`.length) || '/' : path
   if (own.startsWith('//')) return null
   const rest = own === '/v1' || own.startsWith('/v1/') ? own.slice(3) : own
-  return `/base/v1${rest}${query}`
+  const joined = name === 'root' ? rest || '/' : `/base/v1${rest}`
+  return joined.startsWith('//') ? null : joined + query
 }
 
 /** Whether some server would find a dot segment in it, however often it decodes. */

@@ -110,11 +110,16 @@ const part = fc
     return head + body
   })
 
+/** With one thing that is odd, or none. */
+const nearlyGood = fc
+  .tuple(fc.constantFrom(...framings), fc.constantFrom('hello', '5\r\nhello\r\n0\r\n\r\n', ''))
+  .map(([framing, body]) => `POST /v1/outer HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n${body}`)
+
 /** Requests on one connection, and what may be left of one. */
 const attack = fc
   .tuple(
     fc.constantFrom('', '', '', '\r\n', '\n', ' ', '\u0000', '\r\n\r\n\r\n'),
-    fc.array(part, { minLength: 1, maxLength: 3 }),
+    fc.array(fc.oneof(part, nearlyGood), { minLength: 1, maxLength: 3 }),
     fc.constantFrom('', '', inner, 'GET /v1/cut HTTP/1.1\r\nX: ', 'nonsense\r\n\r\n', '\r\n'),
   )
   .map(([before, parts, after]) => before + parts.join('') + after)

@@ -13,6 +13,8 @@ export type RecordingUpstream = {
   readonly port: number
   /** With the path `/base/v1`. */
   readonly url: string
+  /** Without a path. */
+  readonly origin: string
   /** What was received since they were last taken, Foldgate's own questions left out. */
   readonly take: () => readonly Received[]
   /** Bytes that were no request, since they were last taken: nothing that Foldgate sends may be that. */
@@ -74,6 +76,7 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
   return {
     port,
     url: `http://127.0.0.1:${port}/base/v1`,
+    origin: `http://127.0.0.1:${port}`,
     take: () => {
       const taken = received
       received = []
