@@ -102,7 +102,7 @@ const REST_MS_MAX = 30_000
 const FILES_SLACK = 8
 
 /** By how much what lives in memory may grow from the second round to the last, in megabytes; the first warms up. */
-const LIVE_SLACK_MEGABYTES = 24
+const LIVE_SLACK_MEGABYTES = 32
 
 type Surroundings = {
   readonly foldgate: FoldgateProgram

@@ -5,7 +5,7 @@ import type { Manner, Visit } from './visit.ts'
 
 type Message = { readonly role: string; readonly content: string }
 
-/** A client's conversations and uploads, one request after the other. */
+/** A client's conversation and uploads, one request after the other. */
 export type Visits = {
   readonly next: () => Visit
   /** The conversation goes on with this answer; without it the last question is asked anew. */
@@ -13,18 +13,16 @@ export type Visits = {
 }
 
 /**
- * After a few conversations the client begins with the first one again: memory that grows all the same is not that of
- * what is remembered. `manners` decides how it behaves, which is never the same.
+ * When it is long the client begins the same conversation again: memory that grows all the same is not that of what is
+ * remembered. `manners` decides how it behaves, which is never the same.
  */
 export function openVisits(tenant: string, worker: number, manners: Dice): Visits {
-  let conversation = 0
   let number = 0
   let texts = openDice(0)
   let messages: Message[] = []
 
   function begin(): void {
-    conversation = (conversation + 1) % CONVERSATIONS
-    number = (worker * CONVERSATIONS + conversation) * NUMBERS
+    number = worker * NUMBERS
     texts = openDice(number)
     messages = [
       { role: 'system', content: `You work for ${markOf(tenant, number)}.` },
@@ -63,10 +61,7 @@ export function openVisits(tenant: string, worker: number, manners: Dice): Visit
 /** A conversation is compacted some times before it is this long. */
 const MESSAGES_MAX = 60
 
-/** Those that a client has, one after the other. */
-const CONVERSATIONS = 3
-
-/** Marks for each; one that is refused again and again is given up before they are used up. */
+/** Marks of a conversation; one that is refused again and again is given up before they are used up. */
 const NUMBERS = 200
 
 function mannerBy(dice: Dice): Manner {
