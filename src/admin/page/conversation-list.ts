@@ -14,7 +14,8 @@ export function conversationList(cards: readonly ConversationCard[], now: Date):
 
 /** The page of a conversation. */
 export function conversationPath(id: string): string {
-  return `/conversations/${encodeURIComponent(id)}`
+  // A damaged row may hold half a character, of which no address can be made.
+  return `/conversations/${encodeURIComponent(id.toWellFormed())}`
 }
 
 /** A link to a conversation's page, by its label where it has one. */

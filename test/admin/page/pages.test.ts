@@ -163,6 +163,17 @@ describe('the list of conversations', () => {
     })
     expect(page.match(/<bdi>night shift<\/bdi>/g)).toHaveLength(2)
   })
+
+  // One row of the journal that was damaged, or written by another version, made of every page an error.
+  test('shows what a damaged row says as far as it can', () => {
+    const half = '\ud800'
+    const event = { conversation: half, model: half, reason: half, passes: [half], time: half }
+    const page = home({
+      conversations: [cardWith({ id: half, label: half, model: half, last_seen: half })],
+      events: [eventWith({ ...event, details: { [half]: half } })],
+    })
+    expect(page).toContain('/conversations/%EF%BF%BD')
+  })
 })
 
 describe('the messages of a conversation', () => {

@@ -1,8 +1,56 @@
 import * as fc from 'fast-check'
 import { texts } from '../texts.ts'
 
-/** Makes another value of one that was kept; `beside` are those that lie beside it. */
-export type DamageValue = (value: string, beside: readonly string[]) => string
+/** Makes another value of one that was kept, and says how. */
+export type DamageValue = {
+  /** `beside` are the values that lie beside it. */
+  readonly change: (value: string, beside: readonly string[]) => string
+  readonly toString: () => string
+}
+
+/** Any damage: other text, another entry's value, a character, an end, or one field of the JSON that it is. */
+export function damageValue(): fc.Arbitrary<DamageValue> {
+  const otherText = fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom(...others) },
+    fc.string({ unit: 'binary' }),
+  )
+  const otherField = fc.oneof(fc.constantFrom(...odd), fc.jsonValue({ maxDepth: 2 }))
+  return fc.oneof(
+    { weight: 3, arbitrary: otherText.map((text) => told(() => text, ['is', text])) },
+    {
+      weight: 2,
+      arbitrary: place.map((at) =>
+        told((value, beside) => beside[indexOf(at, beside.length)] ?? value, ['is another', at]),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: place.map((at) =>
+        told((value) => value.slice(0, indexOf(at, value.length)), ['is cut at', at]),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(place, fc.integer({ min: 1, max: 127 }))
+        .map(([at, mask]) =>
+          told((value) => flipped(value, indexOf(at, value.length), mask), ['is flipped at', at, mask]),
+        ),
+    },
+    {
+      weight: 8,
+      arbitrary: fc
+        .tuple(place, otherField)
+        .map(([at, other]) => told((value) => withOtherField(value, at, other), ['has at', at, other])),
+    },
+  )
+}
+
+// --- internal ---
+
+function told(change: DamageValue['change'], how: readonly unknown[]): DamageValue {
+  return { change, toString: () => JSON.stringify(how).slice(0, 400) }
+}
 
 const oddTexts = texts`
   x ¦ -1 ¦ NaN ¦ __proto__ ¦ \u0000 ¦ \ud800 ¦ 2999-12-31T00:00:00.000Z ¦ ../.. ¦ ${'x'.repeat(20_000)}
@@ -32,60 +80,6 @@ const others = [
 ]
 
 const place = fc.integer({ min: 0, max: 1_000 })
-
-/** Any damage: other text, another entry's value, a character, an end, or one field of the JSON that it is. */
-export const damageValue: fc.Arbitrary<DamageValue> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(...others).map(
-      (text): DamageValue =>
-        () =>
-          text,
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.string({ unit: 'binary' }).map(
-      (text): DamageValue =>
-        () =>
-          text,
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: place.map(
-      (at): DamageValue =>
-        (value, beside) =>
-          beside[indexOf(at, beside.length)] ?? value,
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: place.map(
-      (at): DamageValue =>
-        (value) =>
-          value.slice(0, indexOf(at, value.length)),
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(place, fc.integer({ min: 1, max: 127 })).map(
-      ([at, mask]): DamageValue =>
-        (value) =>
-          flipped(value, indexOf(at, value.length), mask),
-    ),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.tuple(place, fc.oneof(fc.constantFrom(...odd), fc.jsonValue({ maxDepth: 2 }))).map(
-      ([at, other]): DamageValue =>
-        (value) =>
-          withOtherField(value, at, other),
-    ),
-  },
-)
-
-// --- internal ---
 
 function indexOf(share: number, length: number): number {
   return Math.min(Math.floor((length * share) / 1_000), Math.max(0, length - 1))

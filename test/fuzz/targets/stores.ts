@@ -9,7 +9,7 @@ import { encryptedStore } from '../../../src/stores/encrypted-store.ts'
 import { isConversationId } from '../../../src/stores/conversation-id.ts'
 import { checkRules } from '../check-rewritten.ts'
 import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
-import { damageValue } from './damaged-value.ts'
+import { damageValue, type DamageValue } from './damaged-value.ts'
 import { liveWith, profile, storeWith, STORE_SECRET, type Contents } from './store-life.ts'
 
 /**
@@ -30,7 +30,7 @@ export const stores: FuzzTarget = {
           fc.record({
             kind: fc.constantFrom(...KINDS),
             at: fc.integer({ min: 0, max: 1_000 }),
-            damage: damageValue,
+            damage: damageValue(),
             isAll: fc.boolean(),
           }),
           { minLength: 1, maxLength: 4 },
@@ -99,7 +99,7 @@ type Damage = {
   readonly kind: (typeof KINDS)[number]
   /** Which one of its kind, as a share of their number. */
   readonly at: number
-  readonly damage: (value: string, others: readonly string[]) => string
+  readonly damage: DamageValue
   /** All of the kind instead. */
   readonly isAll: boolean
 }
@@ -113,12 +113,14 @@ function damaged(
     const values = entries.map(({ value }) => value)
     const chosen = chooser(changed, ({ key }) => key.startsWith(kind), at, isAll)
     changed = changed.map((entry) =>
-      chosen.has(entry) ? { ...entry, value: damage(entry.value, values) } : entry,
+      chosen.has(entry) ? { ...entry, value: damage.change(entry.value, values) } : entry,
     )
     const texts = rows.map(({ row }) => row.text)
     const chosenRows = chooser(changedRows, ({ journal }) => journal === kind, at, isAll)
     changedRows = changedRows.map((each) =>
-      chosenRows.has(each) ? { ...each, row: { ...each.row, text: damage(each.row.text, texts) } } : each,
+      chosenRows.has(each)
+        ? { ...each, row: { ...each.row, text: damage.change(each.row.text, texts) } }
+        : each,
     )
   }
   return { entries: changed, rows: changedRows }
