@@ -13,12 +13,6 @@ export const ROUNDS = 12
 /** What a user asks for, one turn after the other. */
 export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] as const
 
-/** Requests that an agent makes for all questions. */
-export const LOOP_REQUESTS = QUESTIONS.length * (ROUNDS + 1)
-
-/** Files that it reads for them. */
-export const LOOP_FILES = QUESTIONS.length * ROUNDS
-
 /** How a turn ends. */
 export const LAST_WORDS = `All ${ROUNDS} files are read.`
 

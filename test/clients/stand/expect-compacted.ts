@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StrictUpstream } from '../../../src/demo/strict-upstream.ts'
-import { WINDOW_TOKENS } from './agent-stand.ts'
+import { ROUNDS, WINDOW_TOKENS, type AgentStand } from './agent-stand.ts'
 
 /** How the requests were made. */
 export type Made = {
@@ -26,4 +26,11 @@ export function expectCompacted(
   expect(seen.every(({ body }) => body.includes('"stream":true') === (form === 'streamed'))).toBe(true)
   expect(seen.at(-1)?.body.includes('<conversation-recap>')).toBe(true)
   return String(requests)
+}
+
+/** The agent read each file of so many turns, more than the window holds, and all of it as `expectCompacted` says. */
+export function expectTurns(at: AgentStand, turns: number, made: Made = {}): string {
+  expect(new Set(at.read).size).toBe(turns * ROUNDS)
+  expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
+  return expectCompacted(at, turns * (ROUNDS + 1), made)
 }
