@@ -26,6 +26,7 @@ export type Remembered = {
   readonly stride: Stride | null
   /** The newest request of it that is on record, which may be this very one; null where there is none. */
   readonly seen: SeenRequest | null
+  readonly sharedUntil: null
 }
 
 /**
@@ -105,7 +106,7 @@ function recordsIn(store: Store, strides: ReadStrides): Records {
           if (start > 0) await breathe()
           const found = await store.getFirst(namesOf(points.slice(start, end)))
           const name = found === null ? null : readName(found.value)
-          if (name !== null) return { ...name, seen: null }
+          if (name !== null) return { ...name, seen: null, sharedUntil: null }
         }
         return firstSeen(chat, place)
       }
@@ -186,7 +187,7 @@ const DAMAGED = 'damaged'
 
 /** A conversation that is seen for the first time. */
 function firstSeen(chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
-  return { conversation: conversationId(chat, place), parent: null, seen: null }
+  return { conversation: conversationId(chat, place), parent: null, seen: null, sharedUntil: null }
 }
 
 /** The id of the request before it, unless the conversation has gone on from there in another way. */
@@ -194,7 +195,7 @@ function inherited(seen: SeenRequest, chat: Chat, place: RecordPlace): Omit<Reme
   const { conversation, parent } = seen.sight
   return isBranchOf(seen, chat)
     ? { ...firstSeen(chat, place), parent: conversation, seen }
-    : { conversation, parent, seen }
+    : { conversation, parent, seen, sharedUntil: null }
 }
 
 /** Up to so many points, whatever may be on record of them is asked for in one look-up. */
