@@ -104,7 +104,7 @@ export const apart: Phrasings = {
       'Leave it at one joke per speech.',
       'Only the nurse on duty gets to change the dosage table.',
       'Everything except the third paragraph is fair game.',
-      'max. two dependencies for the whole tool',
+      'max two dependencies for the whole tool',
       'Not unless Miriam has signed it.',
       'Confine the search to papers from the last five years.',
       "For the kids' room it has to be furniture without glass.",

@@ -78,8 +78,10 @@ const halfOf = { known, apart } as const
 /** What a message takes beside its text, as servers count it. */
 const MESSAGE_TOKENS = 4
 
-/** Rules stand in this share of a chat; a correction comes in its last two fifths, after what it corrects. */
+/** Rules are said in this share of a chat; corrections near its end, what they correct near its beginning. */
 const EARLY = 0.2
+/** So that some chats begin with one: before this much of nothing. */
+const FIRST = 0.015
 const CORRECTED_BEFORE = 0.08
 const CORRECTED_AFTER = 0.12
 
@@ -141,7 +143,7 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
   const meanwhile = (): readonly Turn[] => (dice.below(3) === 0 ? [{ user: ask(), assistant: answer() }] : [])
 
   function scenesOf(phrasing: Phrasing): readonly Scene[] {
-    const at = between(0, EARLY)
+    const at = between(-FIRST, EARLY)
     switch (phrasing.form) {
       case 'choice': {
         const [scenario = scenarios[0]] = scenariosLeft.splice(dice.below(scenariosLeft.length), 1)
@@ -167,7 +169,7 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
           return [{ user: content, assistant: acknowledge() }]
         }
         return [
-          { at: between(0, CORRECTED_BEFORE), play: first },
+          { at: between(-FIRST, CORRECTED_BEFORE), play: first },
           { at: between(CORRECTED_AFTER, EARLY), play: () => [ruled(phrasing, { old })] },
         ]
       }

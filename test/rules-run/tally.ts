@@ -1,7 +1,7 @@
 import { forms, type Half } from './phrasing.ts'
 import type { OrderReport } from './run-order.ts'
 import { places } from './spoken-rule.ts'
-import type { RuleReport, Strategy } from './walk-chat.ts'
+import { strategies, type RuleReport, type Strategy } from './walk-chat.ts'
 
 /** How often words were asked for, and how often they stood in the view. */
 export type Held = { readonly asked: number; readonly held: number }
@@ -22,13 +22,13 @@ export type TallyGroup = {
   readonly halves: readonly { readonly half: Half; readonly tally: HalfTally }[]
 }
 
-/** Sums up reports: a group for each window and strategy, in the order in which they first come. */
+/** Sums up reports: a group for each window and strategy, small windows and recaps first. */
 export function groupsOf(reports: readonly OrderReport[]): readonly TallyGroup[] {
   const groups = Map.groupBy(
     reports,
     ({ order }) => `${order.windowTokens} ${order.chat.tokens} ${order.strategy}`,
   )
-  return [...groups.values()].flatMap((group) => {
+  const sums = [...groups.values()].flatMap((group) => {
     const [first] = group
     if (first === undefined) return []
     const { windowTokens, strategy, chat } = first.order
@@ -38,6 +38,11 @@ export function groupsOf(reports: readonly OrderReport[]): readonly TallyGroup[]
     }))
     return [{ windowTokens, chatTokens: chat.tokens, strategy, halves }]
   })
+  return sums.toSorted(
+    (one, other) =>
+      one.windowTokens - other.windowTokens ||
+      strategies.indexOf(one.strategy) - strategies.indexOf(other.strategy),
+  )
 }
 
 /** Whether enough of what was asked for was held. */

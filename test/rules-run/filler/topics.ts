@@ -20,8 +20,8 @@ export type Topic = {
 }
 
 /** The words of a topic, with those that are of all topics. */
-export function lexiconOf({ pastes: _, ...words }: Topic): Lexicon {
-  return { ...words, ...shared }
+export function lexiconOf(topic: Topic): Lexicon {
+  return { ...topic, ...shared }
 }
 
 /** What people talk to an assistant about, none of it a rule for it. */
