@@ -133,7 +133,7 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
     { form, language, says: written }: Phrasing,
     { old = null, refersTo = null }: Partial<Pick<AskedRule, 'old' | 'refersTo'>> = {},
   ): Turn => {
-    const { content, says, place } = speak(written, { language, topic, dice })
+    const { content, says, place } = speak(written, { language, topic, dice, isReply: refersTo !== null })
     return {
       user: content,
       assistant: acknowledge(),
@@ -164,7 +164,12 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
       case 'correction': {
         let old = ''
         const first = () => {
-          const { content, says } = speak(phrasing.old, { language: phrasing.language, topic, dice })
+          const { content, says } = speak(phrasing.old, {
+            language: phrasing.language,
+            topic,
+            dice,
+            isReply: false,
+          })
           old = says
           return [{ user: content, assistant: acknowledge() }]
         }

@@ -17,13 +17,19 @@ export type SpokenRule = {
   readonly place: Place
 }
 
-type Occasion = { readonly language: Language; readonly topic: Topic; readonly dice: Dice }
+type Occasion = {
+  readonly language: Language
+  readonly topic: Topic
+  readonly dice: Dice
+  /** Whether it answers what the assistant said just before. */
+  readonly isReply: boolean
+}
 
 /** Says a rule as people do: alone or beside other things, sometimes carelessly. */
 export function speak(written: string, occasion: Occasion): SpokenRule {
   const { dice } = occasion
   const says = inManner(written, occasion)
-  const place = dice.pick(likelyPlaces)
+  const place = dice.pick(occasion.isReply ? placesOfReplies : placesOfRules)
   const after = isEnded(says) && dice.below(2) === 0 ? ' ' : dice.pick(['\n', '\n\n'])
   switch (place) {
     case 'alone':
@@ -39,7 +45,18 @@ export function speak(written: string, occasion: Occasion): SpokenRule {
 
 // --- internal ---
 
-const likelyPlaces: readonly [Place, ...Place[]] = ['alone', 'alone', 'first', 'middle', 'last']
+const placesOfRules: readonly [Place, ...Place[]] = ['alone', 'alone', 'first', 'middle', 'last']
+
+/** Nobody hides an answer between two other things. */
+const placesOfReplies: readonly [Place, ...Place[]] = [
+  'alone',
+  'alone',
+  'alone',
+  'alone',
+  'first',
+  'first',
+  'last',
+]
 
 const END_MARK = /[.!?。！？।]$/
 
