@@ -66,14 +66,18 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
       latest === null
         ? [before.leftTokens + shortenedTokens, 0]
         : [before.leftTokens, after.leftTokens + shortenedTokens]
-    const afterRecap = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
+    const afterMost = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
     const beforeRecap =
       Math.min(
         recapTokensOf(beforeLeft),
-        Math.max(roomTokens - doubled(afterRecap), Math.floor(roomTokens * (1 - AFTER_SHARE))),
+        Math.max(roomTokens - doubled(afterMost), Math.floor(roomTokens * (1 - AFTER_SHARE))),
       ) + quotedBefore(latest ?? frontier)
     const isRecapOnly = before.writtenTokens === 0 && latest !== null
-    const beforeTokens = isRecapOnly ? Math.min(beforeRecap, standing ?? Infinity) : beforeRecap
+    // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
+    const isStanding =
+      isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
+    const beforeTokens = isStanding ? standing : beforeRecap
+    const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
     return {
       frontier,
       kept,

@@ -49,8 +49,10 @@ export function* chooseFrontier(
     if (fit === 'well') return index
     firstToReach[fit] ??= index
   }
-  const lastTaken = Math.max(last.well ?? NONE, last.joined ?? NONE)
-  if (firstToReach.joined !== undefined || lastTaken !== NONE) return firstToReach.joined ?? lastTaken
+  // One message more in the tail is a small price for a cut that joins nothing.
+  const joined = firstToReach.joined ?? last.joined ?? NONE
+  const taken = last.well !== undefined && last.well >= joined - 1 ? last.well : joined
+  if (taken !== NONE) return taken
   // A view that the template refuses helps nobody: rather than that, newest messages are folded too.
   for (
     let index = choice.protectedFrom + 1;

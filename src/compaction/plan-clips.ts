@@ -1,4 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
+import { templateFits } from './frontier.ts'
 import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { waterLevel } from './passes/clip.ts'
@@ -21,6 +22,8 @@ export type ClipInput = {
   readonly recapTokensMax: number
   /** Whether a newest user message that exceeds the room by itself may be clipped. */
   readonly clipsNewestUser: boolean
+  /** Whether a template wants the roles to alternate. */
+  readonly strict: boolean
 }
 
 export type ClipPlan = {
@@ -69,7 +72,8 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     yield* shorten(one(parts.newestUser), shares.sure.newestUser, HEAD_AND_TAIL_TOKENS)
   }
   // Frames, names and system messages in between may take more than their part's share: older messages make room.
-  if (!isDone()) draft = yield* foldedUpTo(draft, parts.newestFrom, shares.recapMin, input, weigh)
+  const isCut = !input.strict || templateFits(subject, input.point)[parts.newestFrom] !== 'badly'
+  if (!isDone() && isCut) draft = yield* foldedUpTo(draft, parts.newestFrom, shares.recapMin, input, weigh)
   if (isDone() || isUserFixed) return draft
   // A view beyond system messages and tools that exceed the budget is the upstream's to judge: a word each helps nobody.
   const floors = roomTokens > 0 ? [HEAD_AND_TAIL_TOKENS, FLOOR_TOKENS] : [HEAD_AND_TAIL_TOKENS]

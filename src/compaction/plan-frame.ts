@@ -81,9 +81,16 @@ export function* frameOf(
   const { systemCount } = subject.structure
   const viewTokens = yield* plannedTokens(ledger, before, systemCount, point)
   const beforeTokens = room.aroundTokens + viewTokens
-  // Asked for below the pressure, a compaction divides what there is and not what there is room for.
-  const shares = sharesOf(isAskedFor(reason) ? Math.min(roomTokens, viewTokens) : roomTokens, parts.sizes)
+  // Made below the pressure, a compaction divides what there is and not what there is room for.
+  const isForLater = options.plannedTokensMax !== null || hasLimit(policy)
+  const shares = sharesOf(isForLater ? roomTokens : Math.min(roomTokens, viewTokens), parts.sizes)
   const fixedTokens = room.aroundTokens + shares.task + shares.latestUser + parts.sizes.newestUser
+  const thresholdOf = (at: number | null): number =>
+    thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
+  const goalTokens = Math.min(
+    goalOf(policy, options, beforeTokens, fixedTokens),
+    thresholdOf(null) - ROUNDS_AHEAD * roundTokens(subject, ledger, point),
+  )
   const recentFrom = recentStart(subject, ledger, pins, {
     point,
     parts,
@@ -93,18 +100,10 @@ export function* frameOf(
     tokensMax: smallest ? 0 : shares.recentMax,
   })
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
-  const thresholdOf = (at: number | null): number =>
-    thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
   const targetTokens = smallest
     ? 0
-    : Math.max(
-        Math.min(
-          goalOf(policy, options, beforeTokens, fixedTokens),
-          thresholdOf(null) - ROUNDS_AHEAD * roundTokens(subject, ledger, point),
-        ),
-        // What has a right to stand is not taken away to come further down.
-        Math.min(room.budgetTokens, fixedTokens + recentTokens + shares.recapMin),
-      )
+    : // What has a right to stand is not taken away to come further down.
+      Math.max(goalTokens, Math.min(room.budgetTokens, fixedTokens + recentTokens + shares.recapMin))
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
   // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
   const aheadTokens = options.plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)

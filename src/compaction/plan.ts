@@ -197,27 +197,40 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
   const { reach, fold } = draft
   if (!frame.runs(policy.fold.at)) return draft
   const start = fold?.frontier ?? structure.systemCount
-  const shortenedTokens =
-    ledger.originalTokens(start, options.point) -
-    (yield* ledger.treatedTokens(start, options.point, reach, clipsByIndex(clips)))
+  const shortenedTokens = yield* lostTokens(plan, draft, start)
   // What results said that were cleared stands nowhere else: a recap tells it, and takes a fold to stand for.
   const isUntold = fold === null && shortenedTokens >= TOLD_TOKENS_MIN
-  if (draft.tokens <= aimTokens && !isUntold) return draft
+  const isEnough = draft.tokens <= aimTokens
+  if (isEnough && !isUntold) return draft
+  // Where clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
+  const freeTokens = Math.max(frame.shares.recapMin, aimTokens - draft.tokens)
+  const toldTokens = isEnough ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
   const frontier = yield* chooseFrontier(subject, ledger, {
     pins: frame.pins,
     reach,
     clips,
-    foldAt: (frontier) => foldAt(frontier, [], shortenedTokens),
+    foldAt: (frontier) => foldAt(frontier, [], toldTokens),
     targetTokens: aimTokens - options.room.aroundTokens,
     point: options.point,
     protectedFrom: frame.recentFrom,
-    openFrom: frame.parts.newestFrom,
+    openFrom: structure.lastUnitStart(options.point),
     after: fold?.frontier ?? structure.systemCount,
     strict: options.strict,
   })
-  return frontier === null
-    ? draft
-    : yield* weighed(plan, { reach, fold: foldAt(frontier, [], shortenedTokens) })
+  return frontier === null ? draft : yield* weighed(plan, { reach, fold: foldAt(frontier, [], toldTokens) })
+}
+
+/** What clearing and previews have taken from the messages that stand from `start` on. */
+function* lostTokens({ ledger, options, clips }: Plan, { reach }: Draft, start: number): Steps<number> {
+  const known = clipsByIndex(clips)
+  let lost = 0
+  for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
+    const { kind } = ledger.treatment(index, reach, known)
+    if (kind !== 'cleared' && kind !== 'previewed') continue
+    const left = yield* ledger.treatedTokens(index, index + 1, reach, known)
+    lost += ledger.originalTokens(index, index + 1) - left
+  }
+  return lost
 }
 
 /** What still does not fit is clipped. */
@@ -241,6 +254,7 @@ function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'cl
     roomTokens: budgetTokens - aroundTokens,
     recapTokensMax: policy.recap.max_tokens,
     clipsNewestUser: policy.clip.newest_user,
+    strict: options.strict,
   })
   return { reach, fold: planned.fold, tokens: aroundTokens + planned.tokens, clips: planned.clips }
 }

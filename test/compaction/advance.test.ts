@@ -86,8 +86,10 @@ describe('strides by count', () => {
     expect(points).toEqual([31, 61])
   })
 
-  test('wait where they would free little', () => {
-    expect(strideEnds([...talk(24, 20), user('Go on.')], 40_000, { every: { turns: 2 } })).toEqual([])
+  test('come however little they free, as long as that is something', () => {
+    const conversation = [...talk(24, 90), user('Go on.')]
+    expect(strideEnds(conversation, 40_000, { every: { turns: 8 } })).toEqual([17, 33, 49])
+    expect(strideEnds([...talk(2, 20), user('Go on.')], 40_000, { every: { turns: 1 } })).toEqual([])
   })
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { FOLD_VERSION, type Stride } from '../../src/compaction/stride.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -22,13 +23,19 @@ test('a result that comes late changes nothing of what was sent before it', () =
     result('of no call', long),
     { role: 'user', content: 'Go on.' },
   ]
-  const policy = policyOf({
-    keep: { recent_messages: 0 },
-    clear: { keep_results: 0, except_tools: ['search'] },
-    preview: { threshold_tokens: 100_000 },
-  })
+  const policy = policyOf({ clear: { except_tools: ['search'] } })
+  const record: Stride = {
+    version: FOLD_VERSION,
+    reason: 'forced',
+    point: before.length,
+    task: 0,
+    latestUser: before.length - 1,
+    reach: { render: 0, preview: 0, clear: before.length - 1 },
+    fold: null,
+    clips: [],
+  }
   const first = subjectOf(before)
-  const sent = compactedUnder(first, { policy, budgetTokens: 8000, forced: true })
+  const sent = compactedUnder(first, { policy, budgetTokens: 8000, newest: record })
   const texts = viewTexts(first, sent.view)
   expect(texts[4]).toContain('[cleared: tool result')
 

@@ -98,8 +98,12 @@ describe('in a view', () => {
       ...[0, 1, 2, 3, 4, 5].flatMap((n) => [call(`c${n}`, '{}'), result(`c${n}`, prose(`r${n}`, 900))]),
     ])
     const { texts } = send(subject, {
-      budgetTokens: 5000,
-      policy: policyOf({ clear: { keep_results: 1 }, keep: { recent_messages: 2 } }),
+      budgetTokens: 6000,
+      policy: policyOf({
+        clear: { keep_results: 1, at: 0.2 },
+        fold: { at: 1 },
+        keep: { recent_messages: 2 },
+      }),
     })
     expect(texts).toContain(result('c0', '[cleared: result of read, 904 tokens]'))
     expect(texts).toContain(call('c0', '{}'))

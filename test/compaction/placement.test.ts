@@ -88,20 +88,6 @@ describe('under strict placement a recap is joined with the user message it meet
 })
 
 describe('user messages that meet anew', () => {
-  test('because a fold left no recap between them are joined', () => {
-    // Task and latest user message fill the window to the last token.
-    const conversation = [
-      user(prose('task', 400)),
-      ...rounds('a', 4, 300),
-      assistant('Done.'),
-      user(prose('latest', 270)),
-    ]
-    const { contents, messages } = send(conversation, { budgetTokens: 700, strict: true })
-    expect(contents.join()).not.toContain('recap')
-    expect(messages).toHaveLength(1)
-    expect(contents[0]).toMatch(/^task: .*\n\nlatest: /)
-  })
-
   test('are not joined under lenient placement', () => {
     const conversation = [user('The task.'), ...rounds('a', 8, 300), assistant('Done.'), user('The latest.')]
     const { messages } = send(conversation, { budgetTokens: 1500, strict: false })

@@ -8,6 +8,7 @@ export type SendOptions = {
   readonly budgetTokens: number
   readonly policy?: Policy
   readonly newest?: Stride | null
+  readonly seenUntil?: number | null
   readonly strict?: boolean
   readonly forced?: boolean
 }

@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { partsAt } from '../../src/compaction/parts.ts'
+import { pinsAt } from '../../src/compaction/pins.ts'
+import { createLedger } from '../../src/compaction/ledger.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { SHARE, sharesOf, type PartSizes } from '../../src/compaction/shares.ts'
+import type { Stride } from '../../src/compaction/stride.ts'
+import { createTreatments } from '../../src/compaction/treatments.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+/** The latest user message is a part of its own only where it is not the newest message. */
+const sizes: fc.Arbitrary<PartSizes> = fc
+  .record({ newestRound: fc.nat(20_000), user: fc.nat(20_000), isNewest: fc.boolean(), task: fc.nat(20_000) })
+  .map(({ newestRound, user, isNewest, task }) => ({
+    newestRound,
+    newestUser: isNewest ? user : 0,
+    task,
+    latestUser: isNewest ? 0 : user,
+  }))
+
+describe('the shares of a room', () => {
+  test('never add up to more than there is, in the order of right', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -100, max: 30_000 }), sizes, (roomTokens, parts) => {
+        const shares = sharesOf(roomTokens, parts)
+        const room = Math.max(0, roomTokens)
+        const { sure } = shares
+        const newest = sure.newestRound + sure.newestUser
+        expect(newest + sure.task + sure.latestUser + shares.recapMin).toBeLessThanOrEqual(room)
+        expect(newest + shares.task + shares.latestUser).toBeLessThanOrEqual(room)
+        expect(shares.recapMax).toBeLessThanOrEqual(room * SHARE.recap)
+        expect(sure.newestUser).toBe(Math.min(parts.newestUser, Math.floor(room * SHARE.newestUser)))
+        expect(sure.task).toBe(Math.min(parts.task, Math.floor(room * SHARE.pinned)))
+        expect(sure.latestUser).toBe(Math.min(parts.latestUser, Math.floor(room * SHARE.pinned)))
+        if (parts.newestUser === 0)
+          expect(sure.newestRound).toBe(Math.min(parts.newestRound, Math.floor(room * SHARE.newestRound)))
+      }),
+    )
+  })
+
+  test('give what one part does not need to the task, when everything else has its own', () => {
+    const small = { newestRound: 500, newestUser: 0, task: 9000, latestUser: 0 }
+    const { task, sure } = sharesOf(12_000, small)
+    expect(sure.task).toBe(3000)
+    // A third for the newest messages, a third for a recap, the rest for the task.
+    expect(task).toBe(4000)
+  })
+})
+
+const policy = policyOf({
+  trigger: 1,
+  target: 0.7,
+  keep: { recent_messages: 4 },
+  recap: { max_tokens: 8192 },
+})
+const budget = fc.integer({ min: 1_500, max: 12_000 })
+
+/** Every request of a conversation as it grows, with the records of those before. */
+function* requestsOf(messages: readonly object[], budgetTokens: number) {
+  let newest: Stride | null = null
+  let seenUntil: number | null = null
+  for (const point of subjectOf(messages).structure.requestPoints) {
+    const subject = subjectOf(messages.slice(0, point))
+    const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil })
+    yield { point, subject, ...compacted, texts: viewTexts(subject, compacted.view), before: newest }
+    newest = compacted.stride
+    seenUntil = point
+  }
+}
+
+describe('in a view', () => {
+  test('the newest message stands whole, or is cut by no more than its share says', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        for (const { subject, view, point } of requestsOf(messages, budgetTokens)) {
+          const { systemCount } = subject.structure
+          const role = subject.messages[point - 1]?.facts.role
+          if (point <= systemCount || role === 'system' || role === 'developer') continue
+          const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+          const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
+          const pins = pinsAt(subject, policy, point)
+          const ledger = createLedger(
+            subject,
+            policy,
+            createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 })),
+          )
+          const parts = partsAt(subject, ledger, pins, { point, roomTokens })
+          const last = view.messages.findLast(({ index }) => index === point - 1)
+          // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
+          const isCuttable = point - parts.newestFrom <= 3
+          if (last === undefined) expect(isCuttable && roomTokens > 1000).toBe(false)
+          else if (parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound)
+            expect(last.how).toBe('kept')
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('of two requests whose newest messages differ the prompts do, too', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        let before: readonly string[] = []
+        for (const { texts, subject } of requestsOf(messages, budgetTokens)) {
+          const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+          if (room > 500) expect(texts).not.toEqual(before)
+          before = texts
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('the newest messages stand as they were for a third of the room when a compaction ends, as far as whole rounds allow', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        for (const { subject, view, point, stride, before } of requestsOf(messages, budgetTokens)) {
+          if (stride === null || stride === before || stride.point !== point) continue
+          const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+          const kept = new Map(view.messages.map(({ index, how }) => [index, how]))
+          let tokens = 0
+          let start = point
+          while (start > subject.structure.systemCount && kept.get(start - 1) === 'kept') {
+            start -= 1
+            tokens += subject.sizes[start] ?? 0
+          }
+          if (start === subject.structure.systemCount) continue
+          // What was left out next would have taken more than half of the room, or a part above it has its own share.
+          const unit = subject.structure.unitStart(start - 1)
+          const next = subject.sizes.slice(unit, start).reduce((sum, size) => sum + size, 0)
+          const pinned = [stride.task, stride.latestUser].reduce(
+            (sum, index) => sum + (index === -1 || index >= start ? 0 : (subject.sizes[index] ?? 0)),
+            0,
+          )
+          const wanted = Math.min(room * SHARE.recent, room - pinned - room * SHARE.leastRecap)
+          expect(tokens + next + 64).toBeGreaterThanOrEqual(Math.floor(Math.min(wanted, room * SHARE.recent)))
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('nothing is compacted that would have fitted (P1), and what is sent fits (P7)', () => {
+    fc.assert(
+      fc.property(conversation, budget, (messages, budgetTokens) => {
+        for (const { subject, view, stride, before, point } of requestsOf(messages, budgetTokens)) {
+          const wholeTokens = subject.sizes.reduce((sum, size) => sum + size, PRIMING_TOKENS)
+          if (stride !== null && before === null && stride.point === point)
+            expect(wholeTokens).toBeGreaterThan(budgetTokens)
+          const newestUser = subject.sizes[point - 1] ?? 0
+          const fixed = systemTokensOf(subject, true)
+          if (fixed + newestUser + PRIMING_TOKENS + 200 > budgetTokens) continue
+          expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+/** Of the leading system messages, or of all of them. */
+function systemTokensOf(subject: ReturnType<typeof subjectOf>, areAll = false): number {
+  return subject.messages.reduce((sum, { facts }, index) => {
+    const isSystem = facts.role === 'system' || facts.role === 'developer'
+    return isSystem && (areAll || index < subject.structure.systemCount)
+      ? sum + (subject.sizes[index] ?? 0)
+      : sum
+  }, 0)
+}
