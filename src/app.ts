@@ -185,7 +185,7 @@ export function createApp(options: AppOptions): App {
     profiles: options.profiles,
     calibration,
     serverWindows,
-    findWindows: createWindowFinder({
+    findWindow: createWindowFinder({
       memory,
       serverWindows,
       hostOf: (name) => hostOf(upstreams, name),

@@ -1,9 +1,7 @@
 import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
-import { noExcess, type Excess } from '../pressure/calibration/expected.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { triggerOf } from '../profiles/thresholds.ts'
-import { carriedTo, carryOn, type Carried } from './carried.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
@@ -11,18 +9,23 @@ import { pinnedTokens, pinsAt } from './pins.ts'
 import type { PlanOptions, PreparedFold } from './plan-frame.ts'
 import { planStride } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
+import { SHARE } from './shares.ts'
 import type { Stride, StrideReason } from './stride.ts'
 import { isSaidByUser, type Subject } from './subject.ts'
 
 export type AdvanceOptions = {
   /** The newest stride on record that is a prefix of the conversation. */
   readonly newest: Stride | null
-  /** Numbers that today's calibration and one request's odd limit do not move: the past is derived with them. */
-  readonly nominal: Room
-  /** Today's numbers: they decide whether one more stride is needed now. */
-  readonly actual: Room
-  /** How the provider's count of the view of `newest` differs from ours. */
-  readonly excess: Excess
+  /** Up to which request point no further stride was due, since that request was seen; null: its past is not known. */
+  readonly seenUntil: number | null
+  /**
+   * Up to which point this conversation is the one that was seen before, where its client edits the end at each request;
+   * null where it goes on from a whole request, or was never seen.
+   */
+  readonly sharedUntil: number | null
+  readonly room: Room
+  /** How much more the provider has counted of the view of `newest` than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
   readonly strict: boolean
   /** A stride now, whatever the pressure. */
   readonly forced: boolean
@@ -40,9 +43,8 @@ export type Advanced = {
 }
 
 /**
- * The stride that a conversation stands in: from the newest on record the past request points are walked
- * with nominal numbers, then today's numbers may add one at the end. So a conversation that arrives
- * without records gets the strides that it would have had (P6).
+ * The stride that a conversation stands in: the newest on record, and one more if the request that is made now does not fit.
+ * Where nothing is on record, the request points of the past are walked with the same numbers (P6).
  */
 export function* advance(
   subject: Subject,
@@ -51,45 +53,35 @@ export function* advance(
   options: AdvanceOptions,
 ): Steps<Advanced> {
   const end = subject.messages.length
-  const walk = walkBefore(subject, policy, options)
-  const scale = createScale(subject, ledger, options.newest, walk)
-  let previous: Stride | null = null
-  let beforeTokens: number | null = null
-  const { requestPoints } = subject.structure
-  const from = walk?.point ?? options.newest?.point ?? null
-  const walked = from === null ? 0 : countBelow(requestPoints, from + 1)
-  for (const point of requestPoints.slice(walked)) {
-    const stride = scale.stride()
-    if (stride !== null && point <= stride.point) continue
-    const at = {
-      point,
-      stride,
-      room: options.nominal,
-      excess: noExcess,
-      strict: options.strict,
-      forced: false,
-      prepared: point === end ? options.prepared : null,
-    }
+  const { newest, room, strict } = options
+  const scale = createScale(subject, ledger, newest)
+  const walked = { previous: null as Stride | null, beforeTokens: null as number | null }
+  const at = (point: number): At => ({
+    point,
+    stride: scale.stride(),
+    room,
+    // The provider's count is known of the view of this very stride, and of no other.
+    differenceTokens: scale.stride() === newest ? options.differenceTokens : 0,
+    strict,
+    forced: false,
+    prepared: null,
+  })
+  for (const point of pastPoints(subject, options)) {
     const viewTokens = yield* scale.weigh(point)
-    const next = yield* strideAt(subject, ledger, policy, at, viewTokens)
+    const next = yield* strideAt(subject, ledger, policy, at(point), viewTokens)
     if (next === null) continue
-    previous = stride
-    beforeTokens = viewTokens
+    walked.previous = scale.stride()
+    walked.beforeTokens = viewTokens
     scale.change(next)
   }
-  const stride = scale.stride()
-  if (stride !== null && options.prepared === null) {
-    const { nominal, strict } = options
-    carryOn(subject, policy, stride, {
-      walk: { nominal, strict, point: end, tokens: yield* scale.weigh(end) },
-    })
-  }
-  const excess = stride === options.newest ? options.excess : noExcess
-  const last = { ...options, point: end, stride, room: options.actual, excess }
+  const { forced, prepared } = options
+  const now = { ...at(end), forced, prepared }
   const viewTokens = yield* scale.weigh(end)
-  const next = yield* strideAt(subject, ledger, policy, last, viewTokens)
-  if (next === null) return { stride, previous, beforeTokens }
-  return { stride: next, previous: stride, beforeTokens: viewTokens }
+  const made =
+    (yield* strideWithin(subject, ledger, policy, now, viewTokens, options.sharedUntil)) ??
+    (yield* strideAt(subject, ledger, policy, now, viewTokens))
+  if (made === null) return { stride: scale.stride(), ...walked }
+  return { stride: made, previous: now.stride, beforeTokens: viewTokens }
 }
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a stride due. */
@@ -118,30 +110,55 @@ type Scale = {
   readonly weigh: (point: number) => Steps<number>
 }
 
-/** How far an earlier request has walked with the same numbers; null where none is known to have. Not to its own end. */
-function walkBefore(
+/** The request points of the past that have to be walked, ascending: those since which nothing is known. */
+function pastPoints(
+  { structure, messages }: Subject,
+  { newest, seenUntil, sharedUntil }: AdvanceOptions,
+): readonly number[] {
+  // What lies between the shared beginning and the end was never sent like that.
+  if (sharedUntil !== null) return []
+  const { requestPoints } = structure
+  const known = Math.max(newest?.point ?? 0, seenUntil ?? 0)
+  return requestPoints.slice(countBelow(requestPoints, known + 1), countBelow(requestPoints, messages.length))
+}
+
+/**
+ * The stride that is due now, made at the point up to which its client leaves the conversation as it is: the next request
+ * has the same beginning and finds it again. Null where none is due, or where what follows that point leaves too little.
+ */
+function* strideWithin(
   subject: Subject,
+  ledger: Ledger,
   policy: Policy,
-  { newest, nominal, strict }: AdvanceOptions,
-): Carried['walk'] {
-  const walk = newest === null ? null : carriedTo(subject, policy, newest).walk
-  if (walk === null || walk.point >= subject.messages.length) return null
-  return walk.strict === strict && isSameRoom(walk.nominal, nominal) ? walk : null
+  at: At,
+  viewTokens: number,
+  sharedUntil: number | null,
+): Steps<Stride | null> {
+  if (sharedUntil === null || sharedUntil <= (at.stride?.point ?? 0) || at.prepared !== null) return null
+  const { room } = at
+  const behindTokens = ledger.originalTokens(sharedUntil, at.point)
+  if (behindTokens > (room.budgetTokens - room.aroundTokens) * SHARE.newestRound) return null
+  const reasons = reasonsAt(subject, ledger, policy, at, viewTokens)
+  const around = { ...room, aroundTokens: room.aroundTokens + behindTokens }
+  for (const reason of reasons) {
+    const within = { ...at, point: sharedUntil, room: around }
+    const stride = yield* planStride(subject, ledger, policy, {
+      ...planOptions(policy, within, reason),
+      isBeyondBudget: isBeyondBudget(at, viewTokens),
+    })
+    if (stride === null) continue
+    const { systemCount } = subject.structure
+    const tokens = around.aroundTokens + (yield* plannedTokens(ledger, stride, systemCount, sharedUntil))
+    if (tokens <= room.budgetTokens) return stride
+  }
+  return null
 }
 
-function isSameRoom(one: Room, other: Room): boolean {
-  return (
-    one.budgetTokens === other.budgetTokens &&
-    one.aroundTokens === other.aroundTokens &&
-    one.slackTokens === other.slackTokens
-  )
-}
-
-function createScale(subject: Subject, ledger: Ledger, newest: Stride | null, walk: Carried['walk']): Scale {
+function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): Scale {
   const { systemCount } = subject.structure
   const clips = clipsByIndex([])
   let stride = newest
-  let weighed: { readonly point: number; readonly tokens: number } | null = walk
+  let weighed: { readonly point: number; readonly tokens: number } | null = null
   return {
     stride: () => stride,
     change: (next) => {
@@ -165,7 +182,7 @@ type At = {
   readonly point: number
   readonly stride: Stride | null
   readonly room: Room
-  readonly excess: Excess
+  readonly differenceTokens: number
   readonly strict: boolean
   readonly forced: boolean
   readonly prepared: PreparedFold | null
@@ -179,7 +196,10 @@ function* strideAt(
   viewTokens: number,
 ): Steps<Stride | null> {
   for (const reason of reasonsAt(subject, ledger, policy, at, viewTokens)) {
-    const stride = yield* planStride(subject, ledger, policy, planOptions(policy, at, reason, viewTokens))
+    const stride = yield* planStride(subject, ledger, policy, {
+      ...planOptions(policy, at, reason),
+      isBeyondBudget: isBeyondBudget(at, viewTokens),
+    })
     if (stride !== null) return stride
   }
   // What was prepared never keeps a stride from being made that is due.
@@ -188,13 +208,12 @@ function* strideAt(
     : yield* strideAt(subject, ledger, policy, { ...at, prepared: null }, viewTokens)
 }
 
-function planOptions(policy: Policy, at: At, reason: StrideReason, viewTokens: number): PlanOptions {
+function planOptions(policy: Policy, at: At, reason: StrideReason): Omit<PlanOptions, 'isBeyondBudget'> {
   return {
     point: at.point,
     previous: at.stride,
-    room: lastingRoom(at.room, at.excess.differenceTokens),
+    room: lastingRoom(at.room, at.differenceTokens),
     reason,
-    isBeyondBudget: isBeyondBudget(at, viewTokens),
     keepRecent: policy.keep.recent_messages,
     smallest: false,
     strict: at.strict,
@@ -221,21 +240,20 @@ function reasonsAt(
   // Sent again as it was, a view whose count has come in meanwhile stays as it is.
   if (stride !== null && stride.point === point) return []
   const { systemCount } = subject.structure
-  const tokens = room.aroundTokens + viewTokens + at.excess.differenceTokens
+  const tokens = room.aroundTokens + viewTokens + at.differenceTokens
   const since = stride?.point ?? systemCount
   if (ledger.originalTokens(since, point) < policy.min_growth_tokens) return []
   const fixedTokens = room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, point))
   const isLong =
     hasLimit(policy) && isOverLimit(policy, lengthOf(subject.structure, stride ?? UNTOUCHED, point))
   const byLength: readonly StrideReason[] = isLong ? ['limit'] : []
-  if (tokens >= lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
+  if (tokens > lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
   return isDue(subject, policy, since, point) ? ['every', ...byLength] : byLength
 }
 
 /** Whether a view would not fit, by the provider's count of it as far as that is known. */
-function isBeyondBudget({ room, excess }: At, viewTokens: number): boolean {
-  const tokens = room.aroundTokens + viewTokens + excess.differenceTokens + excess.marginTokens
-  return tokens > room.budgetTokens + room.slackTokens
+function isBeyondBudget({ room, differenceTokens }: At, viewTokens: number): boolean {
+  return room.aroundTokens + viewTokens + differenceTokens > room.budgetTokens
 }
 
 /** The thresholds of all passes: the lowest begins a stride, and each then runs if it has reached its own. */

@@ -1,9 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
-import type { Excess } from '../pressure/calibration/expected.ts'
-import { advance, type Advanced } from './advance.ts'
+import { advance, type Advanced, type AdvanceOptions } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import type { PreparedFold } from './plan-frame.ts'
 import { planStride } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride } from './stride.ts'
@@ -11,21 +9,7 @@ import type { Subject } from './subject.ts'
 import { createTreatments } from './treatments.ts'
 import { buildView, type View } from './view.ts'
 
-export type CompactOptions = {
-  readonly policy: Policy
-  /** The newest stride on record that is a prefix of the conversation. */
-  readonly newest: Stride | null
-  readonly nominal: Room
-  readonly actual: Room
-  /** How the provider's count of the view of `newest` differs from ours. */
-  readonly excess: Excess
-  /** Whether user messages are joined, for templates that want the roles to alternate. */
-  readonly strict: boolean
-  /** A stride now, whatever the pressure. */
-  readonly forced: boolean
-  /** A fold whose summaries are there, for a stride that is due now; else null. */
-  readonly prepared: PreparedFold | null
-}
+export type CompactOptions = AdvanceOptions & { readonly policy: Policy }
 
 /** A conversation as it is sent, and the stride that it stands in; `stride` null where nothing was done yet. */
 export type Compacted = { readonly stride: Stride | null; readonly view: View }

@@ -14,7 +14,7 @@ export function cutHead(text: string, charsMax: number, linesMax: number): strin
   if (lineEnd !== -1) end = lineEnd
   else if (end < text.length) {
     const lastBreak = text.lastIndexOf('\n', end - 1)
-    if (lastBreak >= end - end * LINE_END_SHARE) end = lastBreak
+    if (lastBreak >= end - lineEndCharsMax(end)) end = lastBreak
   }
   return text.slice(0, whole(text, end))
 }
@@ -36,7 +36,7 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
   if (lineStart !== -1) start = lineStart + 1
   else if (start > 0) {
     const firstBreak = text.indexOf('\n', start)
-    if (firstBreak !== -1 && firstBreak - start < length * LINE_END_SHARE) start = firstBreak + 1
+    if (firstBreak !== -1 && firstBreak - start < lineEndCharsMax(length)) start = firstBreak + 1
   }
   // Off a pair's middle towards the end, so that the bound holds.
   return text.slice(whole(text, start) === start ? start : start + 1)
@@ -44,8 +44,13 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
 
 // --- internal ---
 
-/** A cut moves to a line's end when that costs at most this share of what is kept. */
+/** A cut moves to a line's end when that costs at most this share of what is kept, and no more than a long line. */
 const LINE_END_SHARE = 0.2
+const LINE_END_CHARS_MAX = 160
+
+function lineEndCharsMax(keptChars: number): number {
+  return Math.min(keptChars * LINE_END_SHARE, LINE_END_CHARS_MAX)
+}
 
 /** Moves a cut off the middle of a surrogate pair. */
 function whole(text: string, index: number): number {

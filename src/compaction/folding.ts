@@ -17,8 +17,11 @@ export type FoldingOptions = {
   readonly plannedTokensMax: number | null
 }
 
-/** The fold at a frontier, with what it keeps of old turns before it. */
-export type FoldAt = (frontier: number, kept?: readonly number[]) => Fold
+/**
+ * The fold at a frontier, with what it keeps of old turns before it. `shortenedTokens`: what was cleared or shortened behind
+ * it, which its recap quotes and names too.
+ */
+export type FoldAt = (frontier: number, kept?: readonly number[], shortenedTokens?: number) => Fold
 
 /**
  * The fold at any frontier: summaries and a recap for what lies before the latest user message, the same for what
@@ -52,16 +55,21 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
     return { summaries, writtenTokens, leftTokens }
   }
 
-  return function foldAt(frontier, kept = []) {
+  return function foldAt(frontier, kept = [], shortenedTokens = 0) {
     const staying = new Set([pins.task, ...kept])
     const latest = passed !== null && passed < frontier - 1 ? passed : null
     const before = partAt(systemCount, latest ?? frontier, staying)
     const after = latest === null ? NO_PART : partAt(latest + 1, frontier, staying)
     const roomTokens = Math.min(recapTokensMax, tokensMax - before.writtenTokens - after.writtenTokens)
-    const afterRecap = Math.min(recapTokensOf(after.leftTokens), Math.floor(roomTokens * AFTER_SHARE))
+    // What was shortened lies behind the frontier, and is told in the recap before it.
+    const [beforeLeft, afterLeft] =
+      latest === null
+        ? [before.leftTokens + shortenedTokens, 0]
+        : [before.leftTokens, after.leftTokens + shortenedTokens]
+    const afterRecap = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
     const beforeRecap =
       Math.min(
-        recapTokensOf(before.leftTokens),
+        recapTokensOf(beforeLeft),
         Math.max(roomTokens - doubled(afterRecap), Math.floor(roomTokens * (1 - AFTER_SHARE))),
       ) + quotedBefore(latest ?? frontier)
     const isRecapOnly = before.writtenTokens === 0 && latest !== null

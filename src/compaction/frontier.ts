@@ -40,9 +40,9 @@ export function* chooseFrontier(
     const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
     const fit = fits[index] ?? 'well'
-    const pinned =
-      (layout.task === null ? 0 : (subject.sizes[layout.task] ?? 0)) +
-      (layout.latestUser === null ? 0 : (subject.sizes[layout.latestUser] ?? 0))
+    let pinned = 0
+    for (const pin of [layout.task, layout.latestUser])
+      if (pin !== null) pinned += yield* ledger.treatedTokens(pin, pin + 1, choice.reach, clips)
     const tokens = pinned + partTokens(layout.before) + partTokens(layout.after) + tailTokens
     last[fit] = index
     if (tokens > choice.targetTokens) continue

@@ -2,21 +2,25 @@ import type { Steps } from '../conversation/source.ts'
 import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { waterLevel } from './passes/clip.ts'
+import type { Parts } from './parts.ts'
+import type { Shares } from './shares.ts'
 import type { Clip, Clippable, Fold, Reach, Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 
 export type ClipInput = {
   readonly pins: Pick<Stride, 'task' | 'latestUser'>
+  readonly parts: Parts
+  readonly shares: Shares
   readonly fold: Fold | null
   readonly reach: Reach
   readonly clips: readonly Clip[]
   readonly point: number
-  /** What the view may weigh, without what surrounds it. */
-  readonly allowedTokens: number
+  /** What the budget leaves beside what surrounds the conversation, in tokens; not above 0 where that alone exceeds it. */
+  readonly roomTokens: number
   /** The largest recap that the profile allows, in tokens. */
   readonly recapTokensMax: number
-  /** Where the open round begins. */
-  readonly openFrom: number
+  /** Whether a newest user message that exceeds the room by itself may be clipped. */
+  readonly clipsNewestUser: boolean
 }
 
 export type ClipPlan = {
@@ -25,80 +29,74 @@ export type ClipPlan = {
   readonly tokens: number
 }
 
+/** What a view comes to while it is shortened. */
+type Draft = ClipPlan
+
 /**
- * The last means: contents of the open round are shortened, then those of the pinned recent messages, then
- * what is kept of old turns, then the task, the largest first; then the latest user message loses media, the first of them first. Where even
- * that is too much, the open round is folded too. System messages and the latest user's text are never touched.
+ * The last means, for a view that still exceeds the budget: parts above their share are cut down to it, in the reverse of
+ * their order of right, no further than is needed. Where frames and names that cannot be cut leave no room for that,
+ * messages before the newest round are folded, and every part keeps a head and a tail as long as that fits. System
+ * messages are never touched; nor is a newest user message that exceeds the room by itself, unless the profile says so.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
-  const { systemCount } = subject.structure
-  let clips = input.clips
-  let fold = input.fold
-  const weigh = function* weigh(): Steps<number> {
-    return yield* plannedTokens(
-      ledger,
-      { ...input.pins, fold, clips, reach: input.reach },
-      systemCount,
-      input.point,
-    )
-  }
-  let tokens = yield* weigh()
+  const { pins, parts, shares, roomTokens } = input
+  const weigh = weigher(subject, ledger, input)
+  let draft: Draft = yield* weigh(input.clips, input.fold)
+  const isDone = (): boolean => draft.tokens <= roomTokens
 
-  for (const floorTokens of [FLOOR_TOKENS, LEAST_TOKENS]) {
-    for (const group of groupsOf(subject, input)) {
-      if (tokens <= input.allowedTokens) return { clips, fold, tokens }
-      clips = yield* clipGroup(ledger, input.reach, clips, group, tokens - input.allowedTokens, floorTokens)
-      tokens = yield* weigh()
-    }
+  function* shorten(indexes: readonly number[], toTokens: number, floorTokens: number): Steps<void> {
+    if (isDone() || indexes.length === 0) return
+    const sizes = yield* sizesOf(ledger, input.reach, draft.clips, indexes)
+    const excessTokens = Math.min(draft.tokens - roomTokens, sum(sizes.values()) - toTokens)
+    if (excessTokens <= 0) return
+    const clips = yield* clipGroup(ledger, input.reach, draft.clips, indexes, excessTokens, floorTokens)
+    draft = yield* weigh(clips, draft.fold)
   }
-  const { latestUser } = input.pins
-  const mediaCount = subject.messages[latestUser]?.facts.media.length ?? 0
-  for (let mediaKept = mediaCount - 1; mediaKept >= 0 && tokens > input.allowedTokens; mediaKept -= 1) {
-    clips = [
-      ...clips.filter((clip) => clip.index !== latestUser),
-      { kind: 'media', index: latestUser, mediaKept },
-    ]
-    tokens = yield* weigh()
+
+  const isUserFixed = parts.sizes.newestUser > roomTokens && !input.clipsNewestUser
+  const olderUser =
+    pins.latestUser === parts.newestUser || pins.latestUser === pins.task ? -1 : pins.latestUser
+  const task = pins.task === parts.newestUser ? -1 : pins.task
+  const round = newestRound(subject, input)
+
+  // Parts above their share, the one with the least right first.
+  draft = yield* unloaded(subject, olderUser, shares.sure.latestUser, roomTokens, draft, weigh)
+  yield* shorten(one(olderUser), shares.sure.latestUser, HEAD_AND_TAIL_TOKENS)
+  yield* shorten(one(task), shares.sure.task, HEAD_AND_TAIL_TOKENS)
+  yield* shorten(round, shares.sure.newestRound, HEAD_AND_TAIL_TOKENS)
+  if (!isUserFixed) {
+    draft = yield* unloaded(subject, parts.newestUser, shares.sure.newestUser, roomTokens, draft, weigh)
+    yield* shorten(one(parts.newestUser), shares.sure.newestUser, HEAD_AND_TAIL_TOKENS)
   }
-  for (const recap of [markOnly, withoutRecap]) {
-    if (tokens <= input.allowedTokens || fold === null) break
-    fold = { frontier: fold.frontier, kept: fold.kept, ...recap }
-    tokens = yield* weigh()
+  // Frames, names and system messages in between may take more than their part's share: older messages make room.
+  if (!isDone()) draft = yield* foldedUpTo(draft, parts.newestFrom, shares.recapMin, input, weigh)
+  if (isDone() || isUserFixed) return draft
+  // A view beyond system messages and tools that exceed the budget is the upstream's to judge: a word each helps nobody.
+  const floors = roomTokens > 0 ? [HEAD_AND_TAIL_TOKENS, FLOOR_TOKENS] : [HEAD_AND_TAIL_TOKENS]
+  const cuttable = [...round, ...one(task), ...one(olderUser), ...one(parts.newestUser)]
+  for (const floorTokens of floors) {
+    yield* shorten([...round, ...keptTurns(input)], 0, floorTokens)
+    yield* shorten(cuttable, 0, floorTokens)
   }
-  if (tokens > input.allowedTokens) {
-    return yield* foldWhole(ledger, systemCount, input, clips)
-  }
-  return { clips, fold, tokens }
+  for (const recap of [markOnly, withoutRecap])
+    if (!isDone() && draft.fold !== null)
+      draft = yield* weigh(draft.clips, { frontier: draft.fold.frontier, kept: draft.fold.kept, ...recap })
+  if (isDone() || roomTokens <= 0) return draft
+  yield* shorten(cuttable, 0, LEAST_TOKENS)
+  draft = yield* unloaded(subject, pins.latestUser, 0, roomTokens, draft, weigh)
+  return isDone() ? draft : yield* foldWhole(input, weigh)
 }
 
 // --- internal ---
 
-/** A clipped message keeps about this much at first: a mark, and a line of its head and tail. */
-const FLOOR_TOKENS = 64
+/** A clipped message keeps about this much: a mark, and a few lines of its head and tail. */
+const HEAD_AND_TAIL_TOKENS = 64
 
-/** Everything but the pinned messages folded, the open round included, with as much of a recap as fits. */
-function* foldWhole(
-  ledger: Ledger,
-  systemCount: number,
-  input: ClipInput,
-  clips: readonly Clip[],
-): Steps<ClipPlan> {
-  const { pins, reach, point } = input
-  const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
-  const left = clips.filter((clip) => isPinned(clip.index))
-  const bare = { frontier: point, kept: [], ...withoutRecap }
-  const bareTokens = yield* plannedTokens(
-    ledger,
-    { ...pins, fold: bare, clips: left, reach },
-    systemCount,
-    point,
-  )
-  const recapTokensMax = Math.min(input.recapTokensMax, input.allowedTokens - bareTokens)
-  const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
-  const fold = { ...bare, [split]: Math.max(0, recapTokensMax) }
-  const tokens = yield* plannedTokens(ledger, { ...pins, fold, clips: left, reach }, systemCount, point)
-  return { clips: left, fold, tokens }
-}
+/** A mark, and a few words of head and tail. */
+const FLOOR_TOKENS = 24
+
+/** The frame and one word: where nothing else fits. */
+const LEAST_TOKENS = 1
 
 /** Where a recap does not fit, a mark says that something was left out; at the last not even that. */
 const markOnly = {
@@ -116,23 +114,106 @@ const withoutRecap = {
   recapsBeside: false,
 } as const
 
-/** The frame and one word. */
-const LEAST_TOKENS = 1
+type Weigh = (clips: readonly Clip[], fold: Fold | null) => Steps<Draft>
 
-function groupsOf(subject: Subject, input: ClipInput): number[][] {
-  const tail = input.fold?.frontier ?? subject.structure.systemCount
-  const clippable = (start: number, end: number): number[] => {
-    const indexes: number[] = []
-    for (let index = Math.max(start, tail); index < end; index += 1) {
-      const role = subject.messages[index]?.facts.role
-      const isFixed = index === input.pins.latestUser || index === input.pins.task
-      if (!isFixed && role !== 'system' && role !== 'developer') indexes.push(index)
-    }
-    return indexes
+function weigher(subject: Subject, ledger: Ledger, { pins, reach, point }: ClipInput): Weigh {
+  const { systemCount } = subject.structure
+  return function* weigh(clips, fold) {
+    const tokens = yield* plannedTokens(ledger, { ...pins, fold, clips, reach }, systemCount, point)
+    return { clips, fold, tokens }
   }
-  const kept = input.fold?.kept.filter((index) => index !== input.pins.task) ?? []
-  const task = input.pins.task !== -1 && input.pins.task !== input.pins.latestUser ? [input.pins.task] : []
-  return [clippable(input.openFrom, input.point), clippable(tail, input.openFrom), kept, task]
+}
+
+function one(index: number): readonly number[] {
+  return index === -1 ? [] : [index]
+}
+
+/** The messages of the newest round that may be cut, without pinned ones. */
+function newestRound(subject: Subject, { pins, parts, point }: ClipInput): readonly number[] {
+  const indexes: number[] = []
+  for (let index = parts.newestFrom; index < point; index += 1) {
+    const role = subject.messages[index]?.facts.role
+    const isPinned = index === pins.latestUser || index === pins.task
+    if (!isPinned && role !== 'system' && role !== 'developer') indexes.push(index)
+  }
+  return indexes
+}
+
+/** What is kept of old turns, in a profile with a limit of turns. */
+function keptTurns({ fold, pins }: ClipInput): readonly number[] {
+  return fold?.kept.filter((index) => index !== pins.task) ?? []
+}
+
+/** A user message without its media, the first of them first, as long as it takes more than `toTokens`. */
+function* unloaded(
+  subject: Subject,
+  index: number,
+  toTokens: number,
+  roomTokens: number,
+  begun: Draft,
+  weigh: Weigh,
+): Steps<Draft> {
+  const mediaSizes = index === -1 ? [] : subject.mediaSizes(index)
+  let draft = begun
+  let size = index === -1 ? 0 : (subject.sizes[index] ?? 0)
+  for (const [position, mediaTokens] of mediaSizes.entries()) {
+    if (draft.tokens <= roomTokens || size <= toTokens) break
+    size -= mediaTokens
+    const clip = { kind: 'media', index, mediaKept: mediaSizes.length - 1 - position } as const
+    draft = yield* weigh([...draft.clips.filter((each) => each.index !== index), clip], draft.fold)
+  }
+  return draft
+}
+
+/** The same with all messages before a cut folded, where the view is smaller then. */
+function* foldedUpTo(
+  begun: Draft,
+  frontier: number,
+  recapTokens: number,
+  { pins, fold: planned }: ClipInput,
+  weigh: Weigh,
+): Steps<Draft> {
+  const standing = begun.fold?.frontier ?? -1
+  if (frontier <= standing) return begun
+  const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
+  const clips = begun.clips.filter(({ index }) => index >= frontier || isPinned(index))
+  const isSplit = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
+  const half = Math.floor(recapTokens / 2)
+  const folded = yield* weigh(clips, {
+    frontier,
+    kept: [],
+    beforeTokensMax: isSplit ? half : recapTokens,
+    afterTokensMax: isSplit ? half : 0,
+    systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
+    summaries: [],
+    recapsBeside: false,
+  })
+  return folded.tokens < begun.tokens ? folded : begun
+}
+
+/** Everything but the pinned messages folded, the newest round included, with as much of a recap as fits. */
+function* foldWhole(input: ClipInput, weigh: Weigh): Steps<Draft> {
+  const { pins, point, roomTokens } = input
+  const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
+  const clips = input.clips.filter((clip) => isPinned(clip.index))
+  const bare = { frontier: point, kept: [], ...withoutRecap }
+  const { tokens } = yield* weigh(clips, bare)
+  const recapTokensMax = Math.max(0, Math.min(input.recapTokensMax, roomTokens - tokens))
+  const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
+  return yield* weigh(clips, { ...bare, [split]: recapTokensMax })
+}
+
+/** What these messages take in a view that is clipped so, in tokens. */
+function* sizesOf(
+  ledger: Ledger,
+  reach: Reach,
+  clips: readonly Clip[],
+  indexes: readonly number[],
+): Steps<ReadonlyMap<number, number>> {
+  const known = clipsByIndex(clips)
+  const sizes = new Map<number, number>()
+  for (const index of indexes) sizes.set(index, yield* ledger.treatedTokens(index, index + 1, reach, known))
+  return sizes
 }
 
 /**

@@ -1,10 +1,14 @@
+import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
-import { pinnedTokens, pinsAt, protectedStart, type Pins } from './pins.ts'
+import { hasLimit } from './limit.ts'
+import { partsAt, recentStart, type Parts } from './parts.ts'
+import { pinsAt, type Pins } from './pins.ts'
 import type { Policy, Room } from './policy.ts'
+import { sharesOf, type Shares } from './shares.ts'
 import type { Fold, Stride, StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -33,27 +37,30 @@ export type PlanOptions = {
 /** A fold that was planned ahead, with the summaries that were written for it. */
 export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
 
-/** What a stride is planned within: what it starts from, what is fixed, and how far down it is to come. */
+/** What a stride is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
 export type PlanFrame = {
   readonly pins: Pins
+  readonly parts: Parts
+  readonly shares: Shares
+  /** What the budget leaves beside system messages and tools, in tokens; at least 0. */
+  readonly roomTokens: number
   /** The stride so far. */
   readonly before: Stride | typeof UNTOUCHED
   readonly beforeTokens: number
-  /** What no stride takes away: it surrounds the conversation, or is pinned. */
+  /** What no stride takes away, by its share: it surrounds the conversation, or is pinned. */
   readonly fixedTokens: number
   readonly targetTokens: number
   readonly triggerTokens: number
   /** How much the view will grow until the stride is due, where that is only planned. */
   readonly aheadTokens: number
-  /** What the view may weigh in the end. */
-  readonly allowedTokens: number
   readonly mustFit: boolean
   /** Whether the stride is made however little it frees. */
   readonly demanded: boolean
   /** Whether a stride is made because there are too many messages, not because they are too large. */
   readonly isByLength: boolean
-  /** Where the protected tail begins. */
-  readonly protectedFrom: number
+  /** Where the newest messages begin that stay as they were, and what they take beside pinned ones. */
+  readonly recentFrom: number
+  readonly recentTokens: number
   /** Where a pass begins, in tokens: where it has no threshold of its own, with the trigger. */
   readonly thresholdOf: (at: number | null) => number
   /** Whether a pass runs. */
@@ -66,39 +73,60 @@ export function* frameOf(
   policy: Policy,
   options: PlanOptions,
 ): Steps<PlanFrame> {
-  const { point, room, reason } = options
+  const { point, room, reason, smallest } = options
   const pins = pinsAt(subject, policy, point)
-  const fixedTokens = room.aroundTokens + pinnedTokens(subject, pins)
+  const roomTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
+  const parts = partsAt(subject, ledger, pins, { point, roomTokens })
   const before = options.previous ?? UNTOUCHED
   const { systemCount } = subject.structure
-  const beforeTokens = room.aroundTokens + (yield* plannedTokens(ledger, before, systemCount, point))
+  const viewTokens = yield* plannedTokens(ledger, before, systemCount, point)
+  const beforeTokens = room.aroundTokens + viewTokens
+  // Asked for below the pressure, a compaction divides what there is and not what there is room for.
+  const shares = sharesOf(isAskedFor(reason) ? Math.min(roomTokens, viewTokens) : roomTokens, parts.sizes)
+  const fixedTokens = room.aroundTokens + shares.task + shares.latestUser + parts.sizes.newestUser
+  const recentFrom = recentStart(subject, ledger, pins, {
+    point,
+    parts,
+    keepRecent: smallest ? 0 : options.keepRecent,
+    // A limit of turns and messages says itself how much of them stays.
+    tokensMin: smallest || hasLimit(policy) ? 0 : shares.recentMin,
+    tokensMax: smallest ? 0 : shares.recentMax,
+  })
+  const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
-  const targetTokens = goalOf(policy, options, beforeTokens, fixedTokens)
+  const targetTokens = smallest
+    ? 0
+    : Math.max(
+        Math.min(
+          goalOf(policy, options, beforeTokens, fixedTokens),
+          thresholdOf(null) - ROUNDS_AHEAD * roundTokens(subject, ledger, point),
+        ),
+        // What has a right to stand is not taken away to come further down.
+        Math.min(room.budgetTokens, fixedTokens + recentTokens + shares.recapMin),
+      )
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
   // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
   const aheadTokens = options.plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)
-  const allowedTokens = room.budgetTokens + room.slackTokens
-  const mustFit = options.isBeyondBudget || beforeTokens > allowedTokens
+  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const isByLength = reason === 'limit'
   return {
     pins,
+    parts,
+    shares,
+    roomTokens,
     before,
     beforeTokens,
     fixedTokens,
     targetTokens,
     triggerTokens,
     aheadTokens,
-    allowedTokens,
     mustFit,
     demanded,
     isByLength,
-    protectedFrom: protectedStart(subject, ledger, pins, {
-      point,
-      keepRecent: options.keepRecent,
-      tokensMax: (targetTokens - fixedTokens) / 2,
-    }),
+    recentFrom,
+    recentTokens,
     thresholdOf,
     // What is too long and not too large needs no pass but the fold.
     runs: (at) =>
@@ -111,7 +139,7 @@ export function isAskedFor(reason: StrideReason): boolean {
   return reason === 'forced' || reason === 'every'
 }
 
-/** A stride that would free less waits until the budget forces it. */
+/** A stride by pressure that would free less waits until the budget forces it. */
 export function savingsMinTokens(room: Room): number {
   return Math.max(SAVINGS_MIN_TOKENS, Math.floor(room.budgetTokens * SAVINGS_MIN_SHARE))
 }
@@ -121,12 +149,38 @@ export function savingsMinTokens(room: Room): number {
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
 
+/** A compaction leaves room for so many rounds like the latest ones, wherever the conversation allows it. */
+const ROUNDS_AHEAD = 2
+/** By how many rounds it is told what one takes. */
+const ROUNDS_WEIGHED = 4
+
 /** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
 function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
-  if (options.smallest) return 0
   const setting = targetOf(policy)
   const target = thresholdTokens(setting, options.room.budgetTokens, fixedTokens)
   if (!isAskedFor(options.reason)) return target
   const share = setting > 1 ? setting / options.room.budgetTokens : setting
   return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
+}
+
+/** What a round of the latest ones takes, in tokens; 0 before the first. */
+function roundTokens(subject: Subject, ledger: Ledger, point: number): number {
+  const { requestPoints } = subject.structure
+  const last = countBelow(requestPoints, point)
+  const first = Math.max(0, last - ROUNDS_WEIGHED)
+  const from = requestPoints[first]
+  return from === undefined || last === 0 ? 0 : ledger.originalTokens(from, point) / (last - first)
+}
+
+/** What the messages from `start` on take, without those that are pinned. */
+function tokensBeside(
+  subject: Subject,
+  ledger: Ledger,
+  { task, latestUser }: Pins,
+  start: number,
+  point: number,
+): number {
+  let tokens = ledger.originalTokens(start, point)
+  for (const index of new Set([task, latestUser])) if (index >= start) tokens -= subject.sizes[index] ?? 0
+  return tokens
 }

@@ -2,7 +2,7 @@ import type { Steps } from '../conversation/source.ts'
 import { folding, type FoldAt } from './folding.ts'
 import { foldOverLimit, foldTurns, type TurnsChoice, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier } from './frontier.ts'
-import { plannedTokens } from './layout.ts'
+import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { planClips } from './plan-clips.ts'
@@ -18,7 +18,7 @@ import type { Policy } from './policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
 import { recapCaps } from './recap-caps.ts'
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
-import { FOLD_VERSION, type Fold, type Reach, type Stride } from './stride.ts'
+import { FOLD_VERSION, type Clip, type Fold, type Reach, type Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 import { hasUnsummarised } from './summary-ranges.ts'
 
@@ -34,17 +34,21 @@ export function* planStride(
 ): Steps<Stride | null> {
   const { point, room, reason, prepared, plannedTokensMax } = options
   const frame = yield* frameOf(subject, ledger, policy, options)
-  const { pins, before, beforeTokens, demanded, isByLength, protectedFrom, targetTokens } = frame
-  const turnsChoice = { before, pins, point, protectedFrom, strict: options.strict }
+  const { pins, before, beforeTokens, demanded, isByLength, recentFrom, recentTokens, targetTokens } = frame
+  const turnsChoice = { before, pins, point, protectedFrom: recentFrom, strict: options.strict }
   const overLimit = isByLength ? yield* foldOverLimit(subject, policy, turnsChoice) : null
   if (isByLength && overLimit === null) return null
 
-  const tailTokens = ledger.originalTokens(protectedFrom, point)
-  if (!demanded && !isByLength) {
-    if (beforeTokens - frame.fixedTokens - tailTokens < savingsMinTokens(room)) return null
+  if (isByPressure(frame, reason)) {
+    if (beforeTokens - frame.fixedTokens - recentTokens < savingsMinTokens(room)) return null
   }
-  const roomTokens = (options.smallest ? room.budgetTokens : targetTokens) - frame.fixedTokens
-  const caps = recapCaps(policy, { roomTokens, tailTokens, targetTokens, smallest: options.smallest })
+  const caps = recapCaps(policy, {
+    shares: frame.shares,
+    roomTokens: frame.roomTokens,
+    leftTokens: targetTokens - frame.fixedTokens - recentTokens,
+    targetTokens,
+    smallest: options.smallest,
+  })
   // Asked for or not, nothing is folded without a trace while there is room.
   const isSpare = (isAskedFor(reason) || isByLength) && !frame.mustFit
   if (isSpare && caps.recapTokensMax < RECAP_TOKENS_MIN) return null
@@ -59,15 +63,14 @@ export function* planStride(
   })
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   const standing = furthest(before.fold, prepared)
-  const plan: Plan = {
+  let plan: Plan = {
     subject,
     ledger,
     policy,
     options,
     frame,
     foldAt,
-    // What was clipped in the tail stays clipped; what is pinned is clipped again only if that is still needed.
-    clips: before.clips.filter((clip) => clip.index !== pins.task && clip.index !== pins.latestUser),
+    clips: standingClips(frame),
   }
   let draft = yield* weighed(plan, {
     reach: before.reach,
@@ -84,7 +87,11 @@ export function* planStride(
   draft = yield* treated(plan, draft, aimTokens)
   draft = yield* foldedByTurns(plan, draft, aimTokens, turnsChoice, overLimit)
   // A recap can weigh as much as what it replaces, and its frame on top: nothing is cut for that.
-  if (isByLength && !demanded && draft.tokens > frame.allowedTokens) return null
+  if (isByLength && !demanded && draft.tokens > room.budgetTokens) return null
+  if (draft.tokens > aimTokens) {
+    plan = { ...plan, clips: [...plan.clips, ...pinnedClips(plan)] }
+    draft = yield* weighed(plan, draft)
+  }
   draft = yield* foldedAtFrontier(plan, draft, aimTokens)
 
   if (plannedTokensMax !== null) {
@@ -95,11 +102,14 @@ export function* planStride(
   }
   const { clips, ...clipped } = yield* clippedToFit(plan, draft)
   if (isByLength && !demanded) return strideOf(plan, clipped, clips)
-  if (!demanded && beforeTokens - clipped.tokens < savingsMinTokens(room)) return null
+  if (isByPressure(frame, reason) && beforeTokens - clipped.tokens < savingsMinTokens(room)) return null
   return clipped.tokens >= beforeTokens ? null : strideOf(plan, clipped, clips)
 }
 
 // --- internal ---
+
+/** Less than this that was cleared or previewed needs no recap to be told in. */
+const TOLD_TOKENS_MIN = 1024
 
 /** What a stride is planned with, from beginning to end. */
 type Plan = {
@@ -148,7 +158,7 @@ function* treated(plan: Plan, begun: Draft, aimTokens: number): Steps<Draft> {
       reach: draft.reach,
       clips,
       start,
-      end: passEnd(subject, { start, point, protectedFrom: frame.protectedFrom }, keepResults),
+      end: passEnd(subject, { start, point, protectedFrom: frame.recentFrom }, keepResults),
       tokens: draft.tokens,
       goalTokens,
     })
@@ -185,42 +195,92 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
   const { subject, ledger, policy, options, frame, foldAt, clips } = plan
   const { structure } = subject
   const { reach, fold } = draft
-  if (!frame.runs(policy.fold.at) || draft.tokens <= aimTokens) return draft
+  if (!frame.runs(policy.fold.at)) return draft
+  const start = fold?.frontier ?? structure.systemCount
+  const shortenedTokens =
+    ledger.originalTokens(start, options.point) -
+    (yield* ledger.treatedTokens(start, options.point, reach, clipsByIndex(clips)))
+  // What results said that were cleared stands nowhere else: a recap tells it, and takes a fold to stand for.
+  const isUntold = fold === null && shortenedTokens >= TOLD_TOKENS_MIN
+  if (draft.tokens <= aimTokens && !isUntold) return draft
   const frontier = yield* chooseFrontier(subject, ledger, {
     pins: frame.pins,
     reach,
     clips,
-    foldAt,
+    foldAt: (frontier) => foldAt(frontier, [], shortenedTokens),
     targetTokens: aimTokens - options.room.aroundTokens,
     point: options.point,
-    protectedFrom: frame.protectedFrom,
-    openFrom: structure.lastUnitStart(options.point),
+    protectedFrom: frame.recentFrom,
+    openFrom: frame.parts.newestFrom,
     after: fold?.frontier ?? structure.systemCount,
     strict: options.strict,
   })
-  return frontier === null ? draft : yield* weighed(plan, { reach, fold: foldAt(frontier) })
+  return frontier === null
+    ? draft
+    : yield* weighed(plan, { reach, fold: foldAt(frontier, [], shortenedTokens) })
 }
 
 /** What still does not fit is clipped. */
 function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'clips'>> {
   const { subject, ledger, policy, options, frame } = plan
   const { reach, fold, tokens } = draft
+  const { budgetTokens, aroundTokens } = options.room
   const clips = plan.clips.filter(
-    ({ index }) => fold === null || index >= fold.frontier || fold.kept.includes(index),
+    ({ index }) =>
+      fold === null || index >= fold.frontier || fold.kept.includes(index) || isPinned(frame, index),
   )
-  if (tokens <= frame.allowedTokens) return { ...draft, clips }
-  const { aroundTokens } = options.room
+  if (tokens <= budgetTokens) return { ...draft, clips }
   const planned = yield* planClips(subject, ledger, {
     pins: frame.pins,
+    parts: frame.parts,
+    shares: frame.shares,
     fold,
     reach,
     clips,
     point: options.point,
-    allowedTokens: frame.allowedTokens - aroundTokens,
+    roomTokens: budgetTokens - aroundTokens,
     recapTokensMax: policy.recap.max_tokens,
-    openFrom: subject.structure.lastUnitStart(options.point),
+    clipsNewestUser: policy.clip.newest_user,
   })
   return { reach, fold: planned.fold, tokens: aroundTokens + planned.tokens, clips: planned.clips }
+}
+
+/** A clip that keeps less than this share of what there is room for is made anew. */
+const STANDING_CLIP_SHARE_MIN = 0.7
+
+/** Whether nothing but the size of the view asks for a stride, and it would still fit. */
+function isByPressure({ demanded, isByLength }: PlanFrame, reason: PlanOptions['reason']): boolean {
+  return !demanded && !isByLength && !isAskedFor(reason)
+}
+
+function isPinned({ pins }: PlanFrame, index: number): boolean {
+  return index === pins.task || index === pins.latestUser
+}
+
+/** What was clipped before stays clipped; what is pinned now is clipped again only where that is needed. */
+function standingClips(frame: PlanFrame): Stride['clips'] {
+  return frame.before.clips.filter(({ index }) => !isPinned(frame, index))
+}
+
+/**
+ * Task and latest user message, where they take more than their share. What was clipped to fit stays the same bytes, and in
+ * the provider's cache.
+ */
+function pinnedClips({ frame }: Plan): readonly Clip[] {
+  const { pins, parts, shares } = frame
+  const clipOf = (part: 'task' | 'latestUser'): readonly Clip[] => {
+    const index = pins[part]
+    const size = parts.sizes[part]
+    const tokensMax = shares[part]
+    if (size <= tokensMax) return []
+    const standing = frame.before.clips.find((clip) => clip.index === index)
+    const isEnough =
+      standing?.kind === 'content' &&
+      standing.tokensMax <= tokensMax &&
+      standing.tokensMax >= Math.max(shares.sure[part], tokensMax * STANDING_CLIP_SHARE_MIN)
+    return [isEnough ? standing : { kind: 'content', index, of: 'kept', tokensMax }]
+  }
+  return [...clipOf('task'), ...clipOf('latestUser')]
 }
 
 function strideOf(

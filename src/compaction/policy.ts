@@ -13,6 +13,7 @@ export type Policy = Pick<
   | 'preview'
   | 'clear'
   | 'fold'
+  | 'clip'
   | 'recap'
   | 'recall'
 >
@@ -26,11 +27,6 @@ export type Room = {
   readonly budgetTokens: number
   /** What surrounds the messages that may be compacted: leading system block, tools, schemas, priming. */
   readonly aroundTokens: number
-  /**
-   * How far the prompt may exceed the budget before it does not fit. Nominal numbers are rounded against
-   * the prompt; this is what the rounding took, so that nothing is clipped on account of it. Else 0.
-   */
-  readonly slackTokens: number
 }
 
 export type PassName = 'render' | 'preview' | 'clear' | 'fold' | 'clip'

@@ -1,5 +1,6 @@
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
 import type { Policy } from './policy.ts'
+import type { Shares } from './shares.ts'
 
 /** The most that stands for folded messages, in tokens. */
 export type RecapCaps = {
@@ -12,26 +13,29 @@ export type RecapCaps = {
 }
 
 export type RecapRoom = {
-  /** What there is for recaps and everything else that is not fixed. */
+  readonly shares: Pick<Shares, 'recapMin' | 'recapMax'>
+  /** What the budget leaves beside system messages and tools. */
   readonly roomTokens: number
-  /** What the protected tail takes of it. */
-  readonly tailTokens: number
+  /** What fixed parts and newest messages leave under the target; below zero where they take more. */
+  readonly leftTokens: number
   readonly targetTokens: number
   readonly smallest: boolean
 }
 
-/** How much recaps may take in the view of a stride. */
+/** How much stands for folded messages in the view of a stride. */
 export function recapCaps(policy: Policy, room: RecapRoom): RecapCaps {
-  const { roomTokens, tailTokens, targetTokens, smallest } = room
-  const isBesideTail = tailTokens > roomTokens * (1 - RECAP_SHARE)
-  const ordinary = isBesideTail ? RECAP_SHARE_BESIDE_TAIL : RECAP_SHARE
-  const share = smallest ? SMALLEST_RECAP_SHARE : ordinary
-  const largest = smallest ? SMALLEST_RECAP_TOKENS : policy.recap.max_tokens
-  const tokensMax = Math.max(0, Math.floor(roomTokens * share))
+  const { shares, roomTokens, leftTokens, targetTokens, smallest } = room
+  const systemTokensMax = quotedSystemTokensMax(smallest ? roomTokens : targetTokens)
+  if (smallest) {
+    const tokensMax = Math.floor(roomTokens * SMALLEST_RECAP_SHARE)
+    return { recapTokensMax: Math.min(SMALLEST_RECAP_TOKENS, tokensMax), tokensMax, systemTokensMax }
+  }
+  const within = (tokens: number): number =>
+    Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(tokens)))
   return {
-    recapTokensMax: Math.min(largest, tokensMax),
-    tokensMax,
-    systemTokensMax: quotedSystemTokensMax(targetTokens),
+    recapTokensMax: Math.min(policy.recap.max_tokens, within(leftTokens)),
+    tokensMax: within(leftTokens),
+    systemTokensMax,
   }
 }
 
@@ -46,12 +50,6 @@ export function recapTokensOf(foldedTokens: number): number {
 }
 
 // --- internal ---
-
-/** A recap never takes more than this share of the room under the target … */
-const RECAP_SHARE = 0.8
-
-/** … nor more than this where the protected tail needs the rest. */
-const RECAP_SHARE_BESIDE_TAIL = 0.5
 
 /** The recap of the smallest form: enough for the names of what was done last, and a quarter of what there is. */
 const SMALLEST_RECAP_TOKENS = 128

@@ -2,7 +2,7 @@
  * Raised whenever a release changes the bytes of a view. Records of another version are still followed
  * until their conversation's next stride.
  */
-export const FOLD_VERSION = 1
+export const FOLD_VERSION = 2
 
 /** What made a stride necessary. `overflow`: the upstream refused the view before it. */
 export type StrideReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'

@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
-import { carriedTo, carryOn, type Carried } from './carried.ts'
+import { carriedView, carryView } from './carried.ts'
 import { clipsByIndex, layoutOf, RECAP_FRAME_TOKENS, UNTOUCHED, type FoldedPart } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import type { MadeCache, MadeHow } from './made-cache.ts'
@@ -63,7 +63,8 @@ export function* buildView(
   const standIns = { summaries: 0, recaps: 0 }
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
-  const carried = options.stride === null ? null : carriedView(subject, policy, options.stride, options)
+  const standing = options.stride === null ? null : carriedView(subject, policy, options.stride)
+  const carried = standing?.areNamed === options.areNamed ? standing : null
   if (carried === null) yield* addUpToPoint()
   else {
     for (const message of carried.messages) messages.push(message)
@@ -77,7 +78,7 @@ export function* buildView(
       passes: [...passes],
       standIns: { ...standIns },
     }
-    carryOn(subject, policy, options.stride, { view })
+    carryView(subject, policy, options.stride, view)
   }
   yield* addTail(Math.max(layout.tail, stride.point), subject.messages.length)
 
@@ -157,17 +158,6 @@ export function* buildView(
 }
 
 // --- internal ---
-
-/** What an earlier request has made of the same stride; null where nothing is known. */
-function carriedView(
-  subject: Subject,
-  policy: Policy,
-  stride: Stride,
-  { areNamed }: Pick<ViewOptions, 'areNamed'>,
-): Carried['view'] {
-  const { view } = carriedTo(subject, policy, stride)
-  return view?.areNamed === areNamed ? view : null
-}
 
 /** Messages taken as they came between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 512

@@ -33,6 +33,8 @@ export type Structure = {
   readonly isFrontier: (index: number) => boolean
   /** The first message of the last unit of the prefix that ends before `point`, seen without what follows; 0 at 0. */
   readonly lastUnitStart: (point: number) => number
+  /** Where the newest round before `point` begins: at its last assistant message; without one, at its last unit. */
+  readonly newestRoundStart: (point: number) => number
 }
 
 /**
@@ -60,6 +62,12 @@ export function structureOf(
     unitStart: (index: number) => units.starts[index] ?? index,
     isFrontier: (index: number) => index === messages.length || units.starts[index] === index,
     lastUnitStart: (point: number) => units.prefixStarts[point - 1] ?? 0,
+    newestRoundStart: (point: number) => {
+      // A request point before the end is an assistant message, and one that is the very first message is none.
+      const assistant = points.requestPoints[countBelow(points.requestPoints, point) - 1]
+      if (assistant !== undefined) return assistant
+      return messages[0]?.facts.role === 'assistant' ? 0 : (units.prefixStarts[point - 1] ?? 0)
+    },
   }
   unitsByStructure.set(structure, units)
   return structure

@@ -26,15 +26,6 @@ export function reserveFor(reply: {
 }
 
 /**
- * Tokens rounded up to a sixteenth of the window: what past strides are derived with, so that one request's odd limit or one
- * more tool moves nothing that lies in the past.
- */
-export function nominalUp(tokens: number, windowTokens: number): number {
-  const stepTokens = windowTokens / nominalSteps
-  return stepTokens <= 0 ? tokens : Math.ceil(Math.ceil(tokens / stepTokens) * stepTokens)
-}
-
-/**
  * A trigger, target or `at` in tokens of the whole prompt, never above the budget. Up to 1 it is a share of what the fixed
  * parts leave of the budget; above 1 it is tokens.
  */
@@ -61,7 +52,3 @@ export function needsNoCount(body: {
 }): boolean {
   return !body.hasMedia && body.bodyBytes * body.ratio < body.triggerTokens
 }
-
-// --- internal ---
-
-const nominalSteps = 16

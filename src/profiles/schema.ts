@@ -167,11 +167,20 @@ export const profileKeys = group({
   })
     .prefault({})
     .describe('Pass 4: old messages are replaced by a summary or a recap (`strategy`).'),
+  clip: group({
+    newest_user: onOff
+      .default(false)
+      .describe(
+        'Whether a newest user message that alone exceeds the room is clipped too, for agents that send observations as user messages; false: it goes on whole, and your upstream decides.',
+      ),
+  })
+    .prefault({})
+    .describe('Pass 5: what still does not fit is shortened, each part to its share, head and tail kept.'),
   recap: group({
     max_tokens: count('tokens', 1)
       .default(8192)
       .describe(
-        'Longest recap, in tokens; with the summaries beside it, it never takes more than four fifths of the room under the target. Folded system messages that it quotes come on top.',
+        'Longest recap, in tokens; with the summaries beside it, it never takes more than a third of what system messages and tools leave of the budget. Folded system messages that it quotes come on top.',
       ),
     beside_summaries: onOff
       .default(true)

@@ -14,7 +14,7 @@ import {
   type Summarizer,
   type SummaryOutlook,
 } from './summaries/summarizer.ts'
-import type { FoundWindows } from './measure/window-finder.ts'
+import type { ResolvedWindow } from '../pressure/window.ts'
 import type { CompactWishes } from './memory/compact-wishes.ts'
 import type { Observed } from './report/request-report.ts'
 import { summaryName } from './summaries/summary-keys.ts'
@@ -41,7 +41,7 @@ export type Preparation = {
   readonly records: Records
   readonly memory: UpstreamMemory
   readonly learnt: Learnt
-  readonly findWindows: (request: ChatRequest, conversation: string) => Promise<FoundWindows>
+  readonly findWindow: (request: ChatRequest, conversation: string) => Promise<ResolvedWindow>
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
   readonly summarizer: Summarizer
@@ -119,7 +119,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
 export async function measureRequest(
   request: ChatRequest,
-  parts: Pick<Preparation, 'measure' | 'memory' | 'findWindows'>,
+  parts: Pick<Preparation, 'measure' | 'memory' | 'findWindow'>,
   remembered: Remembered,
   mustCount: boolean,
 ): Promise<Measure> {
@@ -128,7 +128,7 @@ export async function measureRequest(
     profile: request.profile,
     model: countedAs(request, parts.memory.answeredBy(request.modelKey)),
     modelKey: request.modelKey,
-    windows: await parts.findWindows(request, remembered.conversation),
+    window: await parts.findWindow(request, remembered.conversation),
     stride: remembered.stride,
     scope: request.place.scope,
     conversation: remembered.conversation,
@@ -149,6 +149,8 @@ export function rewriteRequest(
     profile: request.profile,
     place: request.place,
     newest: remembered.stride,
+    seenUntil: remembered.seen?.point ?? null,
+    sharedUntil: remembered.sharedUntil,
     strict: isStrict(request, parts),
   }
 }

@@ -8,7 +8,6 @@ import type { View } from '../compaction/view.ts'
 import { violationsOf, type MessageShape } from '../conversation/rules.ts'
 import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
-import { noExcess } from '../pressure/calibration/expected.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from './archiving.ts'
 import { breathe, drive } from './drive.ts'
@@ -78,6 +77,9 @@ export type RewriteRequest = {
   readonly place: RecordPlace
   /** The newest stride on record. */
   readonly newest: Stride | null
+  /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
+  readonly seenUntil: number | null
+  readonly sharedUntil: number | null
   readonly strict: boolean
 }
 
@@ -160,8 +162,8 @@ export function createRewriter(options: RewriterOptions): Rewriter {
 
     tighten: async (request, counted, how) => {
       const beganMs = performance.now()
-      const { aroundTokens } = counted.actual
-      const room = { budgetTokens: how.budgetTokens, aroundTokens, slackTokens: 0 }
+      const { aroundTokens } = counted.room
+      const room = { budgetTokens: how.budgetTokens, aroundTokens }
       const made = await drive(tighten(counted.subject, cache, { ...how, policy: request.profile, room }))
       if (made === null || made.stride === null) return null
       const { stride } = made
@@ -201,19 +203,20 @@ type Recorded = { readonly standing: Stride | null; readonly isOurs: boolean }
 function createViews(cache: MadeCache) {
   async function strideIn(
     request: RewriteRequest,
-    { subject, nominal, actual, stride, excess }: Counted,
+    { subject, room, stride, differenceTokens }: Counted,
     newest: Stride | null,
     now: { readonly forced: boolean; readonly prepared: PreparedFold | null },
   ): Promise<Advanced> {
-    const { profile, strict } = request
+    const { profile, seenUntil, sharedUntil, strict } = request
     return drive(
       strideFor(subject, cache, {
         policy: profile,
         newest,
-        nominal,
-        actual,
+        seenUntil,
+        sharedUntil,
+        room,
         // The provider's count is known of the view of this very stride, and of no other.
-        excess: newest === stride ? excess : noExcess,
+        differenceTokens: newest === stride ? differenceTokens : 0,
         strict,
         ...now,
       }),

@@ -17,7 +17,7 @@ export type Believed = {
   readonly expectedTokens: number
   /** The same without any calibration: our count times the family's ratio. */
   readonly uncalibratedTokens: number
-  /** What the decision over a further stride takes it for: with the margin on what was not counted. */
+  /** What the decision over a further stride takes it for. */
   readonly decidedTokens: number
 }
 
@@ -58,7 +58,7 @@ export async function measureRecording(
       profile,
       model,
       modelKey: { upstream: 'default', credential: '', model },
-      windows: { actual: window, nominal: window },
+      window,
       stride: null,
       scope: 'recorded',
       conversation: recording.id,
@@ -91,7 +91,6 @@ export async function measureRecording(
 /** What is held against the budget: what surrounds the messages and the messages, corrected by what was counted. */
 function decidedTokens({ rate, counted }: Measure): number {
   if (counted === null) return 0
-  const { actual, conversationTokens, excess } = counted
-  const ownTokens = actual.aroundTokens + conversationTokens + excess.differenceTokens + excess.marginTokens
-  return ownTokens * rate.ratio
+  const { room, conversationTokens, differenceTokens } = counted
+  return (room.aroundTokens + conversationTokens + differenceTokens) * rate.ratio
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { agentsSdk } from './agents-sdk.ts'
 import { aiSdk } from './ai-sdk.ts'
@@ -7,6 +9,7 @@ import { langchain } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
 import { openai } from './openai.ts'
 import { openaiRecall } from './openai-recall.ts'
+import { wholeWindow } from './whole-window.ts'
 
 const matrix = openMatrix()
 
@@ -17,9 +20,11 @@ aiSdk(matrix)
 langchain(matrix)
 agentsSdk(matrix)
 codingAgent(matrix)
+wholeWindow(matrix)
 
 // One file for all: its last test knows what those before it have shown.
 test('docs/clients.md says what these tests have shown', async () => {
   expect(matrix.missing()).toEqual([])
-  await expect(await matrix.page()).toMatchFileSnapshot('../../docs/clients.md')
+  const page = fileURLToPath(new URL('../../docs/clients.md', import.meta.url))
+  await expect(await matrix.page(await readFile(page, 'utf8'))).toMatchFileSnapshot(page)
 })

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../src/demo/dice.ts'
@@ -11,6 +9,7 @@ import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import type { Matrix } from './matrix.ts'
+import { runProgram } from './stand/run-program.ts'
 
 /**
  * A coding agent as it is installed, run as a program without a person. Its own compaction is off, and it takes the window
@@ -128,20 +127,12 @@ async function layOut(home: string, folder: string, baseUrl: string): Promise<vo
 }
 
 async function runAgent(home: string, folder: string) {
-  const agent = spawn(
-    process.execPath,
-    [program, '--print', '--no-session', '--provider', 'local', '--model', 'm', 'Report on all files.'],
-    {
-      cwd: folder,
-      // Offline: it looks for no update and tells nobody that it runs.
-      env: { HOME: home, PATH: process.env['PATH'], PI_OFFLINE: '1', PI_TELEMETRY: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
-  const exited = new Promise<number | null>((resolve, reject) => {
-    agent.on('error', reject)
-    agent.on('close', resolve)
+  const options = ['--print', '--no-session', '--provider', 'local', '--model', 'm']
+  return runProgram({
+    command: process.execPath,
+    args: [program, ...options, 'Report on all files.'],
+    cwd: folder,
+    // Offline: it looks for no update and tells nobody that it runs.
+    env: { HOME: home, PATH: process.env['PATH'], PI_OFFLINE: '1', PI_TELEMETRY: '0' },
   })
-  const [said, complained, exitCode] = await Promise.all([text(agent.stdout), text(agent.stderr), exited])
-  return { exitCode, output: said + complained }
 }

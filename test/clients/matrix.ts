@@ -6,6 +6,7 @@ const features = {
   stream: 'streamed',
   loop: 'tools',
   streamedLoop: 'tools, streamed',
+  wholeWindow: 'whole window',
   strict: 'strict template',
   structured: 'structured answers',
   errors: 'errors',
@@ -22,27 +23,36 @@ export type ShowFeature = (
   run: () => Promise<string>,
 ) => () => Promise<void>
 
+type ClientOptions = {
+  /** Whether it cannot run on this machine. Its tests are to skip then, and its row stands as it stood. Default false. */
+  readonly isAbsent?: boolean
+}
+
 export type Matrix = {
   /** A row for a client; `packageName` is the one whose version is told. */
-  readonly client: (name: string, packageName: string) => ShowFeature
-  /** The page: what tests have shown so far, and nothing else. */
-  readonly page: () => Promise<string>
+  readonly client: (name: string, packageName: string, options?: ClientOptions) => ShowFeature
+  /** The page: what tests have shown so far, and nothing else. `standing` is the page as it is. */
+  readonly page: (standing: string) => Promise<string>
   /** What was to be shown by tests that failed, or did not run. */
   readonly missing: () => readonly string[]
 }
 
 /** Collects what the tests of all clients show. A test that fails or does not run leaves its cells empty. */
 export function openMatrix(): Matrix {
-  const clients: { name: string; packageName: string; shown: Map<Feature, string> }[] = []
+  const rows: ((standing: string) => Promise<string>)[] = []
   const missing: string[] = []
 
   return {
-    client: function addClient(name, packageName) {
+    client: function addClient(name, packageName, { isAbsent = false } = {}) {
       const shown = new Map<Feature, string>()
-      clients.push({ name, packageName, shown })
+      rows.push(async (standing) => {
+        if (isAbsent) return standing.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? ''
+        const cells = columns.map((feature) => shown.get(feature) ?? '')
+        return `| ${name} | \`${packageName}\` ${await versionOf(packageName)} | ${cells.join(' | ')} |`
+      })
       return function shows(feature, run) {
         const what = `${name}: ${[feature].flat().join(', ')}`
-        missing.push(what)
+        if (!isAbsent) missing.push(what)
         return async () => {
           const cell = await run()
           for (const each of [feature].flat()) shown.set(each, cell)
@@ -50,13 +60,8 @@ export function openMatrix(): Matrix {
         }
       }
     },
-    page: async function page() {
-      const rows: string[] = []
-      for (const { name, packageName, shown } of clients) {
-        const cells = columns.map((feature) => shown.get(feature) ?? '')
-        rows.push(`| ${name} | \`${packageName}\` ${await versionOf(packageName)} | ${cells.join(' | ')} |`)
-      }
-      return [...head, ...rows, ...foot].join('\n')
+    page: async function page(standing) {
+      return [...head, ...(await Promise.all(rows.map((row) => row(standing)))), ...foot].join('\n')
     },
     missing: () => missing,
   }
@@ -69,6 +74,7 @@ const columns: readonly Feature[] = [
   'stream',
   'loop',
   'streamedLoop',
+  'wholeWindow',
   'strict',
   'structured',
   'errors',
@@ -93,6 +99,7 @@ const foot = [
   'An empty cell was not tried.',
   '',
   '- *tools*: an agent loop of several turns; the recap stands in its last request.',
+  '- *whole window*: an agent whose system prompt and tools leave little of a window of 30,000 tokens reads a file a round. Each request shows the model all of the file just read and the task, none is the same as the one before, and compactions are as few as the room allows.',
   '- *strict template*: the same, before a model whose template wants user and assistant by turns.',
   '- *structured answers*: the client parses and checks what the model wrote, by a schema.',
   "- *errors*: the server's refusals and Foldgate's own arrive as the client's errors, with status and code.",
@@ -100,7 +107,7 @@ const foot = [
   '- *embeddings*: relayed; what the server received is what the client sends to the server itself, byte for byte.',
   '- *files*: an upload and a download, relayed; their content is the same behind Foldgate as before it.',
   '',
-  'The last row is a program rather than a library: a coding agent without a person at it, whose model has it read files until the window would have overflowed, and then write one. Straight at the server its work ends with the window.',
+  'The last rows are programs rather than libraries: coding agents without a person at them, whose model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi and opencode ends with the window, and Qwen Code is refused and has its history summarised, again and again.',
   '',
 ]
 

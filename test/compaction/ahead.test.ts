@@ -6,7 +6,7 @@ import type { PreparedFold } from '../../src/compaction/plan-frame.ts'
 import type { Stride } from '../../src/compaction/stride.ts'
 import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { atFirstSight } from '../support/compacted.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
 import { assistant, prose, rounds, system, user } from './sending.ts'
@@ -23,7 +23,7 @@ const policy = profileSchema.parse({
   summary: { at: 0.6, max_tokens: 400 },
 })
 
-const room = { budgetTokens: BUDGET, aroundTokens: 3, slackTokens: 0 }
+const room = { budgetTokens: BUDGET, aroundTokens: 3 }
 
 function ahead(messages: readonly object[], options: Partial<AheadOptions> = {}): FoldAhead | null {
   const subject = subjectOf(messages)
@@ -38,7 +38,7 @@ function sent(
   prepared: PreparedFold | null = null,
 ): Compacted & { readonly contents: readonly string[] } {
   const subject = subjectOf(messages)
-  const numbers = { nominal: room, actual: room, excess: noExcess, strict: false, forced: false }
+  const numbers = { ...atFirstSight(room), strict: false, forced: false }
   const made = finish(compact(subject, cache, { policy, newest, prepared, ...numbers }))
   return { ...made, contents: viewTexts(subject, made.view) }
 }

@@ -24,7 +24,7 @@ test('a view is never empty, however little room is left', () => {
       tighten(subject, cache, {
         policy: policyOf(),
         previous,
-        room: { budgetTokens, aroundTokens: 3, slackTokens: 0 },
+        room: { budgetTokens, aroundTokens: 3 },
         keepRecent: 0,
         smallest,
         strict: false,

@@ -7,15 +7,15 @@ import type { Subject } from '../../src/compaction/subject.ts'
 import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { atFirstSight } from '../support/compacted.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, system, user } from './sending.ts'
 
 const cache = createMadeCache({ charsMax: 10_000_000 })
 
 function compacted(subject: Subject, budgetTokens: number, policy = policyOf(), strict = false): Compacted {
-  const room = { budgetTokens, aroundTokens: 3 + (subject.sizes[0] ?? 0), slackTokens: 0 }
-  const numbers = { nominal: room, actual: room, excess: noExcess, forced: false, prepared: null }
+  const room = { budgetTokens, aroundTokens: 3 + (subject.sizes[0] ?? 0) }
+  const numbers = { ...atFirstSight(room), forced: false, prepared: null }
   return finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
 }
 

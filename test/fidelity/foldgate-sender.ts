@@ -4,8 +4,8 @@ import { cheapUpstream, withCheapSummaries } from '../support/cheap-summaries.ts
 import { startSummaryModel } from '../support/summary-model.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { openStage } from '../replay/stage.ts'
-import { bodyOf } from '../replay/subject.ts'
 import type { Room } from './policy-sender.ts'
+import { requestBody } from './request-body.ts'
 import type { Sender } from './sender.ts'
 
 type FoldgateSenderOptions = {
@@ -13,6 +13,7 @@ type FoldgateSenderOptions = {
   /** As its file would say it. */
   readonly profile: object
   readonly room: Room
+  /** The upstream's. */
   readonly count: (text: string) => number
 }
 
@@ -39,8 +40,7 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
   return {
     send: async (point) => {
       const texts = recording.messages.slice(0, point).map(({ text }) => text)
-      const around = { tools: recording.tools, outputTokens: room.reserveTokens }
-      const exchange = await stage.ask(bodyOf(recording, texts, around), 'Bearer agent')
+      const exchange = await stage.ask(requestBody(recording, texts, room.reserveTokens), 'Bearer agent')
       await model?.quiet()
       const summaries = { summaryCalls: model?.calls.length ?? 0, summaryTokens: model?.promptTokens() ?? 0 }
       model?.forget()

@@ -29,6 +29,40 @@ test('a profile is read with its defaults and named by its file', async () => {
   expect(options.profiles.get('large-recap')).toMatchObject({ recap: { max_tokens: 2000 }, trigger: 1 })
 })
 
+test('all files are those that hold a request, single ones included', async () => {
+  const folder = await temporaryFolder({
+    'answers.jsonl': '{"id":"a","response":"data: 1"}\n',
+    'single.jsonl': '{"id":"a","request":{"model":"m","messages":[{"role":"user","content":"hi"}]}}\n',
+    'unanswered.jsonl': '{"id":"a","messages":[{"role":"user","content":"hi"}]}\n',
+  })
+  expect(readOptions([folder, '--all', '--window', '8000'])).toMatchObject({ files: ['single.jsonl'] })
+  expect(readOptions([folder, '--all', '--file', 'single'])).toMatch(/^--all measures every file/)
+})
+
+test('all rows at our own count and without views, unless something else is asked for', async () => {
+  const folder = await folderOf()
+  const plain = readOptions([folder])
+  expect(plain).toMatchObject({ upstreamRatio: 1, views: null })
+  expect(plain).toHaveProperty('rowNames', expect.arrayContaining(['everything', 'truncate', 'summarize']))
+  const asked = ['--row', 'truncate', '--row', 'middle out', '--upstream-ratio', '1.25', '--views', '10']
+  expect(readOptions([folder, ...asked])).toMatchObject({
+    rowNames: ['truncate', 'middle out'],
+    upstreamRatio: 1.25,
+    views: { count: 10, seed: 1 },
+  })
+})
+
+test('rows, ratios and views that mean nothing are refused', async () => {
+  const folder = await folderOf()
+  expect(readOptions([folder, '--row', 'trunc'])).toBe(
+    'There is no row named trunc; there are everything; newest suffix; head, newest suffix; middle out; clearing; truncate; summarize.',
+  )
+  for (const ratio of ['0', '0.0', '-1', 'much'])
+    expect(readOptions([folder, `--upstream-ratio=${ratio}`])).toMatch(/^--upstream-ratio takes/)
+  expect(readOptions([folder, '--views', 'few'])).toMatch(/^--views takes/)
+  expect(readOptions([folder, '--views', '3', '--json'])).toMatch(/without --json/)
+})
+
 test('what leaves nothing to measure is refused, with the reason', async () => {
   const folder = await temporaryFolder({
     'own.jsonl': '\n',

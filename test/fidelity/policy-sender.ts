@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { openJudge } from '../../src/demo/judgement.ts'
 import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
-import { bodyOf } from '../replay/subject.ts'
 import type { RawMessage, Recording } from '../replay/recordings.ts'
 import type { Policy, PolicyInput } from './policies.ts'
+import { requestBody } from './request-body.ts'
 import type { Sender } from './sender.ts'
 
 export type Room = {
@@ -48,7 +48,7 @@ export function openPolicySender(
   return {
     send: async (point) => {
       const texts = policy(inputAt(point)).map(({ text }) => text)
-      const body = bodyOf(recording, texts, { tools: recording.tools, outputTokens: 1 })
+      const body = requestBody(recording, texts, 1)
       return { received: judge(body.toString('utf8'), 'client'), faults: {} }
     },
     close: async () => {},

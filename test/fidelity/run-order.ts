@@ -4,6 +4,7 @@ import { openFoldgateSender } from './foldgate-sender.ts'
 import { openPolicyInput, openPolicySender, type Room } from './policy-sender.ts'
 import { policies, type Row } from './rows.ts'
 import type { Tally } from './tally.ts'
+import { openViewSample, type PrintedView, type ViewsWanted } from './view-sample.ts'
 import { walkConversation } from './walk-conversation.ts'
 
 /** One conversation in one row. */
@@ -14,23 +15,45 @@ export type Order = {
   readonly place: number
   readonly row: Row
   readonly room: Room
+  /** How many times our count of a text the upstream's is. */
+  readonly upstreamRatio: number
+  /** Of Foldgate's rows; null for none. */
+  readonly views: ViewsWanted | null
 }
 
-export type OrderReport = { readonly order: Order; readonly tally: Tally }
+export type OrderReport = {
+  readonly order: Order
+  readonly tally: Tally
+  readonly views: readonly PrintedView[]
+}
 
 /** Does an order from the reading of its file to the sums. */
 export async function runOrder(order: Order): Promise<OrderReport> {
-  const { folder, file, place, row, room } = order
+  const { folder, file, place, row, room, upstreamRatio } = order
   const recording = recordingsOf(folder, file)[place]
   if (recording === undefined) throw new Error(`${file} has no conversation ${place}`)
-  const { count } = await loadCounter('o200k_base')
+  const { count: countOurs } = await loadCounter('o200k_base')
+  const count = (text: string) => Math.round(upstreamRatio * countOurs(text))
   const inputAt = openPolicyInput(recording, room, count)
+  const sample =
+    order.views === null || row.kind === 'policy'
+      ? null
+      : openViewSample(order.views, { recording, row, room })
   const sender =
     row.kind === 'policy'
       ? openPolicySender(policies[row.name], recording, inputAt, count)
       : await openFoldgateSender({ recording, profile: row.profile, room, count })
   try {
-    return { order, tally: await walkConversation({ recording, sender, room, inputAt }) }
+    const tally = await walkConversation({
+      recording,
+      sender,
+      room,
+      inputAt,
+      count,
+      isFirstLeftOut: upstreamRatio !== 1,
+      ...(sample !== null && { onView: sample.add }),
+    })
+    return { order, tally, views: sample?.views() ?? [] }
   } finally {
     await sender.close()
   }

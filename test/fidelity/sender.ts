@@ -4,10 +4,7 @@ import type { Tally } from './tally.ts'
 /** What the upstream got for one request. */
 export type Sent = {
   /** What it answered, or refused last; null where nothing reached it. */
-  readonly received: Pick<
-    ReceivedRequest,
-    'messages' | 'rawMessages' | 'promptTokens' | 'cachedTokens'
-  > | null
+  readonly received: Pick<ReceivedRequest, 'rawMessages' | 'promptTokens' | 'cachedTokens'> | null
   /** What went wrong. */
   readonly faults: Partial<Tally>
   /** What Foldgate asked of a summary model since the request before. */

@@ -1,17 +1,50 @@
 import { expect, test } from 'vitest'
-import { figuresOf } from './table.ts'
-import { sumOf } from './tally.ts'
+import { figuresOf, tableOf } from './table.ts'
+import { isSound, isWorkable, sumOf } from './tally.ts'
+
+const nothing = { tenth: null, median: null }
 
 test('sums are divided once, so that every thing and every token weighs the same', () => {
   const small = { requests: 1, things: 1, thingsHeld: 0, promptTokens: 1000, strides: 1, summaryTokens: 400 }
   const large = { requests: 3, things: 9, thingsHeld: 9, promptTokens: 5000, cachedTokens: 3000 }
-  expect(figuresOf(sumOf([small, large]))).toEqual({
+  expect(figuresOf(sumOf([small, { ...large, actions: 10, actionsHeld: 9 }]))).toEqual({
     recall: 90,
     far: 100,
     verbatim: 100,
+    actions: 90,
+    observations: 100,
+    recent: nothing,
     cacheHits: 50,
     weightedTokens: (3000 + 300) / 4,
     stridesPer100: 25,
+    gap: nothing,
+    fill: nothing,
     summaryTokens: 100,
   })
+})
+
+test('samples of all conversations are put together before their quantiles are taken', () => {
+  const sum = sumOf([{ gaps: [1, 2], recents: [0.25] }, { requests: 1 }, { gaps: [30], fills: [0.9] }])
+  expect([sum.gaps, sum.recents, sum.fills]).toEqual([[1, 2, 30], [0.25], [0.9]])
+  const { gap, recent, fill } = figuresOf(sum)
+  expect([gap, recent, fill]).toEqual([
+    { tenth: 1, median: 2 },
+    { tenth: 25, median: 25 },
+    { tenth: 0.9, median: 0.9 },
+  ])
+})
+
+test('a file without a request to measure has a row all the same', () => {
+  const table = tableOf('none', [{ name: 'truncate', tally: sumOf([]) }])
+  expect(table).toContain('truncate')
+  expect(table).not.toContain('NaN')
+})
+
+test('each of the three zeros counts on its own, and a refusal only where it taught nothing', () => {
+  expect(isWorkable(sumOf([{ requests: 5, beyond: 1 }]))).toBe(true)
+  for (const zero of ['newestAbsent', 'samePrompt', 'taskGone'])
+    expect(isWorkable(sumOf([{ requests: 5 }, { [zero]: 1 }]))).toBe(false)
+  expect(isSound(sumOf([{ refused: 1 }]))).toBe(false)
+  expect(isSound(sumOf([{ refused: 1 }]), true)).toBe(true)
+  expect(isSound(sumOf([{ refused: 1, errors: 1 }]), true)).toBe(false)
 })

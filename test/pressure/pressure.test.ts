@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import {
   budgetOf,
   needsNoCount,
-  nominalUp,
   pressureOf,
   reserveFor,
   thresholdTokens,
@@ -35,14 +34,6 @@ test.each([
   { requestLimitTokens: Number.POSITIVE_INFINITY, reserve: 4096 },
 ])('an output limit of $requestLimitTokens reserves $reserve', ({ requestLimitTokens, reserve }) => {
   expect(reserveFor({ requestLimitTokens, profileReserveTokens: 4096 })).toBe(reserve)
-})
-
-test('nominal tokens are whole sixteenths of the window, so that small changes move nothing', () => {
-  expect(nominalUp(0, 16_000)).toBe(0)
-  expect(nominalUp(1, 16_000)).toBe(1000)
-  expect(nominalUp(1000, 16_000)).toBe(1000)
-  expect(nominalUp(1001, 16_000)).toBe(2000)
-  expect(nominalUp(900, 16_000)).toBe(nominalUp(950, 16_000))
 })
 
 describe('a threshold', () => {

@@ -1,4 +1,3 @@
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
@@ -8,7 +7,7 @@ import { readStride, writeStride, type Stride } from '../../src/compaction/strid
 import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
+import { atFirstSight, compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
 
@@ -148,16 +147,14 @@ describe('tightening after an overflow', () => {
           const system = subject.sizes
             .slice(0, subject.structure.systemCount)
             .reduce((sum, size) => sum + size, 0)
-          const room: Room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+          const room: Room = { budgetTokens, aroundTokens: system + 3 }
           const cache = createMadeCache({ charsMax: 10_000_000 })
           const refused = finish(
             compact(subject, cache, {
               policy,
               newest: null,
-              nominal: { ...room, budgetTokens: 1_000_000 },
-              actual: { ...room, budgetTokens: 1_000_000 },
+              ...atFirstSight({ ...room, budgetTokens: 1_000_000 }),
               strict: false,
-              excess: noExcess,
               forced: false,
               prepared: null,
             }),

@@ -10,7 +10,6 @@ import { createFactsReader } from '../../src/conversation/facts.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { createValidatedValues } from '../../src/dialects/validated-values.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import type { Counted } from '../../src/proxy/measure/measure.ts'
 import { createScales } from '../../src/proxy/measure/weigh.ts'
@@ -37,8 +36,8 @@ type Turn = {
   readonly strict: boolean
   readonly forced: boolean
   /** Our numbers of that day, of those of the run. */
-  readonly nominal: number
-  readonly actualShare: number
+  readonly budget: number
+  readonly budgetShare: number
   /** Whether the summary of a stride that falls is there. */
   readonly isSummarised: boolean
   /** Whether the upstream refuses the view, and a smaller one is asked for. */
@@ -71,8 +70,8 @@ const turns: fc.Arbitrary<Turn> = fc.record({
   ),
   strict: rarely(10),
   forced: rarely(5),
-  nominal: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
-  actualShare: fc.oneof(
+  budget: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  budgetShare: fc.oneof(
     { weight: 5, arbitrary: fc.constant(1) },
     { weight: 1, arbitrary: fc.double({ min: 0.5, max: 1.5, noNaN: true }) },
   ),
@@ -162,21 +161,28 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       addedTool: null,
     })
     const { aroundTokens, subject } = weighed
-    const roomOf = (budgetTokens: number): Room => ({ budgetTokens, aroundTokens, slackTokens: 0 })
-    const nominal = roomOf(run.budgets[turn.nominal] ?? usual)
-    const actual = roomOf(Math.floor(nominal.budgetTokens * turn.actualShare))
+    const roomOf = (budgetTokens: number): Room => ({ budgetTokens, aroundTokens })
+    const room = roomOf(Math.floor((run.budgets[turn.budget] ?? usual) * turn.budgetShare))
     const counted: Counted = {
       ...weighed,
-      nominal,
-      actual,
+      room,
       anchor: null,
       conversationTokens: 0,
       stride: newest,
-      excess: noExcess,
+      differenceTokens: 0,
     }
     const cache = newCache()
     const rewriter = createRewriter({ cache, records, keepTaken: async () => true })
-    const request = { chat, conversation: id, profile, place, newest, strict }
+    const request = {
+      chat,
+      conversation: id,
+      profile,
+      place,
+      newest,
+      seenUntil: remembered.seen?.point ?? null,
+      sharedUntil: remembered.sharedUntil,
+      strict,
+    }
     const first = await rewriter.prepare(request, counted, {
       forced,
       foldFor: async ({ stride, previous }) =>
@@ -184,7 +190,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
           ? summarised(subject, cache, {
               policy: profile,
               stride: previous,
-              room: actual,
+              room,
               strict,
               due: stride.reason,
             })
@@ -193,7 +199,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     const smaller = turn.isRefused
       ? await rewriter.tighten(request, counted, {
           previous: first.compacted?.stride ?? null,
-          budgetTokens: Math.floor(actual.budgetTokens * 0.8),
+          budgetTokens: Math.floor(room.budgetTokens * 0.8),
           keepRecent: profile.overflow.min_recent,
           smallest: false,
           strict,

@@ -7,7 +7,7 @@ import { outlineOf, rangesOf, uncountedOutline, type MessageTreatment } from '..
 import type { Subject } from '../../src/compaction/subject.ts'
 import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { atFirstSight } from '../support/compacted.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -44,8 +44,8 @@ function compacted(subject: Subject, { policy, budgetTokens, strict, summarised 
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const { systemCount } = subject.structure
   const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
-  const room = { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
-  const numbers = { nominal: room, actual: room, excess: noExcess, forced: false, prepared: null }
+  const room = { budgetTokens, aroundTokens: system + 3 }
+  const numbers = { ...atFirstSight(room), forced: false, prepared: null }
   const made = finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
   const fold = made.stride?.fold ?? null
   if (made.stride === null || fold === null || summarised === 0) return made

@@ -1,4 +1,3 @@
-import { noExcess, type Excess } from '../../src/pressure/calibration/expected.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact } from '../../src/compaction/compact.ts'
@@ -16,34 +15,21 @@ const policies = fc.constantFrom(
   policyOf({ limit: { messages: 16 }, keep: { recent_messages: 3 } }),
 )
 
-/** One request: the view and the stride under these numbers, from the newest record or from none. */
-function send(
-  messages: readonly object[],
-  policy: Policy,
-  newest: Stride | null,
-  nominal: Room,
-  actual: Room,
-  excess: Excess = noExcess,
-) {
+type Known = { readonly newest: Stride | null; readonly seenUntil: number | null }
+
+const unknown: Known = { newest: null, seenUntil: null }
+
+/** One request: the view and the stride in this room, by what is on record. */
+function send(messages: readonly object[], policy: Policy, known: Known, room: Room, differenceTokens = 0) {
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
-  const { stride, view } = finish(
-    compact(subject, cache, {
-      policy,
-      newest,
-      nominal,
-      actual,
-      strict: false,
-      excess,
-      forced: false,
-      prepared: null,
-    }),
-  )
+  const now = { room, differenceTokens, sharedUntil: null, strict: false, forced: false, prepared: null }
+  const { stride, view } = finish(compact(subject, cache, { policy, ...known, ...now }))
   return { stride, texts: viewTexts(subject, view) }
 }
 
 function roomOf(budgetTokens: number, aroundTokens: number): Room {
-  return { budgetTokens, aroundTokens, slackTokens: 0 }
+  return { budgetTokens, aroundTokens }
 }
 
 /** Numbers of one day, and those of another: a window that was learnt, a calibration, more tools. */
@@ -52,73 +38,67 @@ const days = fc.record({
   share: fc.double({ min: 0.5, max: 1.5, noNaN: true }),
   moreTools: fc.integer({ min: 0, max: 300 }),
   /** What the provider has counted of the last prompt, beyond our count or below it. */
-  excess: fc.record({
-    differenceTokens: fc.integer({ min: -3_000, max: 3_000 }),
-    marginTokens: fc.integer({ min: 0, max: 500 }),
-  }),
+  differenceTokens: fc.integer({ min: -3_000, max: 3_000 }),
 })
 
 describe('strides', () => {
   test('that were made stay, whatever today’s window, calibration and tools are', () => {
     fc.assert(
-      fc.property(
-        conversation,
-        policies,
-        days,
-        (messages, policy, { budgetTokens, share, moreTools, excess }) => {
-          const nominal = roomOf(budgetTokens, 40)
-          const later = roomOf(Math.floor(budgetTokens * share), 40 + moreTools)
-          const points = subjectOf(messages).structure.requestPoints
-          let newest: Stride | null = null
-          let before: readonly string[] = []
-          for (const [position, point] of points.entries()) {
-            const isLater = position >= points.length / 2
-            const { stride, texts } = send(
-              messages.slice(0, point),
-              policy,
-              newest,
-              nominal,
-              isLater ? later : nominal,
-              isLater ? excess : noExcess,
-            )
-            const isFurther = stride !== null && stride.point > (newest?.point ?? -1)
-            if (isFurther)
-              expect(stride.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
-            else {
-              expect(stride).toEqual(newest)
-              expect(texts.slice(0, before.length)).toEqual(before)
-            }
-            newest = stride
-            before = texts
+      fc.property(conversation, policies, days, (messages, policy, day) => {
+        const usual = roomOf(day.budgetTokens, 40)
+        const later = roomOf(Math.floor(day.budgetTokens * day.share), 40 + day.moreTools)
+        const points = subjectOf(messages).structure.requestPoints
+        let known = unknown
+        let before: readonly string[] = []
+        for (const [position, point] of points.entries()) {
+          const isLater = position >= points.length / 2
+          const room = isLater ? later : usual
+          const prefix = messages.slice(0, point)
+          const { stride, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
+          const { newest } = known
+          const isFurther = stride !== null && stride.point > (newest?.point ?? -1)
+          if (isFurther)
+            expect(stride.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
+          else {
+            expect(stride).toEqual(newest)
+            expect(texts.slice(0, before.length)).toEqual(before)
           }
-        },
-      ),
+          known = { newest: stride, seenUntil: point }
+          before = texts
+        }
+      }),
       { numRuns: 150 },
     )
   })
 
-  test('that are derived without records do not depend on today’s numbers: they only add one at the end', () => {
+  test('are added for the request that is made now, and for none that was seen before', () => {
     fc.assert(
-      fc.property(
-        conversation,
-        policies,
-        days,
-        (messages, policy, { budgetTokens, share, moreTools, excess }) => {
-          const nominal = roomOf(budgetTokens, 40)
-          const usual = send(messages, policy, null, nominal, nominal).stride
-          const today = send(
-            messages,
-            policy,
-            null,
-            nominal,
-            roomOf(Math.floor(budgetTokens * share), 40 + moreTools),
-            excess,
-          ).stride
-          const isFurther = today !== null && today.point === messages.length
-          expect(isFurther ? usual : today).toEqual(usual)
-        },
-      ),
-      { numRuns: 300 },
+      fc.property(conversation, policies, days, (messages, policy, day) => {
+        const points = subjectOf(messages).structure.requestPoints
+        const seenUntil = points.at(-2) ?? null
+        fc.pre(seenUntil !== null)
+        // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
+        const { stride } = send(messages, policy, { newest: null, seenUntil }, roomOf(day.budgetTokens, 40))
+        expect(stride === null || stride.point === messages.length).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('are not made where the provider’s own count says that the prompt fits', () => {
+    fc.assert(
+      fc.property(conversation, days, (messages, day) => {
+        const subject = subjectOf(messages)
+        const { systemCount } = subject.structure
+        const policy = policyOf({ trigger: 1 })
+        const ownTokens = 40 + subject.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
+        const seenUntil = messages.length
+        const exact = roomOf(ownTokens + day.differenceTokens, 40)
+        fc.pre(exact.budgetTokens > 40)
+        const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
+        expect(fitting.stride).toBeNull()
+      }),
+      { numRuns: 150 },
     )
   })
 
@@ -128,22 +108,16 @@ describe('strides', () => {
         const room = roomOf(budgetTokens, 60)
         const conversing = messages.filter((message) => !('role' in message) || message.role !== 'system')
         fc.pre(conversing.length > 0)
-        let newest: Stride | null = null
-        const points = subjectOf(conversing).structure.requestPoints
-        for (const point of points) {
+        let known = unknown
+        for (const point of subjectOf(conversing).structure.requestPoints) {
           const prefix = conversing.slice(0, point)
           const clock = { role: 'system', content: `It is ${point} o'clock.` }
-          const dated = send([clock, ...prefix], policy, newest, room, room)
-          const plain = send(
-            [{ role: 'system', content: 'It is noon.' }, ...prefix],
-            policy,
-            newest,
-            room,
-            room,
-          )
+          const noon = { role: 'system', content: 'It is noon.' }
+          const dated = send([clock, ...prefix], policy, known, room)
+          const plain = send([noon, ...prefix], policy, known, room)
           expect(dated.stride).toEqual(plain.stride)
           expect(dated.texts.slice(1)).toEqual(plain.texts.slice(1))
-          newest = dated.stride
+          known = { newest: dated.stride, seenUntil: point }
         }
       }),
       { numRuns: 100 },

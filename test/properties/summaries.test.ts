@@ -12,7 +12,7 @@ import type { Subject } from '../../src/compaction/subject.ts'
 import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
+import { atFirstSight } from '../support/compacted.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
@@ -115,7 +115,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
 
 function roomOf(subject: Subject, budgetTokens: number): Room {
   const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
-  return { budgetTokens, aroundTokens: system + 3, slackTokens: 0 }
+  return { budgetTokens, aroundTokens: system + 3 }
 }
 
 function compacted(
@@ -136,7 +136,7 @@ function compacted(
 ): Compacted {
   // A cache of its own: what another request left there decides nothing.
   const cache = createMadeCache({ charsMax: 10_000_000 })
-  const numbers = { nominal: room, actual: room, excess: noExcess, forced: false }
+  const numbers = { ...atFirstSight(room), forced: false }
   return finish(compact(subject, cache, { policy, newest, strict, prepared, ...numbers }))
 }
 

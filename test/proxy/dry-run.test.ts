@@ -53,7 +53,6 @@ async function requestWith(messages: readonly object[]) {
   })
   const sources = { configuredTokens: 16_000, maxTokens: null, learnt: null, server: null }
   const window = resolveWindow({ ...sources, names: ['gpt-4o'], host: null })
-  const windows = { actual: window, nominal: window }
   const of = {
     chat,
     profile,
@@ -63,12 +62,21 @@ async function requestWith(messages: readonly object[]) {
     addedTool: null,
     mustCount: true,
   }
-  const { counted } = await measure({ ...of, model: 'gpt-4o', modelKey, windows })
+  const { counted } = await measure({ ...of, model: 'gpt-4o', modelKey, window })
   if (counted === null) throw new Error('the request was not counted')
   const place = { scope: 'test', profile: 'default', model: 'm' }
   return {
     counted,
-    request: { chat, conversation: 'c', profile, place, newest: null, strict: false },
+    request: {
+      chat,
+      conversation: 'c',
+      profile,
+      place,
+      newest: null,
+      seenUntil: null,
+      sharedUntil: null,
+      strict: false,
+    },
   }
 }
 

@@ -71,7 +71,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const fixedTokens =
       counted.aroundTokens +
       pinnedTokens(counted.subject, pinsAt(counted.subject, profile, chat.messages.length))
-    const marginTokens = counted.actual.aroundTokens - counted.aroundTokens
+    const marginTokens = counted.room.aroundTokens - counted.aroundTokens
     const tokensReceived = await drive(tallyReceived(chat, counted))
     const would = fateOf(prepared, profile)
     const told = {
@@ -132,7 +132,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
     profile,
     model,
     modelKey: { upstream: profile.upstream ?? 'default', credential: '', model },
-    windows: { actual: window, nominal: window },
+    window,
     stride: null,
     scope: ASKED_SCOPE,
     conversation: ASKED_SCOPE,
@@ -156,6 +156,8 @@ async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepa
     profile,
     place: { scope: ASKED_SCOPE, profile: profile.name, model: '' },
     newest: null,
+    seenUntil: null,
+    sharedUntil: null,
     strict: profile.template === 'strict',
   }
   return run(request, counted, { forced: false })

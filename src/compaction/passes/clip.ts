@@ -47,15 +47,31 @@ export function clipText(
   const mark = ` [clipped: ${wholeTokens} tokens in all${namedInMark(handle)}] `
   const room = tokensMax - count(mark)
   let chars = Math.floor((text.length * room) / sizeTokens)
-  while (chars > 0) {
+  let longest: string | null = null
+  let fittingChars = 0
+  let exceedingChars = Infinity
+  for (
+    let attempt = 0;
+    chars > fittingChars && (attempt < FILLING_ATTEMPTS || longest === null);
+    attempt += 1
+  ) {
     const head = cutHead(text, Math.ceil(chars * HEAD_SHARE), Infinity)
     const tail = cutTail(text.slice(head.length), chars - Math.ceil(chars * HEAD_SHARE), Infinity)
     const clipped = head + mark + tail
     const size = count(clipped)
-    if (size <= tokensMax) return clipped
-    chars = Math.min(chars - 1, Math.floor((chars * tokensMax * SHRINK) / size))
+    if (size > tokensMax) exceedingChars = chars
+    else {
+      longest = clipped
+      fittingChars = chars
+      if (size >= tokensMax * FILLED_SHARE) return clipped
+    }
+    // Head and tail may be denser or looser than the whole: what is left of the room is used, too.
+    const scaled = Math.floor((chars * tokensMax * (size > tokensMax ? SHRINK : GROW)) / size)
+    const between = Math.floor((fittingChars + exceedingChars) / 2)
+    if (longest === null) chars = Math.min(chars - 1, scaled)
+    else chars = exceedingChars === Infinity ? Math.max(chars + 1, scaled) : between
   }
-  return NOTHING_LEFT
+  return longest ?? NOTHING_LEFT
 }
 
 /**
@@ -89,6 +105,11 @@ export function clipArguments(
 
 /** Each try aims a little below, because a cut text has more tokens a character than the whole. */
 const SHRINK = 0.9
+const GROW = 0.98
+
+/** A clip that fills this share of what it may take is good enough; so many tries are made for it. */
+const FILLED_SHARE = 0.93
+const FILLING_ATTEMPTS = 7
 
 /** `{"clipped":""}` and a margin for the escapes inside. */
 const ARGUMENTS_FRAME_TOKENS = 6

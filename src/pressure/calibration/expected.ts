@@ -19,30 +19,10 @@ export function expectedTokens(ownTokens: number, rate: Rate, anchor: Anchor | n
   return Math.max(0, Math.ceil(tokens))
 }
 
-/** How a prompt that grew from an anchor differs from our count of it, in our tokens. */
-export type Excess = {
-  /** What the provider counted of its beginning beyond our count; below zero where it counted less. */
-  readonly differenceTokens: number
-  /** By how much the rest, which it has not counted, may be denser than the ratio says. */
-  readonly marginTokens: number
-}
-
-/** Nothing is known of the prompt but our own count. */
-export const noExcess: Excess = { differenceTokens: 0, marginTokens: 0 }
-
-/** `besideTokens`: what is already reckoned with beside our count, in our tokens. */
-export function excessOf(ownTokens: number, { ratio }: Rate, anchor: Anchor, besideTokens: number): Excess {
-  const uncounted = Math.max(0, ownTokens - anchor.ownTokens)
-  return {
-    differenceTokens: Math.ceil(anchor.promptTokens / ratio - anchor.ownTokens - besideTokens),
-    marginTokens: Math.ceil(uncounted * uncountedMargin),
-  }
-}
-
-// --- internal ---
-
 /**
- * Of 2,300 recorded requests the densest growth took 15 % more than the ratio said (`npm run calibration`): with this margin
- * each one that was believed to fill 95 % of the window was inside it.
+ * By how much the provider counted the beginning of a prompt differently from us, in our tokens; below zero where it counted
+ * less. `besideTokens`: what is already reckoned with beside our count, in our tokens.
  */
-const uncountedMargin = 0.15
+export function differenceTokens({ ratio }: Rate, anchor: Anchor, besideTokens: number): number {
+  return Math.ceil(anchor.promptTokens / ratio - anchor.ownTokens - besideTokens)
+}

@@ -8,7 +8,7 @@ export type Growth = {
   readonly startingTokens: number
 }
 
-/** The starting ratio weighs at first as much as so many of our tokens that were counted, and fades like them. */
+/** The starting ratio weighs at first as much as so many of our tokens; once that many were counted it says nothing more. */
 export const noGrowth: Growth = { promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
 
 /** The provider's tokens for one of ours. */
@@ -17,7 +17,7 @@ export function ratioFrom(
   startingRatio: number,
 ): number {
   const ratio = (promptTokens + startingRatio * startingTokens) / (ownTokens + startingTokens)
-  return Math.min(ratioMax, Math.max(startingRatio * ratioShareMin, ratio))
+  return Math.min(ratioMax, Math.max(ratioMin, ratio))
 }
 
 /** The growth with one more prompt, seen against what it grew from; null: nothing that was counted before. */
@@ -26,13 +26,14 @@ export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): G
   if (prompt.looseTokens !== (since?.looseTokens ?? 0)) return growth
   const grownTokens = prompt.ownTokens - (since?.ownTokens ?? 0)
   const ratio = (prompt.promptTokens - (since?.promptTokens ?? 0)) / grownTokens
-  if (grownTokens <= 0 || ratio < growthRatioMin || ratio > ratioMax) return growth
-  const weighed = since === null ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
+  if (grownTokens <= 0 || ratio < ratioMin || ratio > ratioMax) return growth
+  const isSmall = grownTokens < unanchoredTokensMin
+  const weighed = since === null && isSmall ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
   const kept = 0.5 ** (weighed / halfLifeTokens)
   return {
     promptTokens: growth.promptTokens * kept + weighed * ratio,
     ownTokens: growth.ownTokens * kept + weighed,
-    startingTokens: growth.startingTokens * kept,
+    startingTokens: Math.max(0, growth.startingTokens - weighed),
   }
 }
 
@@ -41,15 +42,10 @@ export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): G
 /** A sample weighs half once so many of our tokens were counted after it: texts differ, and the newest are most alike. */
 const halfLifeTokens = 16_000
 
-/** A prompt without an anchor says little of the ratio: it may hold what only the provider sees. */
+/** A small prompt without an anchor says little of the ratio: it may hold what only the provider sees. */
+const unanchoredTokensMin = 4000
 const unanchoredTokensMax = 500
 
-/**
- * How far a ratio follows. Believing too little is what overflows, and servers report odd numbers: below this share of
- * the family's ratio only anchors go. No tokenizer takes more than three times as many tokens.
- */
-const ratioShareMin = 0.8
+/** No tokenizer takes more than three times as many tokens as ours, nor half as many: whatever says so is no count. */
 const ratioMax = 3
-
-/** Growth that was counted at less than this share of ours was no growth of this prompt. */
-const growthRatioMin = 0.5
+const ratioMin = 0.5

@@ -5,16 +5,10 @@ import type { Stride } from '../../compaction/stride.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Suspicions } from '../../overflow/suspicions.ts'
 import type { Calibration } from '../../pressure/calibration/calibration.ts'
-import {
-  excessOf,
-  expectedTokens,
-  noExcess,
-  type Excess,
-  type Rate,
-} from '../../pressure/calibration/expected.ts'
+import { differenceTokens, expectedTokens, type Rate } from '../../pressure/calibration/expected.ts'
 import type { Anchor } from '../../pressure/calibration/prompt.ts'
 import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
-import { budgetOf, needsNoCount, nominalUp, pressureOf, thresholdTokens } from '../../pressure/pressure.ts'
+import { budgetOf, needsNoCount, pressureOf, thresholdTokens } from '../../pressure/pressure.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
@@ -46,16 +40,15 @@ export type Measure = {
 }
 
 export type Counted = Weighed & {
-  readonly nominal: Room
-  readonly actual: Room
+  readonly room: Room
   /** What the provider is known to have counted of what is sent under `stride`; null where nothing. */
   readonly anchor: Anchor | null
   /** Our count of all messages but the leading system block, as they came. */
   readonly conversationTokens: number
   /** The newest stride on record. */
   readonly stride: Stride | null
-  /** How the prompt under `stride` differs from our count of it. */
-  readonly excess: Excess
+  /** How much more the provider has counted of the prompt under `stride` than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
 }
 
 export type MeasureRequest = {
@@ -63,8 +56,7 @@ export type MeasureRequest = {
   readonly profile: Profile
   readonly model: string
   readonly modelKey: ModelKey
-  /** The window now, and the one that the past is derived with. */
-  readonly windows: { readonly actual: ResolvedWindow; readonly nominal: ResolvedWindow }
+  readonly window: ResolvedWindow
   /** The newest stride on record. */
   readonly stride: Stride | null
   /** Whose conversation it is, and which. */
@@ -89,8 +81,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
   const weigh = createScales()
 
   return async function measure(request) {
-    const { chat, profile, model, modelKey } = request
-    const window = request.windows.actual
+    const { chat, profile, model, modelKey, window } = request
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const calibrationName = nameOfCounts(modelKey, encoding)
@@ -128,10 +119,10 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const { systemCount } = chat.structure
     const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
-    const besideTokens = besideFor(rate, weighed, budgetTokens)
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
-    const { anchor, ownTokens } = anchorOf(request, calibration, calibrationName, weighed)
+    const anchor = anchorOf(request, calibration, calibrationName, weighed)
+    const besideTokens = besideFor(rate, weighed, budgetTokens, anchor !== null)
     const isAsItCame = request.stride === null
     return {
       window,
@@ -141,17 +132,11 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       budgetTokens,
       counted: {
         ...weighed,
-        nominal: nominalRoom(
-          request.windows.nominal,
-          reserve,
-          familyRatio,
-          aroundTokens + weighed.toolsMarginTokens,
-        ),
-        actual: { budgetTokens, aroundTokens: aroundTokens + besideTokens, slackTokens: 0 },
+        room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
         anchor,
         conversationTokens,
         stride: request.stride,
-        excess: anchor === null ? noExcess : excessOf(ownTokens, rate, anchor, besideTokens),
+        differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
       },
       incomingTokens,
       pressure: pressureOf(
@@ -170,16 +155,13 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 
 // --- internal ---
 
-/**
- * What of the prompt under the newest stride the provider has counted, and our own count of the prompt. Beyond its
- * point a stride treats nothing, so what came after a prompt that was sent weighs what its messages weigh.
- */
+/** What of the prompt under the newest stride the provider has counted; null where nothing. */
 function anchorOf(
   { chat, stride, scope }: MeasureRequest,
   calibration: Calibration,
   name: string,
-  { subject, aroundTokens }: Weighed,
-): { readonly anchor: Anchor | null; readonly ownTokens: number } {
+  { subject }: Weighed,
+): Anchor | null {
   const { systemCount } = chat.structure
   const points = promptBeginnings(chat, scope, stride)
   const found = calibration.anchorAt(
@@ -190,10 +172,7 @@ function anchorOf(
       conversationTokens: sumOf(subject.sizes, systemCount, point),
     })),
   )
-  if (found === null) return { anchor: null, ownTokens: 0 }
-  const { anchor, index } = found
-  const added = sumOf(subject.sizes, points[index]?.point ?? 0, subject.sizes.length)
-  return { anchor, ownTokens: anchor.ownTokens + (aroundTokens - anchor.aroundTokens) + added }
+  return found?.anchor ?? null
 }
 
 /** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
@@ -201,10 +180,11 @@ function besideFor(
   { overheadTokens, overheadDoubtTokens, ratio }: Rate,
   { toolsTokens, toolsMarginTokens }: Weighed,
   budgetTokens: number,
+  isAnswered: boolean,
 ): number {
   const overhead = Math.ceil(overheadTokens / ratio)
   // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
-  const isToolsWayKnown = overheadDoubtTokens / ratio < toolsMarginTokens
+  const isToolsWayKnown = isAnswered || overheadDoubtTokens / ratio < toolsMarginTokens
   const least = isToolsWayKnown ? -toolsTokens : toolsMarginTokens
   return Math.min(Math.max(overhead, least), Math.floor(budgetTokens * BESIDE_SHARE_MAX))
 }
@@ -215,17 +195,6 @@ const BESIDE_SHARE_MAX = 0.5
 function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {
   const budget = budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
   return Math.max(1, Math.floor(budget / ratio))
-}
-
-/**
- * The numbers that past strides are derived with: no learnt window, and reserve and surroundings rounded
- * up, so that one request's odd limit or one more tool moves nothing that lies in the past.
- */
-function nominalRoom(window: ResolvedWindow, reserve: number, ratio: number, aroundTokens: number): Room {
-  const exact = budgetIn(window, reserve, ratio)
-  const budgetTokens = budgetIn(window, nominalUp(reserve, window.tokens), ratio)
-  const around = nominalUp(aroundTokens, Math.floor(window.tokens / ratio))
-  return { budgetTokens, aroundTokens: around, slackTokens: exact - budgetTokens + around - aroundTokens }
 }
 
 /** What a tool adds to a body, at most. */

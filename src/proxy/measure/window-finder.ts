@@ -1,19 +1,12 @@
 import type { StatedWindow } from '../../overflow/classification.ts'
-import { budgetOf, nominalUp } from '../../pressure/pressure.ts'
+import { budgetOf } from '../../pressure/pressure.ts'
 import { isListedAt } from '../../pressure/window-table.ts'
-import { resolveWindow, type ResolvedWindow, type WindowSources } from '../../pressure/window.ts'
+import { resolveWindow, type ResolvedWindow } from '../../pressure/window.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
 import { isNamedInFull, type ChatRequest } from '../request/chat-request.ts'
 import { reserveOf } from './reserve.ts'
 import type { UpstreamMemory } from '../memory/upstream-memory.ts'
-
-/** The window of a request's model now, and the one that its past is derived with. */
-export type FoundWindows = {
-  readonly actual: ResolvedWindow
-  /** Without what was learnt, assumed or heard of aliases: the same in every process. */
-  readonly nominal: ResolvedWindow
-}
 
 export type WindowFinderOptions = {
   readonly memory: UpstreamMemory
@@ -29,10 +22,10 @@ export type WindowFinderOptions = {
  */
 export function createWindowFinder(
   options: WindowFinderOptions,
-): (request: ChatRequest, conversation: string) => Promise<FoundWindows> {
+): (request: ChatRequest, conversation: string) => Promise<ResolvedWindow> {
   const { memory, serverWindows } = options
 
-  return async function findWindows(request, conversation) {
+  return async function findWindow(request, conversation) {
     const { model, modelKey, profile } = request
     const host = options.hostOf(request.upstreamName)
     const learnt = memory.windows.lookup(modelKey, conversation, options.nowMs())
@@ -44,20 +37,14 @@ export function createWindowFinder(
       await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
     }
     const said = isAuto ? statedBy(serverWindows, question, answeredBy) : null
-    const sources: WindowSources = {
+    return resolveWindow({
       configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
       maxTokens: profile.window.max,
       learnt,
       server: said === null ? null : bindingWindow(said, reserveOf(request)),
       names: namesOf(request, answeredBy),
       host,
-    }
-    const nominalServer =
-      said === null || said.isAssumed ? null : bindingWindow(said, nominalUp(reserveOf(request), said.tokens))
-    return {
-      actual: resolveWindow(sources),
-      nominal: resolveWindow({ ...sources, learnt: null, server: nominalServer, names: [model] }),
-    }
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { strideWithin } from '../../compaction/stride-within.ts'
+import { strideUpTo } from '../../compaction/stride-up-to.ts'
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
@@ -130,7 +130,7 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
     const stride = found === null ? null : readOnce(found.value, chat.structure.systemCount)
     if (!sight.inner || found === null || found.index < since.length) return fitting(stride, chat)
     // It was made for the end of another request.
-    const within = stride === null ? null : fitting(strideWithin(stride, point), chat)
+    const within = stride === null ? null : fitting(strideUpTo(stride, point), chat)
     return within ?? newestStride(chat, place, points.slice(since.length))
   }
 

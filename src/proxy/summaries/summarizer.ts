@@ -257,7 +257,7 @@ function aheadOptions(
   stride: Stride | null,
   due: StrideReason | null,
 ): AheadOptions {
-  const room = lastingRoom(counted.actual, counted.stride === stride ? counted.excess.differenceTokens : 0)
+  const room = lastingRoom(counted.room, counted.stride === stride ? counted.differenceTokens : 0)
   return { policy: request.profile, stride, room, strict, due }
 }
 

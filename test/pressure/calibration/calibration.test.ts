@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createCalibration, type Calibration } from '../../../src/pressure/calibration/calibration.ts'
-import { excessOf, expectedTokens } from '../../../src/pressure/calibration/expected.ts'
+import { differenceTokens, expectedTokens } from '../../../src/pressure/calibration/expected.ts'
 import type { Anchor, CountedPrompt } from '../../../src/pressure/calibration/prompt.ts'
 
 const fresh = () => createCalibration({ namesMax: 10, promptsMax: 100 })
@@ -199,11 +199,9 @@ describe('of a prompt that begins with one that was counted', () => {
     expect(calibration.anchorAt('a', beginnings(['p1', 40_000]))).toBeNull()
   })
 
-  test('the excess brings our count to the provider’s, with a margin on what it has not counted', () => {
-    const anchor = prompt(40_000, 60_000)
-    const differenceTokens = 60_000 / 1.25 - 40_000 - 100
-    expect(excessOf(40_000, rate, anchor, 100)).toEqual({ differenceTokens, marginTokens: 0 })
-    expect(excessOf(42_000, rate, anchor, 100)).toEqual({ differenceTokens, marginTokens: 300 })
+  test('the difference brings our count to the provider’s', () => {
+    expect(differenceTokens(rate, prompt(40_000, 60_000), 100)).toBe(60_000 / 1.25 - 40_000 - 100)
+    expect(differenceTokens(rate, prompt(40_000, 45_000), 0)).toBe(45_000 / 1.25 - 40_000)
   })
 })
 

@@ -5,7 +5,7 @@ import type { Stride } from './stride.ts'
  * another way: the messages before `point` are treated as they were. Null where something that it folded lies behind, or
  * where nothing of it lies before.
  */
-export function strideWithin(stride: Stride, point: number): Stride | null {
+export function strideUpTo(stride: Stride, point: number): Stride | null {
   if (stride.point <= point) return stride
   const { fold, task, latestUser } = stride
   if (task >= point || (fold !== null && fold.frontier > point)) return null

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, viewUnder } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { strideWithin } from '../../src/compaction/stride-within.ts'
+import { strideUpTo } from '../../src/compaction/stride-up-to.ts'
 import { FOLD_VERSION, readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { noExcess } from '../../src/pressure/calibration/expected.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 
@@ -43,16 +42,17 @@ test('what lies before the point is treated as it was, whatever follows there no
       policies,
       fc.integer({ min: 1_500, max: 9_000 }),
       (messages, policy, budgetTokens) => {
-        const room = { budgetTokens, aroundTokens: 40, slackTokens: 0 }
+        const room = { budgetTokens, aroundTokens: 40 }
         const subject = subjectOf(messages)
         const { stride } = finish(
           compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
             policy,
             newest: null,
-            nominal: room,
-            actual: room,
+            seenUntil: null,
+            sharedUntil: null,
+            room,
+            differenceTokens: 0,
             strict: false,
-            excess: noExcess,
             forced: true,
             prepared: null,
           }),
@@ -61,11 +61,11 @@ test('what lies before the point is treated as it was, whatever follows there no
         const { systemCount, requestPoints } = subject.structure
         for (const point of requestPoints) {
           if (point <= systemCount) continue
-          const within = strideWithin(stride, point)
+          const within = strideUpTo(stride, point)
           if (within === null || within === stride) continue
           followed += 1
           expect(within.point).toBe(point)
-          expect(strideWithin(within, point)).toBe(within)
+          expect(strideUpTo(within, point)).toBe(within)
           expect(readStride(writeStride(within, systemCount), systemCount)).toEqual(within)
           const otherwise = [
             ...messages.slice(0, point),
@@ -109,12 +109,12 @@ describe('a stride', () => {
   }
 
   test('that lies before the point as a whole is the same', () => {
-    expect(strideWithin(stride, 20)).toBe(stride)
-    expect(strideWithin(stride, 25)).toBe(stride)
+    expect(strideUpTo(stride, 20)).toBe(stride)
+    expect(strideUpTo(stride, 25)).toBe(stride)
   })
 
   test('reaches and clips up to the point only', () => {
-    expect(strideWithin(stride, 14)).toEqual({
+    expect(strideUpTo(stride, 14)).toEqual({
       ...stride,
       point: 14,
       latestUser: -1,
@@ -124,14 +124,14 @@ describe('a stride', () => {
   })
 
   test('that folded what lies behind the point, or pinned it as the task, is no stride of the conversation', () => {
-    expect(strideWithin(stride, 10)).not.toBeNull()
-    expect(strideWithin(stride, 9)).toBeNull()
-    expect(strideWithin({ ...stride, fold: null, task: 14 }, 14)).toBeNull()
+    expect(strideUpTo(stride, 10)).not.toBeNull()
+    expect(strideUpTo(stride, 9)).toBeNull()
+    expect(strideUpTo({ ...stride, fold: null, task: 14 }, 14)).toBeNull()
   })
 
   test('of which nothing lies before the point is none', () => {
     const clipsOnly = { ...stride, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
-    expect(strideWithin(clipsOnly, 12)).toBeNull()
-    expect(strideWithin(clipsOnly, 13)?.clips).toHaveLength(1)
+    expect(strideUpTo(clipsOnly, 12)).toBeNull()
+    expect(strideUpTo(clipsOnly, 13)?.clips).toHaveLength(1)
   })
 })

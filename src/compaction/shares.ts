@@ -1,0 +1,83 @@
+/**
+ * What each part of a view has a right to, as shares of the room: what the budget leaves beside system messages and
+ * tools. Promise P4, in its order of right.
+ */
+export const SHARE = {
+  /** The newest assistant message and all that follows it. */
+  newestRound: 1 / 2,
+  /** A user message that is itself the newest. */
+  newestUser: 3 / 4,
+  /** The task, and the latest user message where it is older than the newest round. */
+  pinned: 1 / 4,
+  /** The newest messages as they were, the newest round among them, when a compaction ends. */
+  recent: 1 / 3,
+  /** What stands for folded messages, at the most … */
+  recap: 1 / 3,
+  /** … and what it keeps of that beside parts which take more than their share. */
+  leastRecap: 1 / 8,
+} as const
+
+/** What the parts take as they came, in tokens; 0 where there is no such part. */
+export type PartSizes = {
+  /** The newest round without its newest user message, task and latest user message. */
+  readonly newestRound: number
+  /** The user message that is the newest message of all. */
+  readonly newestUser: number
+  readonly task: number
+  /** The latest user message, where it is neither the newest message nor the task. */
+  readonly latestUser: number
+}
+
+/** What the parts are sure of, in tokens, and what is left for the others. */
+export type Shares = {
+  /** Whole, or cut down to this and no further while another part has more than its share. */
+  readonly sure: PartSizes
+  /** What task and latest user message may take while everything else has its share: the sure part, and what nobody needs. */
+  readonly task: number
+  readonly latestUser: number
+  /** How much of the newest messages a compaction leaves as they were, the newest round included. */
+  readonly recentMin: number
+  /** Where a further message would leave no room for what comes before it in right. */
+  readonly recentMax: number
+  readonly recapMin: number
+  readonly recapMax: number
+}
+
+/** Divides the room: each part gets its share in the order of right, and what one does not need the others get. */
+export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
+  const room = Math.max(0, roomTokens)
+  const upTo = (share: number, size: number): number => Math.min(size, Math.floor(room * share))
+  const newestUser = upTo(SHARE.newestUser, sizes.newestUser)
+  const besideUser = Math.max(0, Math.floor(room * SHARE.newestRound) - newestUser)
+  const sure = {
+    newestUser,
+    newestRound: Math.min(sizes.newestRound, besideUser),
+    task: upTo(SHARE.pinned, sizes.task),
+    latestUser: upTo(SHARE.pinned, sizes.latestUser),
+  }
+  const newest = sure.newestUser + sure.newestRound
+  const left = Math.max(0, room - newest - sure.task - sure.latestUser)
+  const recapMin = Math.min(left, Math.floor(room * SHARE.leastRecap))
+  const recapMax = Math.floor(room * SHARE.recap)
+  const recentMin = Math.max(newest, Math.min(Math.floor(room * SHARE.recent), newest + left - recapMin))
+  const recentMax = Math.max(
+    recentMin,
+    Math.min(Math.floor(room * SHARE.newestRound), newest + left - recapMin),
+  )
+  // What nobody needs goes to the task first, then to the latest user message.
+  let spare = Math.max(0, left - (recentMin - newest) - recapMax)
+  const withSpare = (size: number, own: number): number => {
+    const more = Math.min(spare, size - own)
+    spare -= more
+    return own + more
+  }
+  return {
+    sure,
+    task: withSpare(sizes.task, sure.task),
+    latestUser: withSpare(sizes.latestUser, sure.latestUser),
+    recentMin,
+    recentMax,
+    recapMin,
+    recapMax,
+  }
+}

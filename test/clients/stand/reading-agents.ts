@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Program } from './run-program.ts'
+
+/** A coding agent that works without a person, as it is installed. */
+export type ReadingAgent = {
+  readonly name: string
+  readonly packageName: string
+  /** Why it cannot run on this machine; null where it can. */
+  readonly impossible: () => string | null
+  /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
+  readonly requestsAside: number
+  /** What it does when a server refuses a prompt for its window: gives its work up, or has the model shorten it. */
+  readonly atTheWindow: 'gives up' | 'summarises'
+  /** Writes its settings, and says how it is started. */
+  readonly prepare: (at: Workplace) => Promise<Program>
+}
+
+/** Where an agent works, and at what. */
+export type Workplace = {
+  /** A folder for whatever it keeps: settings, logs, temporary files. */
+  readonly home: string
+  /** The folder with the files. */
+  readonly folder: string
+  readonly baseUrl: string
+  readonly task: string
+}
+
+/** Tokens that each agent asks for with every request. */
+export const OUTPUT_TOKENS = 8_000
+
+/**
+ * Both take the window for endless, as their user would tell them in front of Foldgate, and so never compact by
+ * themselves ahead of need. What would look for an update or tell of their use is off: neither takes more than the server.
+ */
+export const readingAgents: readonly ReadingAgent[] = [
+  {
+    name: 'opencode, a coding agent',
+    // The program itself; the package that people install chooses one of these by their processor.
+    packageName: 'opencode-linux-x64-baseline',
+    impossible: () => whyItDoesNotRun(opencode),
+    // A title for the conversation.
+    requestsAside: 1,
+    atTheWindow: 'gives up',
+    prepare: async ({ home, folder, baseUrl, task }) => ({
+      command: opencode,
+      args: ['run', '--model', 'local/m', task],
+      cwd: folder,
+      env: {
+        ...environment(home),
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeSettings(baseUrl)),
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+        // It installs what plugins would need, though there are none.
+        npm_config_offline: 'true',
+      },
+    }),
+  },
+  {
+    name: 'Qwen Code, a coding agent',
+    packageName: '@qwen-code/qwen-code',
+    impossible: () => null,
+    requestsAside: 0,
+    atTheWindow: 'summarises',
+    prepare: async ({ home, folder, baseUrl, task }) => {
+      await mkdir(join(home, '.qwen'))
+      await writeFile(join(home, '.qwen', 'settings.json'), JSON.stringify(qwenSettings))
+      return {
+        command: process.execPath,
+        // All of its tools are offered to the model, which is scripted and only reads.
+        args: [qwenCode, '--yolo', '--prompt', task],
+        cwd: folder,
+        env: {
+          ...environment(home),
+          OPENAI_BASE_URL: baseUrl,
+          OPENAI_API_KEY: 'key',
+          OPENAI_MODEL: 'm',
+        },
+      }
+    },
+  },
+]
+
+// --- internal ---
+
+const ENDLESS_TOKENS = 1_000_000
+
+const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
+const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')
+
+function opencodeSettings(baseURL: string): object {
+  const model = { name: 'm', tool_call: true, limit: { context: ENDLESS_TOKENS, output: OUTPUT_TOKENS } }
+  return {
+    autoupdate: false,
+    share: 'disabled',
+    compaction: { auto: false, prune: false },
+    provider: {
+      // This one is part of the program.
+      local: { npm: '@ai-sdk/openai-compatible', options: { baseURL, apiKey: 'key' }, models: { m: model } },
+    },
+  }
+}
+
+const qwenSettings = {
+  general: { enableAutoUpdate: false },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // The one that it brings is not executable as npm leaves it, and is not needed.
+  tools: { useRipgrep: false },
+  model: {
+    generationConfig: {
+      contextWindowSize: ENDLESS_TOKENS,
+      samplingParams: { max_tokens: OUTPUT_TOKENS },
+      maxRetries: 0,
+    },
+  },
+}
+
+function inPackages(path: string): string {
+  return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
+}
+
+function environment(home: string) {
+  return { HOME: home, TMPDIR: home, PATH: process.env['PATH'] }
+}
+
+/** npm leaves a binary out where the machine is another, and brings one that a different C library cannot load. */
+function whyItDoesNotRun(program: string): string | null {
+  const home = mkdtempSync(join(tmpdir(), 'foldgate-agent-'))
+  const { error, status } = spawnSync(program, ['--version'], { env: environment(home) })
+  rmSync(home, { recursive: true })
+  if (error !== undefined) return `${program} cannot be started here: ${error.message}`
+  return status === 0 ? null : `${program} --version ended with exit code ${status}`
+}

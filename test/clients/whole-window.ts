@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { textsOf } from '../../src/demo/wire-message.ts'
+import type { Matrix } from './matrix.ts'
+import { compactionsMax, compactionsOf, earlyCompactions, type RunSizes } from './stand/compactions.ts'
+import { OUTPUT_TOKENS, readingAgents, type ReadingAgent } from './stand/reading-agents.ts'
+import {
+  haveFilesRead,
+  LAST_WORDS,
+  ROUNDS,
+  TASK,
+  WINDOW_TOKENS,
+  type LoopRequest,
+  type ReadFile,
+} from './stand/reading-stand.ts'
+
+/**
+ * Agents whose system prompt and tools fill much of a window of 30,000 tokens, beside an output limit of 8,000.
+ *
+ * One of them, with 16,500 tokens before its first word, was sent on with four messages a request: system prompt, task, the
+ * last call and its result, that one clipped from 1,225 tokens to 480. Nothing told of the files before it, and 4,300
+ * tokens stayed unused in every request. 30 of 31 requests were compactions. A model would have read one file for ever.
+ */
+export function wholeWindow(matrix: Matrix): void {
+  describe.for(readingAgents)('$name', (agent) => {
+    const impossible = agent.impossible()
+    const shows = matrix.client(agent.name, agent.packageName, { isAbsent: impossible !== null })
+    const show = shows(['streamedLoop', 'wholeWindow'], () => readAll(agent))
+    test(
+      'reads 40 files, each whole when it is the newest, with few compactions',
+      async ({ skip }) => {
+        // The list of tests does not show why one was skipped.
+        process.stdout.write(impossible === null ? '' : `${agent.name}: skipped. ${impossible}\n`)
+        skip(impossible !== null, impossible ?? '')
+        expect.hasAssertions()
+        await show()
+      },
+      RUN_MS,
+    )
+  })
+}
+
+// --- internal ---
+
+/** One a round, and the last words. */
+const REQUESTS = ROUNDS + 1
+
+const BUDGET_TOKENS = WINDOW_TOKENS - OUTPUT_TOKENS
+
+/** Two runs of an agent on a busy machine. */
+const RUN_MS = 150_000
+
+/** Has the agent work straight at the server, which it cannot for long, and then through Foldgate. */
+async function readAll(agent: ReadingAgent): Promise<string> {
+  const direct = await haveFilesRead(agent, 'alone')
+  const fitting = direct.loop.findIndex(({ rejected }) => rejected !== null)
+  expect(direct.loop[fitting]?.rejected?.reason).toBe('window')
+  expect(fitting).toBeLessThan(REQUESTS)
+  if (agent.atTheWindow === 'gives up') {
+    expect(direct.exitCode).not.toBe(0)
+    expect(direct.output).toContain('maximum context length')
+  } else {
+    expect(direct.aside.length).toBeGreaterThan(agent.requestsAside)
+  }
+
+  const folded = await haveFilesRead(agent, 'through Foldgate')
+  const sizes = {
+    requests: REQUESTS,
+    budgetTokens: BUDGET_TOKENS,
+    fixedTokens: folded.loop[0]?.promptTokens ?? 0,
+    roundTokens: largestGrowth(direct.loop.slice(0, fitting)),
+  }
+  const seen = {
+    requests: folded.loop.length,
+    requestsAside: folded.aside.length,
+    rejected: folded.loop.filter(({ rejected }) => rejected !== null).length,
+    unread: unreadResults(folded.loop, folded.files),
+    withoutTask: folded.loop.filter((request) => !isTaskIn(request)).length,
+    differentPrompts: new Set(folded.loop.map(({ rawMessages }) => rawMessages.join())).size,
+    compactedEarly: earlyCompactions(folded.loop, sizes),
+  }
+  process.stdout.write(told(agent.name, { ...sizes, fitting, loop: folded.loop }))
+
+  // A newest result that takes more than half of the room may be clipped.
+  expect(sizes.roundTokens).toBeLessThan((BUDGET_TOKENS - sizes.fixedTokens) / 2)
+  expect(folded.output).toContain(LAST_WORDS)
+  expect(folded.exitCode).toBe(0)
+  expect(seen).toEqual({
+    requests: REQUESTS,
+    requestsAside: agent.requestsAside,
+    rejected: 0,
+    unread: [],
+    withoutTask: 0,
+    differentPrompts: REQUESTS,
+    compactedEarly: [],
+  })
+  expect(compactionsOf(folded.loop).length).toBeLessThanOrEqual(compactionsMax(sizes))
+  return String(REQUESTS)
+}
+
+/** For each request whose newest message is not all of the file that the request before asked for: what of it is missing. */
+function unreadResults(loop: readonly LoopRequest[], files: readonly ReadFile[]): readonly string[] {
+  return loop.slice(1).flatMap(({ messages }, round) => {
+    const file = files[round]
+    const newest = messages.at(-1)
+    if (file === undefined) return []
+    const text = newest?.role === 'tool' ? textsOf(newest.content).join('\n') : ''
+    const missing = file.lines.filter((line) => !text.includes(line))
+    return missing.length === 0
+      ? []
+      : [`request ${round + 2}: ${missing.length} of ${file.lines.length} lines of ${file.name}`]
+  })
+}
+
+function isTaskIn({ messages }: LoopRequest): boolean {
+  return messages.some(({ role, content }) => role === 'user' && textsOf(content).join('\n').includes(TASK))
+}
+
+/** Tokens that a round adds to the prompt, the most of all rounds. */
+function largestGrowth(requests: readonly LoopRequest[]): number {
+  const sizes = requests.map(({ promptTokens }) => promptTokens)
+  return Math.max(...sizes.slice(1).map((tokens, index) => tokens - (sizes[index] ?? 0)))
+}
+
+type Run = RunSizes & {
+  /** Requests that fitted without Foldgate. */
+  readonly fitting: number
+  readonly loop: readonly LoopRequest[]
+}
+
+/** Figures of a run, for whoever looks at it. */
+function told(name: string, run: Run): string {
+  return `${[
+    `${name}: of ${run.budgetTokens} tokens the first prompt takes ${run.fixedTokens}, a round up to ${run.roundTokens}`,
+    `alone ${run.fitting} requests fit`,
+    `through Foldgate ${compactionsOf(run.loop).length} compactions, at most ${compactionsMax(run)}`,
+    `messages ${spread(run.loop.map(({ messages }) => messages.length))}`,
+    `tokens unused ${spread(run.loop.map(({ promptTokens }) => run.budgetTokens - promptTokens))}`,
+  ].join('; ')}\n`
+}
+
+function spread(values: readonly number[]): string {
+  const sorted = [...values].sort((one, other) => one - other)
+  return `${sorted[0]} to ${sorted.at(-1)}, median ${sorted[Math.floor(sorted.length / 2)]}`
+}

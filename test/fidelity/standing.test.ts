@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } from './hand-made.ts'
+import { openStandings } from './standing.ts'
+
+const standings = openStandings({ count: countWords, sizeOf: sizeInWords })
+const recap = said('user', '<conversation-recap>\nWhat was said before.\n</conversation-recap>')
+const task = said('user', wordsNamed('task', 40))
+
+test('what Foldgate wrote stands for none of the client’s messages', () => {
+  const client = [task, calling('a'), result('a', 'seen'), said('user', wordsNamed('more', 30))]
+  const standingAt = standings.of(client, [task, recap, ...client.slice(-1)])
+  expect([...standingAt.keys()]).toEqual([3, 0])
+  expect(standings.most(said('user', wordsNamed('lost', 40)), [task, recap])).toBeNull()
+})
+
+test('ids that are used again are told apart by their order', () => {
+  const client = [
+    calling('a'),
+    result('a', 'one'),
+    calling('a'),
+    result('a', 'two'),
+    calling('a'),
+    result('a', 'one'),
+  ]
+  const standingAt = standings.of(client, [
+    calling('a'),
+    result('a', '[cleared]'),
+    calling('a'),
+    result('a', 'one'),
+  ])
+  expect([...standingAt.keys()]).toEqual([5, 4, 3, 2])
+  expect(standingAt.get(3)).toMatchObject({ isWhole: false, textTokens: 1, textTokensHeld: 0 })
+})
+
+test('a result is known by the call that it answers, and counts by the text that is there', () => {
+  const text = wordsNamed('line', 100)
+  const [one] = standings.of([result('a', text)], [result('a', clipped(text, 20))]).values()
+  expect(one).toMatchObject({
+    isWhole: false,
+    sizeTokens: 104,
+    textTokens: 100,
+    textTokensHeld: 40,
+    tokensHeld: 44,
+  })
+  expect(standings.of([result('a', text)], [result('b', text)]).size).toBe(0)
+})
+
+test('a user’s text is known by what it has in common with its original, beyond how many of them begin', () => {
+  const text = `Observation: ${wordsNamed('seen', 100)}`
+  const other = said('user', `Observation: ${wordsNamed('other', 100)}`)
+  expect(standings.of([said('user', text)], [said('user', clipped(text, 10))]).size).toBe(1)
+  expect(standings.of([said('user', text)], [other]).size).toBe(0)
+  expect(standings.of([said('user', text)], [said('user', '[cut]')]).size).toBe(0)
+})
+
+test('terminal output is whole where it stands as a terminal would show it', () => {
+  const output = `${Array.from({ length: 50 }, (_, step) => `\r${step} of 50`).join('')}\r50 of 50\nDone in time.`
+  const [one] = standings.of([result('a', output)], [result('a', '50 of 50\nDone in time.')]).values()
+  expect(one).toMatchObject({ isByteIdentical: false, isWhole: true, sizeTokens: 10 })
+})
+
+test('under strict placement a user’s text is found inside the message that it was joined to', () => {
+  const latest = said('user', wordsNamed('latest', 30))
+  const joined = said(
+    'user',
+    [task, recap, latest].map(({ message }) => String(message['content'])).join('\n\n'),
+  )
+  expect(standings.most(task, [joined])).toMatchObject({ isWhole: true, isByteIdentical: false })
+  expect(standings.most(latest, [joined])).toMatchObject({ isWhole: true })
+})
+
+test('an assistant’s message is known by its calls in their order, or by the head of its text', () => {
+  const both = calling('a', 'b')
+  expect(standings.of([both], [calling('b', 'a')]).size).toBe(0)
+  expect(standings.of([both], [calling('a')]).size).toBe(0)
+  const text = wordsNamed('thought', 50)
+  expect(standings.of([said('assistant', text)], [said('assistant', clipped(text, 4))]).size).toBe(1)
+  expect(standings.of([said('assistant', text)], [said('assistant', '[cut]')]).size).toBe(0)
+})
