@@ -20,7 +20,14 @@ const modelKey = { upstream: 'default', credential: '', model: 'gpt-4o' }
 function rewriterWithRecords() {
   const recorded: string[] = []
   const records: Records = {
-    find: async () => ({ conversation: 'c', parent: null, stride: null, seen: null, sharedUntil: null }),
+    find: async () => ({
+      conversation: 'c',
+      parent: null,
+      stride: null,
+      seen: null,
+      sharedUntil: null,
+      amended: [],
+    }),
     keep: async (_, stride) => {
       recorded.push('kept')
       return stride

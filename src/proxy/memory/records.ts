@@ -1,19 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import { strideUpTo } from '../../compaction/stride-up-to.ts'
 import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { breathe } from '../drive.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
-import {
-  isBranchOf,
-  nextKey,
-  readName,
-  readSight,
-  writeName,
-  type SeenRequest,
-  type Sight,
-} from './sights.ts'
+import { forksAt, identityOf, leadsThrough, type KeyedSight } from './branches.ts'
+import { fitting } from './fitting-stride.ts'
+import { findingPoints, innerPoints, lookups } from './record-points.ts'
+import { readName, readSight, writeName, writeSight, type SeenRequest, type Sight } from './sights.ts'
 import type { StoreGuard } from './store-guard.ts'
 
 /** What is on record of a conversation. */
@@ -24,16 +20,23 @@ export type Remembered = {
   readonly parent: string | null
   /** The newest stride that is a prefix of it; null where there is none. */
   readonly stride: Stride | null
-  /** The newest request of it that is on record, which may be this very one; null where there is none. */
+  /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
   readonly seen: SeenRequest | null
-  readonly sharedUntil: null
+  /**
+   * Up to which message it is the conversation that was seen before, where its end was edited: what was said of the
+   * earlier end is no part of it. Null where it goes on from a whole request, or was never seen.
+   */
+  readonly sharedUntil: number | null
+  /** Sights that say something else from this request on. */
+  readonly amended: readonly KeyedSight[]
 }
 
 /**
  * Records of strides and sights, by scope, profile, model and meaning key. A sight stands for a request that
  * was seen: it names the conversation, so that its id is inherited, and the stride it stood in, so that one
  * look-up finds it. The name is also kept without the model: it goes with the conversation, while a stride
- * that one model's window asked for is nothing to a model with a larger one.
+ * that one model's window asked for is nothing to a model with a larger one. Of a request that goes on from no
+ * whole one its last beginnings are recorded, too: the next may share no more with it than one of those.
  */
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
@@ -68,13 +71,14 @@ export type ReadRecords = Records & {
 /** Whatever fails in the store is as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
   const strides: ReadStrides = new LRUCache({ max: STRIDES_MAX })
-  const records = recordsIn(store, strides)
+  const ways: TakenWays = new LRUCache({ max: WAYS_MAX })
+  const records = recordsIn(store, strides, ways)
   return {
-    forgetRead: () => strides.clear(),
-    find: (chat, place) => {
-      const unknown = { ...firstSeen(chat, place), stride: null }
-      return guarded(unknown, () => records.find(chat, place))
+    forgetRead: () => {
+      strides.clear()
+      ways.clear()
     },
+    find: (chat, place) => guarded(firstSeen(chat, place), () => records.find(chat, place)),
     keep: (of, stride) => guarded(stride, () => records.keep(of, stride)),
     replace: (of, stride) => guarded(undefined, () => records.replace(of, stride)),
     see: (chat, place, remembered) => guarded(undefined, () => records.see(chat, place, remembered)),
@@ -86,7 +90,10 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
 /** The same record is the same stride: what was found out about it is found again by that. */
 type ReadStrides = LRUCache<string, Stride | typeof DAMAGED>
 
-function recordsIn(store: Store, strides: ReadStrides): Records {
+/** The request that was the first to go on from a sight as it stood, by the sight's key and its `next`. */
+type TakenWays = LRUCache<string, string>
+
+function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records {
   function readOnce(value: string, systemCount: number): Stride | null {
     const name = `${systemCount} ${value}`
     const stride = strides.get(name) ?? readStride(value, systemCount) ?? DAMAGED
@@ -94,60 +101,92 @@ function recordsIn(store: Store, strides: ReadStrides): Records {
     return stride === DAMAGED ? null : stride
   }
 
+  /** The newest stride that was made for one of these prefixes. */
+  async function newestStride(
+    chat: Chat,
+    place: RecordPlace,
+    points: readonly number[],
+  ): Promise<Stride | null> {
+    for (const { start, end } of lookups(points.length)) {
+      if (start > 0) await breathe()
+      const found = await store.getFirst(keysOf('stride', chat, place, points.slice(start, end)))
+      const stride = found === null ? null : readOnce(found.value, chat.structure.systemCount)
+      if (fitting(stride, chat) !== null) return stride
+    }
+    return null
+  }
+
+  /** The stride that a conversation stands in which goes on from a sight; `points` from the newest down. */
+  async function strideSince(
+    { point, sight }: SeenRequest,
+    chat: Chat,
+    place: RecordPlace,
+    points: readonly number[],
+  ): Promise<Stride | null> {
+    // From that sight on a stride may have been made by a request that was not completed.
+    const since = points.filter((later) => later >= point)
+    const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
+    const found = await store.getFirst([...keysOf('stride', chat, place, since), ...strideKey])
+    const stride = found === null ? null : readOnce(found.value, chat.structure.systemCount)
+    if (!sight.inner || found === null || found.index < since.length) return fitting(stride, chat)
+    // It was made for the end of another request.
+    const within = stride === null ? null : fitting(strideUpTo(stride, point), chat)
+    return within ?? newestStride(chat, place, points.slice(since.length))
+  }
+
+  async function namedBefore(chat: Chat, place: RecordPlace, points: readonly number[]): Promise<Remembered> {
+    for (const { start, end } of lookups(points.length)) {
+      if (start > 0) await breathe()
+      const found = await store.getFirst(namesOf(chat, place, points.slice(start, end)))
+      const name = found === null ? null : readName(found.value)
+      if (name !== null) return { ...firstSeen(chat, place), ...name }
+    }
+    return firstSeen(chat, place)
+  }
+
   return {
     find: async (chat, place) => {
-      const points = chat.structure.recordPoints.toReversed()
-      const keysOf = (kind: string, some: readonly number[]): string[] =>
-        some.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
-      const namesOf = (some: readonly number[]): string[] =>
-        some.map((point) => nameKey(place, chat.keys[point] ?? ''))
-      const nameOf = async (): Promise<Omit<Remembered, 'stride'>> => {
-        for (const { start, end } of lookups(points.length)) {
-          if (start > 0) await breathe()
-          const found = await store.getFirst(namesOf(points.slice(start, end)))
-          const name = found === null ? null : readName(found.value)
-          if (name !== null) return { ...name, seen: null, sharedUntil: null }
-        }
-        return firstSeen(chat, place)
-      }
-      const strideOf = (found: { value: string } | null): Stride | null =>
-        found === null ? null : valid(readOnce(found.value, chat.structure.systemCount), chat)
-
+      const points = findingPoints(chat)
       let foundSight: Awaited<ReturnType<Store['getFirst']>> = null
       if (points.length <= POINTS_TOGETHER) {
         // A conversation that is new has nothing of all that.
-        const sights = keysOf('sight', points)
-        const found = await store.getFirst([...sights, ...namesOf(points), ...keysOf('stride', points)])
-        if (found === null) return { ...firstSeen(chat, place), stride: null }
+        const sights = keysOf('sight', chat, place, points)
+        const found = await store.getFirst([
+          ...sights,
+          ...namesOf(chat, place, points),
+          ...keysOf('stride', chat, place, points),
+        ])
+        if (found === null) return firstSeen(chat, place)
         if (found.index < sights.length) foundSight = found
       }
       for (const { start, end } of lookups(points.length)) {
         // What is found at once keeps nobody waiting, and waits for nobody.
         if (start > 0) await breathe()
-        const seen = foundSight ?? (await store.getFirst(keysOf('sight', points.slice(start, end))))
-        const sight = seen === null ? null : readSight(seen.value)
+        const found =
+          foundSight ?? (await store.getFirst(keysOf('sight', chat, place, points.slice(start, end))))
+        const sight = found === null ? null : readSight(found.value)
         if (sight === null) continue
-        // From that sight on a stride may have been made by a request that was not completed.
-        const since = points.slice(0, start + (seen?.index ?? 0) + 1)
-        const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
-        const found = await store.getFirst([...keysOf('stride', since), ...strideKey])
-        const seenRequest = { point: since.at(-1) ?? chat.messages.length, sight }
-        return { ...inherited(seenRequest, chat, place), stride: strideOf(found) }
+        const point = points[start + (found?.index ?? 0)] ?? chat.messages.length
+        const seen = { point, sight }
+        const identity = await identityOf(seen, chat, {
+          newId: conversationId(chat, place),
+          sightAt: async (key) => {
+            const standing = await store.getFirst([recordKey('sight', place, key)])
+            return standing === null ? null : readSight(standing.value)
+          },
+        })
+        const stride = await strideSince(seen, chat, place, points)
+        return { ...identity, stride, seen, sharedUntil: sight.inner ? point : null }
       }
-      const unseen = await nameOf()
-      for (const { start, end } of lookups(points.length)) {
-        if (start > 0) await breathe()
-        const stride = strideOf(await store.getFirst(keysOf('stride', points.slice(start, end))))
-        if (stride !== null) return { ...unseen, stride }
-      }
-      return { ...unseen, stride: null }
+      const unseen = await namedBefore(chat, place, points)
+      return { ...unseen, stride: await newestStride(chat, place, points) }
     },
 
     keep: async ({ chat, place, conversation }, stride) => {
       const { systemCount } = chat.structure
       const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
       const standing = await store.putIfAbsent(key, writeStride(stride, systemCount), conversation)
-      return valid(readOnce(standing, systemCount), chat) ?? stride
+      return fitting(readOnce(standing, systemCount), chat) ?? stride
     },
 
     replace: async ({ chat, place, conversation }, stride) => {
@@ -156,27 +195,63 @@ function recordsIn(store: Store, strides: ReadStrides): Records {
     },
 
     see: async (chat, place, remembered) => {
-      const { stride, conversation, parent, seen } = remembered
-      const entryOf = (point: number, sight: Sight): StoreEntry => ({
-        key: recordKey('sight', place, chat.keys[point] ?? ''),
-        value: JSON.stringify(sight),
+      const { stride, conversation, parent, seen, amended, sharedUntil } = remembered
+      const entryOf = (key: string, sight: Sight): StoreEntry => ({
+        key: recordKey('sight', place, key),
+        value: writeSight(sight),
         group: sight.conversation,
       })
+      const amend = (key: string, sight: Sight): void => {
+        // As it stands now nobody has gone on from it yet.
+        ways.delete(wayFrom(place, key, sight))
+        entries.push(entryOf(key, sight))
+      }
+      const keyAt = (point: number): string => chat.keys[point] ?? ''
       const end = chat.messages.length
       const isSame = seen?.point === end
+      const left = seen === null || isSame ? null : seen
+      // Another request may have gone on from there since this one was looked up.
+      const isSecond = left !== null && !isFirstOnWay(left, chat, place)
+      const isBranch = conversation === conversationId(chat, place)
       const sight: Sight = {
         conversation,
         parent,
-        stride: stride === null ? null : (chat.keys[stride.point] ?? null),
+        stride: stride === null ? null : keyAt(stride.point),
         next: isSame ? seen.sight.next : null,
+        partedAt: isSame ? seen.sight.partedAt : isSecond && !isBranch ? keyAt(left.point) : null,
+        inner: false,
       }
-      const isFollowed = seen !== null && !isSame && seen.sight.next === null
-      await store.putAll([
-        entryOf(end, sight),
-        ...(isFollowed ? [entryOf(seen.point, { ...seen.sight, next: nextKey(seen, chat) })] : []),
-        { key: nameKey(place, chat.keys[end] ?? ''), value: writeName(sight), group: conversation },
+      const entries = [
+        entryOf(keyAt(end), sight),
+        { key: nameKey(place, keyAt(end)), value: writeName(sight), group: conversation },
+      ]
+      if (left !== null && !isSecond) {
+        const isFollowed = left.sight.next === null || forksAt(left, chat)
+        if (isFollowed) amend(keyAt(left.point), { ...left.sight, next: keyAt(end) })
+        for (const { key, sight: said } of amended) amend(key, said)
+      }
+      const inner = { ...sight, next: keyAt(end), partedAt: null, inner: true }
+      const beginnings = innerPoints(chat, seen).map((point) => entryOf(keyAt(point), inner))
+      if (stride !== null && stride.point === sharedUntil) {
+        const key = recordKey('stride', place, keyAt(stride.point))
+        const value = writeStride(stride, chat.structure.systemCount)
+        beginnings.push({ key, value, group: conversation })
+      }
+      await Promise.all([
+        store.putAll(entries),
+        // A request that ends there knows more of it than one that only passes.
+        ...beginnings.map(({ key, value, group }) => store.putIfAbsent(key, value, group)),
       ])
     },
+  }
+
+  /** Whether no other way has been taken from a sight since this request was looked up, as far as this process knows. */
+  function isFirstOnWay(left: SeenRequest, chat: Chat, place: RecordPlace): boolean {
+    const end = chat.keys[chat.messages.length] ?? ''
+    const way = wayFrom(place, chat.keys[left.point] ?? '', left.sight)
+    const first = ways.get(way) ?? end
+    ways.set(way, first)
+    return leadsThrough(first, left.point, chat)
   }
 }
 
@@ -185,36 +260,23 @@ const STRIDES_MAX = 256
 
 const DAMAGED = 'damaged'
 
-/** A conversation that is seen for the first time. */
-function firstSeen(chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
-  return { conversation: conversationId(chat, place), parent: null, seen: null, sharedUntil: null }
-}
+/** Ways that were taken of late: whoever takes another one at the same time does so within a request's duration. */
+const WAYS_MAX = 1_024
 
-/** The id of the request before it, unless the conversation has gone on from there in another way. */
-function inherited(seen: SeenRequest, chat: Chat, place: RecordPlace): Omit<Remembered, 'stride'> {
-  const { conversation, parent } = seen.sight
-  return isBranchOf(seen, chat)
-    ? { ...firstSeen(chat, place), parent: conversation, seen }
-    : { conversation, parent, seen, sharedUntil: null }
+/** A conversation that is seen for the first time. */
+function firstSeen(chat: Chat, place: RecordPlace): Remembered {
+  return {
+    conversation: conversationId(chat, place),
+    parent: null,
+    stride: null,
+    seen: null,
+    sharedUntil: null,
+    amended: [],
+  }
 }
 
 /** Up to so many points, whatever may be on record of them is asked for in one look-up. */
 const POINTS_TOGETHER = 4
-
-/** Request points asked for first: a conversation that goes on was seen at one of its latest. */
-const POINTS_AT_FIRST = 16
-
-/** How many keys are asked for at once after that. */
-const POINTS_PER_LOOKUP = 256
-
-/** The ranges in which records are looked for, the likeliest first. */
-function* lookups(count: number): Generator<{ start: number; end: number }, void, void> {
-  for (let start = 0; start < count;) {
-    const end = start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
-    yield { start, end }
-    start = end
-  }
-}
 
 /** The conversation's meaning key at first sight, within its scope: ids of different scopes never meet. */
 function conversationId(chat: Chat, place: RecordPlace): string {
@@ -225,40 +287,18 @@ function recordKey(kind: string, place: RecordPlace, key: string): string {
   return `${kind}:${place.scope}:${place.profile}:${place.model}:${key}`
 }
 
-function nameKey(place: RecordPlace, key: string): string {
-  return `name:${place.scope}:${place.profile}:${key}`
+function keysOf(kind: string, chat: Chat, place: RecordPlace, points: readonly number[]): string[] {
+  return points.map((point) => recordKey(kind, place, chat.keys[point] ?? ''))
 }
 
-/** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */
-function valid(stride: Stride | null, chat: Chat): Stride | null {
-  if (stride === null) return null
-  const { systemCount } = chat.structure
-  const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
-  const isUser = (index: number): boolean =>
-    index === -1 || (index < stride.point && chat.messages[index]?.facts.role === 'user')
-  const frontier = stride.fold?.frontier ?? systemCount
-  // Any other message would stand there without its call or its results.
-  const mayStandAlone = (index: number): boolean => {
-    const facts = chat.messages[index]?.facts
-    return facts?.role === 'user' || (facts?.role === 'assistant' && facts.callIds.length === 0)
-  }
-  const isSound =
-    isInside(stride.point) &&
-    isInside(frontier) &&
-    frontier <= stride.point &&
-    chat.structure.isFrontier(frontier) &&
-    isUser(stride.task) &&
-    isUser(stride.latestUser) &&
-    (stride.fold?.kept ?? []).every(
-      (index, position, kept) =>
-        index >= systemCount &&
-        index < frontier &&
-        index > (kept[position - 1] ?? -1) &&
-        mayStandAlone(index),
-    ) &&
-    stride.clips.every(({ index }) => isInside(index) && index < stride.point) &&
-    (stride.fold?.summaries ?? []).every(
-      ({ start, end }) => start >= systemCount && start < end && end <= frontier,
-    )
-  return isSound ? stride : null
+function namesOf(chat: Chat, place: RecordPlace, points: readonly number[]): string[] {
+  return points.map((point) => nameKey(place, chat.keys[point] ?? ''))
+}
+
+function wayFrom(place: RecordPlace, key: string, { next }: Sight): string {
+  return `${recordKey('sight', place, key)} ${next ?? ''}`
+}
+
+function nameKey(place: RecordPlace, key: string): string {
+  return `name:${place.scope}:${place.profile}:${key}`
 }

@@ -1,7 +1,5 @@
-import { countBelow } from '../../conversation/count-below.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { isConversationId } from '../../stores/conversation-id.ts'
-import type { Chat } from '../request/read-chat.ts'
 
 /** A request that is on record: at which point, and what its record says. */
 export type SeenRequest = { readonly point: number; readonly sight: Sight }
@@ -11,20 +9,15 @@ export type Sight = {
   readonly parent: string | null
   /** Key of the stride that it stood in. */
   readonly stride: string | null
-  /** Key of the next record point of the conversation that went on from it: another one is a branch. */
+  /** Key of the request that went on from here last: one that goes on in another way forks here. */
   readonly next: string | null
-}
-
-/** The key of the record point that follows a request in this conversation. */
-export function nextKey({ point }: SeenRequest, { structure, keys }: Chat): string | null {
-  const next = structure.recordPoints[countBelow(structure.recordPoints, point + 1)]
-  return next === undefined ? null : (keys[next] ?? null)
-}
-
-/** Whether a conversation goes on from a request in another way than the one that went on from it before. */
-export function isBranchOf(seen: SeenRequest, chat: Chat): boolean {
-  const { next } = seen.sight
-  return seen.point < chat.messages.length && next !== null && next !== nextKey(seen, chat)
+  /**
+   * Key of the sight behind which another request went on in another way and took its place as the conversation's end;
+   * null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
+   */
+  readonly partedAt: string | null
+  /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
+  readonly inner: boolean
 }
 
 /** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */
@@ -39,6 +32,11 @@ export function readName(text: string): Pick<Sight, 'conversation' | 'parent'> |
   return parent === null || isConversationId(parent) ? { conversation, parent } : null
 }
 
+/** A sight as text for the store: what is rare is written only where it is there. */
+export function writeSight({ partedAt, inner, ...sight }: Sight): string {
+  return JSON.stringify({ ...sight, ...(partedAt !== null && { partedAt }), ...(inner && { inner }) })
+}
+
 /** Null where the text is no sight. */
 export function readSight(text: string): Sight | null {
   const value = parseJsonText(text)
@@ -49,5 +47,13 @@ export function readSight(text: string): Sight | null {
   if (stride !== null && typeof stride !== 'string') return null
   const parent = 'parent' in value && typeof value.parent === 'string' ? value.parent : null
   const next = 'next' in value && typeof value.next === 'string' ? value.next : null
-  return { conversation, parent: parent !== null && isConversationId(parent) ? parent : null, stride, next }
+  const partedAt = 'partedAt' in value && typeof value.partedAt === 'string' ? value.partedAt : null
+  return {
+    conversation,
+    parent: parent !== null && isConversationId(parent) ? parent : null,
+    stride,
+    next,
+    partedAt,
+    inner: 'inner' in value && value.inner === true,
+  }
 }

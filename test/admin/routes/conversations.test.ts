@@ -125,6 +125,7 @@ describe('what there is to see', () => {
     const begun = [{ role: 'user', content: 'hello' }]
     const { id } = await ask(at, begun)
     await ask(at, goneOn(begun, 1))
+    await ask(at, goneOn(begun, 2))
     const elsewhere = [
       ...begun,
       { role: 'assistant', content: 'Hm.' },

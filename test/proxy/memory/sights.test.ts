@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { readSight, writeSight, type Sight } from '../../../src/proxy/memory/sights.ts'
+
+const conversation = 'abcdefgh-_012345'
+const plain: Sight = { conversation, parent: null, stride: 'k1', next: null, partedAt: null, inner: false }
+
+test.each<[string, Sight]>([
+  ['a request', plain],
+  ['one that was gone on from', { ...plain, next: 'k2' }],
+  ['one whose place another took', { ...plain, partedAt: 'k0' }],
+  ['a beginning of one', { ...plain, next: 'k3', inner: true }],
+])('%s is read as it was written', (_, sight) => {
+  expect(readSight(writeSight(sight))).toEqual(sight)
+})
+
+test('what was written before there were beginnings is read, and a request that simply goes on is written so still', () => {
+  const text = JSON.stringify({ conversation, parent: null, stride: 'k1', next: null })
+  expect(readSight(text)).toEqual(plain)
+  expect(writeSight(plain)).toBe(text)
+  expect(readSight(JSON.stringify({ conversation, stride: null }))).toEqual({ ...plain, stride: null })
+})
+
+test.each([
+  ['no JSON', 'sight'],
+  ['no object', '7'],
+  ['without an id', JSON.stringify({ stride: null })],
+  ['with an id that is none', JSON.stringify({ conversation: 'x', stride: null })],
+  ['with a stride that is no key', JSON.stringify({ conversation, stride: 7 })],
+])('what is none is not read: %s', (_, text) => {
+  expect(readSight(text)).toBeNull()
+})
+
+test('what is damaged in it beside is as if it were not there', () => {
+  const text = JSON.stringify({ ...plain, parent: 'x', next: 7, partedAt: {}, inner: 'yes' })
+  expect(readSight(text)).toEqual(plain)
+})
