@@ -103,7 +103,7 @@ describe('an agent run of many rounds', () => {
   test('keeps most of its newest actions as messages, and recaps within a third of the room', () => {
     for (const { messages, contents } of sent.slice(40)) {
       expect(messages.filter(({ role }) => role === 'assistant').length).toBeGreaterThanOrEqual(14)
-      const [recap = ''] = contents.filter(isRecap)
+      const recap = contents.find(isRecap) ?? ''
       expect(recap.length / 3).toBeLessThanOrEqual(12_000 / 3)
     }
   })
