@@ -209,7 +209,7 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
     pins: frame.pins,
     reach,
     clips,
-    foldAt: (frontier) => foldAt(frontier, [], toldTokens),
+    foldAt: (cut) => foldAt(cut, [], toldTokens),
     targetTokens: aimTokens - options.room.aroundTokens,
     point: options.point,
     protectedFrom: frame.recentFrom,

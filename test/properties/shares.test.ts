@@ -90,7 +90,8 @@ describe('in a view', () => {
           const parts = partsAt(subject, ledger, pins, { point, roomTokens })
           const last = view.messages.findLast(({ index }) => index === point - 1)
           // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
-          const isCuttable = point - parts.newestFrom <= 3
+          const isText = subject.messages[point - 1]?.facts.content?.kind !== 'other'
+          const isCuttable = isText && point - parts.newestFrom <= 3
           const isWithinShare =
             parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
           const isThere = last !== undefined || !isCuttable || roomTokens <= 1000
@@ -156,7 +157,7 @@ describe('in a view', () => {
           const wholeTokens = subject.sizes.reduce((sum, size) => sum + size, PRIMING_TOKENS)
           if (stride !== null && before === null && stride.point === point)
             expect(wholeTokens).toBeGreaterThan(budgetTokens)
-          const newestUser = subject.sizes[point - 1] ?? 0
+          const newestUser = subject.sizes[newestSpoken(subject)] ?? 0
           const fixed = systemTokensOf(subject, true)
           if (fixed + newestUser + PRIMING_TOKENS + 200 > budgetTokens) continue
           expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
@@ -166,6 +167,11 @@ describe('in a view', () => {
     )
   })
 })
+
+/** The newest message that is no system message; -1 where there is none. */
+function newestSpoken({ messages }: ReturnType<typeof subjectOf>): number {
+  return messages.findLastIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
+}
 
 /** Of the leading system messages, or of all of them. */
 function systemTokensOf(subject: ReturnType<typeof subjectOf>, areAll = false): number {
