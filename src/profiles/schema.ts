@@ -67,7 +67,7 @@ export const profileKeys = group({
       .nullable()
       .default(null)
       .describe(
-        "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's.",
+        "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
       ),
   })
     .prefault({})
@@ -80,7 +80,9 @@ export const profileKeys = group({
   target: shareOrTokens
     .nullable()
     .default(null)
-    .describe('How far a stride goes: a ratio or tokens, below the trigger; null: seven tenths of it.'),
+    .describe(
+      'How far a stride goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
+    ),
   every: group({
     turns: count('turns').default(0).describe('Also a stride after so many turns since the last; 0: off.'),
     tool_calls: count('tool calls')
@@ -88,7 +90,7 @@ export const profileKeys = group({
       .describe('Also a stride after so many tool calls since the last; 0: off.'),
   })
     .prefault({})
-    .describe('Strides by count, beside those by size.'),
+    .describe('Strides by count, beside those by size; made when they are due, even where they free little.'),
   limit: group({
     turns: count('turns')
       .default(0)
@@ -114,12 +116,16 @@ export const profileKeys = group({
     recent_messages: count('messages')
       .default(4)
       .describe(
-        'How many of the newest messages stay word for word, as far as they take no more than half of the room under the target.',
+        'How many of the newest messages stay word for word at the least, as far as they take no more than half of what system messages and tools leave of the budget. More stay where so many take less than a third of it.',
       ),
-    task: onOff.default(true).describe('Keep the first user message word for word.'),
+    task: onOff
+      .default(true)
+      .describe(
+        'Keep the first user message word for word, as far as it takes no more than a quarter of what system messages and tools leave of the budget, or what other parts leave.',
+      ),
   })
     .prefault({})
-    .describe('What no stride touches.'),
+    .describe('What no stride touches, within its share.'),
   strategy: oneOf(['auto', 'summarize', 'truncate'])
     .default('auto')
     .describe(
