@@ -43,7 +43,9 @@ export type RecentOptions = {
   readonly parts: Parts
   /** How many of the newest messages are meant to stay, in messages. */
   readonly keepRecent: number
-  /** How much of the newest messages stays as it was, in tokens: as many as are meant to, and no further than the most. */
+  /** How much of them those may take, in tokens. */
+  readonly keptTokensMax: number
+  /** How much of the newest messages stays as it was anyway, and how much where a whole unit exceeds that, in tokens. */
   readonly tokensMin: number
   readonly tokensMax: number
 }
@@ -58,12 +60,13 @@ export function recentStart(subject: Subject, ledger: Ledger, pins: Pins, option
   let start = parts.newestFrom
   let tokens = parts.sizes.newestRound + parts.sizes.newestUser
   while (start > structure.systemCount) {
-    if (tokens >= options.tokensMin && point - start >= options.keepRecent) break
+    const isKept = point - start < options.keepRecent
+    if (tokens >= options.tokensMin && !isKept) break
     const unit = Math.max(structure.systemCount, structure.unitStart(start - 1))
     let unitTokens = ledger.originalTokens(unit, start)
     for (const index of new Set([pins.task, pins.latestUser]))
       if (index >= unit && index < start) unitTokens -= subject.sizes[index] ?? 0
-    if (tokens + unitTokens > options.tokensMax) break
+    if (tokens + unitTokens > (isKept ? options.keptTokensMax : options.tokensMax)) break
     tokens += unitTokens
     start = unit
   }

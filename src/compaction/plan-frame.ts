@@ -98,6 +98,8 @@ export function* frameOf(
     // A limit of turns and messages says itself how much of them stays.
     tokensMin: smallest || hasLimit(policy) ? 0 : shares.recentMin,
     tokensMax: smallest ? 0 : shares.recentMax,
+    // What the profile keeps is measured by the room, however early a compaction is made.
+    keptTokensMax: smallest ? 0 : sharesOf(roomTokens, parts.sizes).recentMax,
   })
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
   const targetTokens = smallest

@@ -180,7 +180,9 @@ async function observe(
   const rewriting = rewriteRequest(request, parts, remembered)
   const forced = request.wishes.compact === 'force'
   return parts.failures.around('compaction', nothing, async () => {
-    const { compacted, sentTokens } = await parts.rewriter.dryRun(rewriting, counted, { forced })
+    // What was seen before was sent as it came: its past would have been another.
+    const unseen = { ...rewriting, seenUntil: null, sharedUntil: null }
+    const { compacted, sentTokens } = await parts.rewriter.dryRun(unseen, counted, { forced })
     return { passes: compacted?.view.passes ?? [], sentTokens }
   })
 }
