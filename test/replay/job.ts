@@ -78,7 +78,7 @@ export type JobReport = {
   readonly elapsedMs: number
 }
 
-/** Whether differences of this kind are told, and no failures: today's numbers may rightly lead to others. */
+/** Whether differences of this kind are told, and no failures: without records, other numbers derive another past. */
 export function isInformative(kind: JobKind): boolean {
   return kind === 'cold-changed'
 }

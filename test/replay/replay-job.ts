@@ -48,6 +48,7 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
   const sampled = new Set(one.isSampled(subject) && mode === 'plain' ? sampledPoints(subject.points) : [])
   const missingPins = openPins(subject, one.sizing)
   let previous: Seen | null = null
+  let isTaught = false
   for (const point of subject.points) {
     const body = subject.body(point, mode === 'streamed')
     const exchange = await stage.ask(body.bytes, `Bearer ${mode}-${subject.owner}`)
@@ -58,7 +59,9 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
     if (mode === 'plain') digests.set(point, digest)
     else if (!job.statesUsage && digests.get(point) !== digest)
       problems.push({ check: 'P6 repeatable', detail: 'streamed, other messages were sent than plain' })
-    if (sampled.has(point)) replayed.sample[sampleKey(subject, point)] = received(exchange)
+    // A refusal teaches numbers, which a cold process does not know.
+    isTaught ||= exchange.received.some(({ rejected }) => rejected !== null)
+    if (sampled.has(point) && !isTaught) replayed.sample[sampleKey(subject, point)] = received(exchange)
     addExchange(tally, subject, point, exchange)
     if (checked.isStride) tally.strides += 1
     if (checked.isRejected) tally.rejected += 1
