@@ -78,9 +78,13 @@ describe('where a compaction begins', () => {
   ])('%s, by the ratio of the %s: beyond that size, and not at it', async (model, source, own) => {
     const profiles = { default: { window: { tokens: 8000, output_reserve: 2000, ...own } } }
     const at = async (count: number) => asked(withTools(model, count), { profiles })
-    let count = 1
-    while ((await at(count)).would.action === 'relayed') count += 1
-    const [last, first] = [await at(count - 1), await at(count)]
+    let [fitting, beyond] = [1, 256]
+    while (beyond - fitting > 1) {
+      const between = Math.floor((fitting + beyond) / 2)
+      if ((await at(between)).would.action === 'relayed') fitting = between
+      else beyond = between
+    }
+    const [last, first] = [await at(fitting), await at(beyond)]
     expect(first).toMatchObject({ ratio_source: source, reserve: 2000, reserve_source: 'profile' })
     const { compaction_begins_at: begins } = first
     expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 6000 })
