@@ -45,6 +45,13 @@ describe('the checks of the replay', () => {
     expect(checksOf(folded.map(sent), { previous: before })).toEqual(['P5 stable'])
   })
 
+  test('find the prompt of the request before, sent for another newest message', () => {
+    const rawMessages = folded.map(sent)
+    const before = { newest: 'Before.', rawMessages, passes: 'fold', made: '', kept: new Set<number>() }
+    expect(checksOf(rawMessages, { previous: before })).toEqual(['P4 same prompt'])
+    expect(checksOf(rawMessages, { previous: { ...before, newest: texts.at(-1) ?? '' } })).toEqual([])
+  })
+
   test('find other bytes around the messages and in a request that was not rewritten', () => {
     expect(checksOf(folded.map(sent), { before: '{"model": "m","messages":[' })).toEqual(['P1 same bytes'])
     expect(checksOf(folded.map(sent), { action: 'relayed' })).toEqual(['P1 same bytes'])
