@@ -12,7 +12,6 @@ const client = [system, said('user', task), said('assistant', 'Noted.'), said('u
 
 /** What is missing where the words that are left of either end are so many, in a room of 1,000. */
 function missing(words: { task?: number; wish?: number; one?: number; other?: number }) {
-  const short = (content: string, each = 1000) => (each >= 198 ? content : clipped(content, each))
   return missingOf([
     system,
     said('user', short(task, words.task)),
@@ -58,3 +57,10 @@ test('what is gone is told; a smaller room asks for less, and a bare mark is too
     'pinned: the latest user message, message 3: is not there, 25 tokens are due',
   ])
 })
+
+// --- internal ---
+
+/** With so many words left of either end. */
+function short(content: string, words = 198): string {
+  return words >= 198 ? content : clipped(content, words)
+}
