@@ -1,5 +1,4 @@
 import { archiveTrouble } from '../archive/archive-trouble.ts'
-import { targetOf } from '../profiles/thresholds.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -7,6 +6,7 @@ import { type ConfigurationOptions, loadConfiguration } from './configuration.ts
 import { summariesOf } from './who-pays.ts'
 import { formatProblem } from './problem.ts'
 import type { Settings } from './settings.ts'
+import { profileLine, windowLines, type WindowFound } from './window-lines.ts'
 
 /** Finds out a model's window under a profile. */
 export type ResolveWindow = (
@@ -14,14 +14,6 @@ export type ResolveWindow = (
   model: string,
   settings: Settings,
 ) => WindowFound | Promise<WindowFound>
-
-export type WindowFound = {
-  readonly tokens: number
-  /** `total`: prompt and reply share it; `input`: it is the prompt's alone. */
-  readonly kind: string
-  /** Where the figure comes from: config, learnt, server, table, default. */
-  readonly source: string
-}
 
 export type CheckOptions = ConfigurationOptions & {
   /** The model to ask about; null: only validate. */
@@ -37,7 +29,7 @@ export type CheckResult = {
 
 /**
  * What `foldgate check` says: ok, or every problem of settings and profiles with its place. With a model also
- * which profile and window it gets, and why.
+ * which profile and window it gets, and why; else each profile's, as far as it is known.
  */
 export async function checkConfiguration(options: CheckOptions): Promise<CheckResult> {
   const configuration = await loadConfiguration(options)
@@ -51,8 +43,8 @@ export async function checkConfiguration(options: CheckOptions): Promise<CheckRe
   const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
   const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
   if (unkept !== null) lines.push(`warning: ${unkept}`)
-  if (options.model !== null)
-    lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
+  if (options.model === null) lines.push('', ...[...files.profiles.values()].map(profileLine).sort())
+  else lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
   return { text: lines.join('\n'), exitCode: 0 }
 }
 
@@ -72,7 +64,7 @@ async function describeModel(
   const match = matchProfile(profiles, { model, headers: {}, requested: null })
   if (match.kind === 'unknown') return [match.message]
   const { profile, why } = match
-  const { tokens, kind, source } = await resolveWindow(profile, model, settings)
+  const window = await resolveWindow(profile, model, settings)
   const byHeaders = [...profiles.values()].filter(
     ({ headers, models }) =>
       Object.keys(headers).length > 0 &&
@@ -83,8 +75,7 @@ async function describeModel(
     `model    ${model}`,
     `profile  ${profile.name}, from ${sources.get(profile.name) ?? 'the defaults'}`,
     `because  ${why}`,
-    `window   ${tokens} tokens, ${kind}; source: ${source}${sourceMeanings[source] ?? ''}`,
-    `strides  from ${share(profile.trigger)} down to ${share(targetOf(profile))}`,
+    ...windowLines(profile, window, model),
     `summary  ${summariesOf(profile, settings)}`,
   ]
   // The command knows no request, and the answer may be another for one with such headers.
@@ -93,17 +84,4 @@ async function describeModel(
     lines.push(`note     requests with ${wanted.join(', ')} may get the profile ${name}`)
   }
   return lines
-}
-
-const sourceMeanings: Readonly<Record<string, string>> = {
-  config: ' (window.tokens or window.max of the profile)',
-  learnt: ' (an overflow answer of the upstream)',
-  server: ' (the upstream says so)',
-  table: ' (the built-in table)',
-  default: ' (a guess: set window.tokens in a profile for this model)',
-}
-
-function share(value: number | 'off'): string {
-  if (value === 'off') return 'off'
-  return value <= 1 ? `${value} of what is not fixed` : `${value} tokens`
 }

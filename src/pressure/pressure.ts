@@ -21,8 +21,12 @@ export function reserveFor(reply: {
   readonly profileReserveTokens: number
 }): number {
   const { requestLimitTokens } = reply
-  const isLimit = requestLimitTokens !== null && Number.isFinite(requestLimitTokens) && requestLimitTokens > 0
-  return isLimit ? Math.ceil(requestLimitTokens) : reply.profileReserveTokens
+  return isSensibleLimit(requestLimitTokens) ? Math.ceil(requestLimitTokens) : reply.profileReserveTokens
+}
+
+/** Whether an output limit says how much is to be kept free. */
+export function isSensibleLimit(limitTokens: number | null): limitTokens is number {
+  return limitTokens !== null && Number.isFinite(limitTokens) && limitTokens > 0
 }
 
 /**

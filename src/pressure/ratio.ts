@@ -5,8 +5,24 @@ import { modelName } from './model-name.ts'
  * from it is the same in every process. Calibration takes over from there.
  */
 export function startingRatio(model: string): number {
+  return foundRatio(model, null).ratio
+}
+
+/** A starting ratio, and where it comes from. */
+export type FoundRatio = {
+  readonly ratio: number
+  /** The profile's own, that of the family which the model's name tells, or a guess for all others. */
+  readonly source: 'profile' | 'family' | 'unknown'
+  readonly family: string | null
+}
+
+/** The starting ratio of a model under a profile that may name one itself. */
+export function foundRatio(model: string, profileRatio: number | null): FoundRatio {
+  if (profileRatio !== null) return { ratio: profileRatio, source: 'profile', family: null }
   const name = modelName(model)
-  return startingRatios.find(({ pattern }) => pattern.test(name))?.ratio ?? unknownRatio
+  const found = startingRatios.find(({ pattern }) => pattern.test(name))
+  if (found === undefined) return { ratio: unknownRatio, source: 'unknown', family: null }
+  return { ratio: found.ratio, source: 'family', family: found.family }
 }
 
 /** Whether a model's name tells its family: a deployment or an alias may have any. */

@@ -5,7 +5,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 
-const resolveWindow = () => ({ tokens: 32_768, kind: 'total', source: 'table' })
+const resolveWindow = () => ({ tokens: 32_768, kind: 'total' as const, source: 'table' })
 
 async function check(files: Readonly<Record<string, string>>, model: string | null = null) {
   const cwd = await temporaryFolder(files)
@@ -15,9 +15,28 @@ async function check(files: Readonly<Record<string, string>>, model: string | nu
 
 test('valid settings and profiles are ok', async () => {
   expect(await check({ 'foldgate.yaml': 'port: 80\n', 'profiles/mine.yaml': '' })).toEqual({
-    text: 'ok: settings from CWD/foldgate.yaml\nprofiles: default, mine, small-local',
+    text: [
+      'ok: settings from CWD/foldgate.yaml',
+      'profiles: default, mine, small-local',
+      '',
+      "profile  default: the window is the model's (foldgate check --model NAME), 4,096 tokens kept for the reply (window.output_reserve)",
+      "profile  mine: the window is the model's (foldgate check --model NAME), 4,096 tokens kept for the reply (window.output_reserve)",
+      "profile  small-local: the window is the model's (foldgate check --model NAME), 1,024 tokens kept for the reply (window.output_reserve)",
+    ].join('\n'),
     exitCode: 0,
   })
+})
+
+test('of a profile with a window it says where a compaction begins, without a model, too', async () => {
+  const files = {
+    'profiles/fixed.yaml': 'window: {tokens: 9000}\ntrigger: 0.8\n',
+    'profiles/capped.yaml': 'window: {tokens: 64000, max: 6000}\ntrigger: off\n',
+  }
+  const { text } = await check(files)
+  expect(text.split('\n').filter((line) => /fixed:|capped:/.test(line))).toEqual([
+    'profile  capped: window 6,000 tokens (window.max), 3,000 kept for the reply (window.output_reserve), budget 3,000; compaction is off',
+    'profile  fixed: window 9,000 tokens (window.tokens), 4,096 kept for the reply (window.output_reserve), budget 4,904; compaction begins beyond 3,923 and ends at 2,746, with nothing fixed',
+  ])
 })
 
 test('the problems of settings and profiles are told together, one a line', async () => {
@@ -49,11 +68,56 @@ test('with a model it says which profile and window the model gets, and why', as
     'model    qwen3:8b',
     'profile  local, from profiles/local.yaml',
     'because  the model matches "qwen*", and no other profile matches more specifically',
-    'window   32768 tokens, total; source: table (the built-in table)',
-    'strides  from 20000 tokens down to 14000 tokens',
+    'window   32,768 tokens, total; source: table (the built-in table)',
+    "reserve  4,096 tokens for the reply (window.output_reserve); a request's own limit takes its place",
+    "budget   28,672 tokens of the model's, 26,065 of ours",
+    "ratio    1.1 of the model's tokens for one of ours, by o200k_base (that of the family Qwen; the first answers take its place)",
+    "begins   when a prompt exceeds 22,000 tokens of the model's, 20,000 of ours (trigger: 20,000 tokens of the whole prompt)",
+    "ends     at 15,400 tokens of the model's, 14,000 of ours (target: 14,000 tokens of the whole prompt)",
     'summary  none: recaps are made without a model and cost nothing',
     'note     requests with x-agent: explorer may get the profile agent',
   ])
+})
+
+async function linesFor(profile: string, model: string): Promise<readonly string[]> {
+  const { text } = await check({ 'profiles/own.yaml': `models: ["*"]\n${profile}` }, model)
+  return text.split('\n').filter((line) => /^(?:window|reserve|budget|ratio|begins|ends|also) /.test(line))
+}
+
+test('where a compaction begins is told with whose ratio is in force, and for nothing fixed', async () => {
+  expect(await linesFor('trigger: 0.8\ntarget: 0.5\n', 'gpt-4o')).toEqual([
+    'window   32,768 tokens, total; source: table (the built-in table)',
+    "reserve  4,096 tokens for the reply (window.output_reserve); a request's own limit takes its place",
+    'budget   28,672 tokens',
+    "ratio    1 of the model's tokens for one of ours, by o200k_base (that of the family OpenAI; the first answers take its place)",
+    'begins   when a prompt exceeds 22,937 tokens (trigger: 0.8 of what is not fixed; the figure is for nothing fixed)',
+    'ends     at 14,336 tokens (target: 0.5 of what is not fixed; the figure is for nothing fixed)',
+  ])
+  // What fills the budget by our count fills it by the model's, however both are rounded.
+  const unknown = await linesFor('', 'nobody-knows')
+  expect(unknown).toContain(
+    "begins   when a prompt exceeds 28,672 tokens of the model's, 24,932 of ours (trigger: 1, when it does not fit)",
+  )
+  expect(unknown.join()).toContain('(a guess: the name tells no family; the first answers take its place)')
+  const own = await linesFor('window: {ratio: 1.3, encoding: cl100k_base}\n', 'gpt-4o')
+  expect(own.join()).toContain('by cl100k_base (window.ratio of the profile;')
+})
+
+test('a pass that begins before the trigger, and what else makes a compaction, is told', async () => {
+  const lines = await linesFor(
+    'clear: {at: 0.5}\nevery: {turns: 5}\nlimit: {messages: 1500}\nwindow: {output_reserve: 30000}\n',
+    'gpt-4o',
+  )
+  expect(lines).toContain(
+    "reserve  16,384 tokens for the reply (half of the window; window.output_reserve is more); a request's own limit takes its place",
+  )
+  expect(lines).toContain(
+    'begins   when a prompt exceeds 8,192 tokens (the lowest "at" of its passes, with nothing fixed)',
+  )
+  expect(lines).toContain('also     every 5 turns, with more than 1,500 messages')
+  expect((await linesFor('trigger: off\n', 'gpt-4o')).at(-1)).toBe(
+    'begins   never (trigger: off): only what the upstream refuses is made smaller',
+  )
 })
 
 test('an archive that cannot be written is a warning: conversations go on without it', async () => {

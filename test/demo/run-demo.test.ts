@@ -3,6 +3,8 @@ import type { ChatClient } from '../../src/demo/chat-client.ts'
 import { openClients } from '../../src/demo/clients.ts'
 import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import { startFoldgate } from '../support/foldgate.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)
 
@@ -60,6 +62,22 @@ test('counts the requests that failed on the way, and ends when nothing gets thr
   const { failed, text } = await run({})
   expect(failed).toBeGreaterThan(40)
   expect(text).toMatch(/failed: 400 This model's maximum context length is 8192 tokens/)
+})
+
+// Once the demo never sent more than 5,911 tokens: numbers that guessed a tokenizer decided, and half of the room lay idle.
+test('through Foldgate every request is answered, and the largest prompt takes nine tenths of the budget', async () => {
+  const counter = await loadCounter('o200k_base')
+  const { failed, text } = await run({
+    count: counter.count,
+    startFoldgate: ({ url, windowTokens }) =>
+      startFoldgate({ upstream: url, profile: { window: { tokens: windowTokens ?? 'auto' } } }),
+  })
+  expect(failed).toBe(0)
+  const [, largest = ''] = /the largest prompt sent had ([\d,]+)/.exec(unwrapped(text)) ?? []
+  // The window of 8,192 tokens, less the 512 that each request keeps for its reply.
+  const budgetTokens = 8192 - 512
+  expect(Number(largest.replaceAll(',', ''))).toBeGreaterThan(0.9 * budgetTokens)
+  expect(Number(largest.replaceAll(',', ''))).toBeLessThanOrEqual(budgetTokens)
 })
 
 test('tells at which request the conversation ended without Foldgate, and with what error', async () => {

@@ -17,10 +17,15 @@ export function newestShare(client: readonly RawMessage[], roomTokens: number, s
   if (newest.message['role'] === 'user') return Math.min(size, NEWEST_USER_SHARE * roomTokens)
   const assistant = client.findLastIndex(({ message }) => message['role'] === 'assistant')
   const round = client.slice(Math.max(assistant, systemCountOf(client.slice(0, -1))))
-  return Math.min(size, waterLevel(round.map(sizeOf), NEWEST_ROUND_SHARE * roomTokens))
+  return Math.min(size, waterLevel(round.map(sizeOf), newestRoundTokens(roomTokens)))
 }
 
-/** How many tokens of the first user message have to be in the view, where it is not the newest. */
+/** What the newest round may take of a room, in tokens. */
+export function newestRoundTokens(roomTokens: number): number {
+  return NEWEST_ROUND_SHARE * roomTokens
+}
+
+/** How many tokens of the first or the latest user message have to be in the view, where it is not the newest. */
 export function taskShare(task: RawMessage, roomTokens: number, sizeOf: SizeOf): number {
   return Math.max(0, Math.min(sizeOf(task), TASK_SHARE * roomTokens))
 }

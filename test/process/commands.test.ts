@@ -83,6 +83,9 @@ describe('foldgate check', () => {
     const mine = await output(['check', '--model', 'mine-7b'], { cwd })
     expect(mine.stdout).toContain('mine')
     expect(mine.stdout).toMatch(/9[,. ]?000/)
+    expect(mine.stdout).toMatch(/^begins +when a prompt exceeds 4,904 tokens of the model's, 4,264 of ours/m)
+    expect(mine.stdout).toMatch(/^ratio +1\.15 of the model's tokens for one of ours, .*a guess/m)
+    expect((await output(['check'], { cwd })).stdout).toMatch(/^profile +mine: window 9,000 .*beyond 4,904/m)
   })
 
   test('fails with every problem', async () => {

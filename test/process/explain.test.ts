@@ -30,6 +30,7 @@ test('foldgate explain says what would become of a body, and leaves nothing behi
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^model +gpt-4o$/m)
   expect(stdout).toMatch(/^would +be compacted to/m)
+  expect(stdout).toMatch(/^begins +a compaction where the prompt exceeds 11,904 tokens$/m)
   expect(stdout).toMatch(/recap of 1–\d+/)
   expect(stdout).not.toContain('PLANTED')
   expect(stdout).not.toContain('\u001B')
@@ -45,6 +46,8 @@ test('--json has the body that would be sent, --profile and --model ask about ot
   expect(JSON.parse(roomy.stdout)).toMatchObject({
     profile: { name: 'roomy' },
     window: { tokens: 1_000_000, source: 'config' },
+    ratio_source: 'family',
+    compaction_begins_at: { tokens: 995_904, model_tokens: 995_904 },
     would: { action: 'relayed' },
   })
   const other = await output(['explain', '--model', 'gpt-4.1', '--json', 'body.json'], { cwd })

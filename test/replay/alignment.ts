@@ -43,12 +43,12 @@ export function madeTexts(received: ReceivedRequest, origins: readonly Origin[])
   return received.rawMessages.filter((_, position) => origins[position]?.kind !== 'kept').join('\n')
 }
 
+// --- internal ---
+
 /** Whether one message may have been made of another by shortening its texts. */
-export function isDerived(made: WireMessage, original: WireMessage): boolean {
+function isDerived(made: WireMessage, original: WireMessage): boolean {
   return identity(made) === identity(original)
 }
-
-// --- internal ---
 
 function isRecap(message: WireMessage): boolean {
   return (

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
 import { checkExchange } from './checks.ts'
 import type { Job } from './job.ts'
+import { openPins } from './pins.ts'
 import { rawMessage, type Recording } from './recordings.ts'
 import { repaired } from './repair.ts'
 import type { Exchange, ReceivedRequest } from './stage.ts'
@@ -21,8 +22,9 @@ describe('the checks of the replay', () => {
     ['a message that is nobody’s', [0, 1, 'invented', 4, 5], 'P1 same bytes'],
     ['a result without its call', [0, 1, 'recap', 3, 4, 5], 'P3 valid'],
     ['a call without its result', [0, 1, 'recap', 4], 'P3 valid'],
-    ['a task that is gone', [0, 'recap', 4, 5], 'P4 pinned'],
+    ['a task that is gone', [0, 'recap', 4, 5], 'P4 task gone'],
     ['a system message that is gone', [1, 'recap', 4, 5], 'P4 pinned'],
+    ['a newest result that is gone', [0, 1, 'recap', 4], 'P4 newest absent'],
     ['an open round that is gone', [0, 1, 'recap'], 'P4 pinned'],
   ])('find %s', (_, items, check) => {
     expect(checksOf(items.map(sent))).toContain(check)
@@ -33,8 +35,21 @@ describe('the checks of the replay', () => {
   })
 
   test('find a change in what was sent before', () => {
-    const before = { rawMessages: ['other'], passes: 'fold', made: sent('recap'), kept: new Set<number>() }
+    const before = {
+      newest: 'Before.',
+      rawMessages: ['other'],
+      passes: 'fold',
+      made: sent('recap'),
+      kept: new Set<number>(),
+    }
     expect(checksOf(folded.map(sent), { previous: before })).toEqual(['P5 stable'])
+  })
+
+  test('find the prompt of the request before, sent for another newest message', () => {
+    const rawMessages = folded.map(sent)
+    const before = { newest: 'Before.', rawMessages, passes: 'fold', made: '', kept: new Set<number>() }
+    expect(checksOf(rawMessages, { previous: before })).toEqual(['P4 same prompt'])
+    expect(checksOf(rawMessages, { previous: { ...before, newest: texts.at(-1) ?? '' } })).toEqual([])
   })
 
   test('find other bytes around the messages and in a request that was not rewritten', () => {
@@ -155,6 +170,7 @@ function checksOf(rawMessages: readonly string[], forged: Forged = {}): readonly
     answer: '',
   }
   const { previous = null } = forged
-  const { problems } = checkExchange({ job, subject, point: 6, body, exchange, previous })
+  const missingPins = openPins(subject, { count: (text) => text.length, sizeOf: ({ text }) => text.length })
+  const { problems } = checkExchange({ job, subject, point: 6, body, exchange, missingPins, previous })
   return [...new Set(problems.map(({ check }) => check))]
 }

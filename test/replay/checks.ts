@@ -2,7 +2,7 @@ import { isBeginning } from '../support/is-beginning.ts'
 import { ruleBreaks, type Template } from '../../src/demo/message-rules.ts'
 import { alignment, madeTexts, type Origin } from './alignment.ts'
 import type { Job } from './job.ts'
-import { missingPins } from './pins.ts'
+import type { MissingPin, openPins } from './pins.ts'
 import type { Exchange, ReceivedRequest } from './stage.ts'
 import type { RequestBody, Subject } from './subject.ts'
 
@@ -15,12 +15,16 @@ type CheckInput = {
   readonly point: number
   readonly body: RequestBody
   readonly exchange: Exchange
+  /** Judges the requests of this conversation. */
+  readonly missingPins: ReturnType<typeof openPins>
   /** What was received for the request before; null at a conversation's first. */
   readonly previous: Seen | null
 }
 
 /** A request as the next one is compared with it. */
 export type Seen = {
+  /** The client's newest message. */
+  readonly newest: string
   readonly rawMessages: readonly string[]
   readonly passes: string
   readonly made: string
@@ -46,7 +50,8 @@ export function checkExchange(input: CheckInput): Checked {
   const problems: Problem[] = []
   const add = (check: string, detail: string) => problems.push({ check, detail })
 
-  const isFixedTooLarge = subject.fixedTokens(point) + outputTokensOf(last) > job.windowTokens
+  const roomTokens = job.windowTokens - outputTokensOf(last) - subject.aroundTokens(point)
+  const isFixedTooLarge = roomTokens <= 0 || subject.newestUserTokens(point) > roomTokens
   if (exchange.action.startsWith('failed-open')) add('P2 failed open', exchange.action)
   if (!exchange.isReply && !isFixedTooLarge)
     add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
@@ -71,13 +76,17 @@ export function checkExchange(input: CheckInput): Checked {
       'rejected for its sequence',
       `${rejected.length} of ${received.length} attempts: ${rejected[0]?.rejected?.message}`,
     )
-  if (!isUntouched)
-    problems.push(
-      ...missingPins(subject, point, last, exchange.passes).map((detail) => ({ check: 'P4 pinned', detail })),
-    )
+  const { rawMessages } = last
+  if (!isUntouched && !isFixedTooLarge)
+    for (const { what, detail } of input.missingPins({ point, rawMessages, roomTokens }))
+      add(pinChecks[what], detail)
+  const newest = subject.messages[point - 1]?.text ?? ''
+  if (!isFixedTooLarge && previous !== null && previous.newest !== newest && isSame(previous, last))
+    add('P4 same prompt', 'the same messages were sent as for the request before')
 
   const seen = {
-    rawMessages: last.rawMessages,
+    newest,
+    rawMessages,
     passes: exchange.passes.join(),
     made: madeTexts(last, origins),
     kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
@@ -94,6 +103,18 @@ export function checkExchange(input: CheckInput): Checked {
 }
 
 // --- internal ---
+
+const pinChecks = {
+  newest: 'P4 newest absent',
+  task: 'P4 task gone',
+  pinned: 'P4 pinned',
+} as const satisfies Record<MissingPin['what'], string>
+
+function isSame(one: Pick<Seen, 'rawMessages'>, other: Pick<Seen, 'rawMessages'>): boolean {
+  return (
+    one.rawMessages.length === other.rawMessages.length && isBeginning(one.rawMessages, other.rawMessages)
+  )
+}
 
 function outputTokensOf(received: ReceivedRequest | undefined): number {
   const limit = /"max_(?:completion_)?tokens":(\d+)/.exec(

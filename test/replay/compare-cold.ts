@@ -6,9 +6,10 @@ import { ONE_MORE_TOOL, withTool } from './one-more-tool.ts'
 import { received } from './walk.ts'
 
 /**
- * Single requests in a process without records: they get what the warm run sent at the same point (P6). With
- * `changed` they come with one more tool and a higher output limit; the past is derived as before, but today's
- * numbers may add a stride, so a difference there is counted and no failure.
+ * Single requests in a process without records, which derives the past from the same numbers: they get what the warm
+ * run sent at the same point (P6). With `changed` they come with one more tool and a higher output limit, and the past
+ * is derived from those: it may come out differently, at the price of one cache miss, so a difference is counted and no
+ * failure.
  */
 export async function compareCold(context: JobContext, changed: boolean): Promise<Comparison> {
   const { job, subjects, stageOf } = context
@@ -39,5 +40,4 @@ export async function compareCold(context: JobContext, changed: boolean): Promis
 
 // --- internal ---
 
-// Another limit, which rounds up to the same sixteenth of every window of the replay.
 const ODD_OUTPUT_TOKENS = OUTPUT_TOKENS + 176

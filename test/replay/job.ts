@@ -1,4 +1,5 @@
 import type { Template } from '../../src/demo/message-rules.ts'
+import type { StandingOptions } from '../fidelity/standing.ts'
 import type { Stage } from './stage.ts'
 import type { Subject } from './subject.ts'
 import type { Tally } from './tally.ts'
@@ -51,6 +52,8 @@ export type JobContext = {
   readonly job: Job
   readonly subjects: readonly Subject[]
   readonly stageOf: (subject: Subject) => Stage
+  /** How the upstream counts. */
+  readonly sizing: StandingOptions
 }
 
 /** How many requests were compared, and which were not alike. */
@@ -75,7 +78,7 @@ export type JobReport = {
   readonly elapsedMs: number
 }
 
-/** Whether differences of this kind are told, and no failures: today's numbers may rightly lead to others. */
+/** Whether differences of this kind are told, and no failures: without records, other numbers derive another past. */
 export function isInformative(kind: JobKind): boolean {
   return kind === 'cold-changed'
 }

@@ -1,5 +1,6 @@
 import { checkExchange, type Problem, type Seen } from './checks.ts'
 import { nameOf, type Failure, type JobContext, type Received } from './job.ts'
+import { openPins } from './pins.ts'
 import { sampleKey, sampledPoints } from './sample.ts'
 import type { Exchange } from './stage.ts'
 import type { Subject } from './subject.ts'
@@ -45,18 +46,22 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
   const tally = (replayed.tallies[row] ??= openTally())
   const stage = one.stageOf(subject)
   const sampled = new Set(one.isSampled(subject) && mode === 'plain' ? sampledPoints(subject.points) : [])
+  const missingPins = openPins(subject, one.sizing)
   let previous: Seen | null = null
+  let isTaught = false
   for (const point of subject.points) {
     const body = subject.body(point, mode === 'streamed')
     const exchange = await stage.ask(body.bytes, `Bearer ${mode}-${subject.owner}`)
-    const checked = checkExchange({ job, subject, point, body, exchange, previous })
+    const checked = checkExchange({ job, subject, point, body, exchange, missingPins, previous })
     previous = checked.seen
     const problems: Problem[] = [...checked.problems]
     const digest = received(exchange).join('')
     if (mode === 'plain') digests.set(point, digest)
     else if (!job.statesUsage && digests.get(point) !== digest)
       problems.push({ check: 'P6 repeatable', detail: 'streamed, other messages were sent than plain' })
-    if (sampled.has(point)) replayed.sample[sampleKey(subject, point)] = received(exchange)
+    // A refusal teaches numbers, which a cold process does not know.
+    isTaught ||= exchange.received.some(({ rejected }) => rejected !== null)
+    if (sampled.has(point) && !isTaught) replayed.sample[sampleKey(subject, point)] = received(exchange)
     addExchange(tally, subject, point, exchange)
     if (checked.isStride) tally.strides += 1
     if (checked.isRejected) tally.rejected += 1

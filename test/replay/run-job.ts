@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { compareChanged } from './compare-changed.ts'
@@ -32,6 +33,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
     job,
     subjects: job.kind === 'replay' ? all : sample,
     stageOf: (subject) => (subject.variant === 'broken' ? unchecked : enforcing),
+    sizing: { count, sizeOf: ({ text, message }) => counter.message(hash('sha1', text), message) },
   }
   const report = {
     job: nameOf(job),

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { ruleBreaks, type RuleBreak, type Template } from '../../src/demo/message-rules.ts'
 import type { PromptCounter } from '../../src/demo/prompt-tokens.ts'
 import { REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
-import { mediaCount } from '../../src/demo/wire-message.ts'
 import { membersAfter, type RawMessage, type Recording } from './recordings.ts'
 
 /** A conversation as it is replayed, with what the checks want to know of it, worked out once. */
@@ -20,8 +19,10 @@ export type Subject = {
   readonly task: number
   /** Tokens of the request that carried so many messages, by the judge's count. */
   readonly promptTokens: (point: number) => number
-  /** Of these, what Foldgate may not take away: system messages, tools, task, the latest user message's text. */
-  readonly fixedTokens: (point: number) => number
+  /** Of these, tools and leading system messages, which are sent as they are. */
+  readonly aroundTokens: (point: number) => number
+  /** Of these, the user message that is the newest of all: it goes whole where it exceeds what those leave. */
+  readonly newestUserTokens: (point: number) => number
   readonly breaks: (point: number, template: Template) => readonly RuleBreak[]
   readonly body: (point: number, isStreamed: boolean) => RequestBody
 }
@@ -76,12 +77,8 @@ export function createSubject({ recording, variant, messages, points, counter }:
     systemCount,
     task,
     promptTokens: (point) => aroundTokens + (sums[point] ?? 0),
-    fixedTokens: (point) => {
-      const latest = latestUser(messages, point)
-      const media = latest === -1 ? 0 : MEDIA_TOKENS * mediaCount(messages[latest]?.message['content'])
-      const pinned = task !== -1 && task < point && task !== latest ? sizeOf(task) : 0
-      return aroundTokens + (sums[Math.min(systemCount, point)] ?? 0) + pinned + sizeOf(latest) - media
-    },
+    aroundTokens: (point) => aroundTokens + (sums[Math.min(systemCount, point)] ?? 0),
+    newestUserTokens: (point) => sizeOf(newestUserOf(messages.slice(0, point))),
     breaks: (point, template) => {
       const key = `${point} ${template}`
       const breaks =
@@ -118,7 +115,10 @@ export function latestUser(messages: readonly RawMessage[], point: number): numb
   return -1
 }
 
-// --- internal ---
-
-// As the judge counts them.
-const MEDIA_TOKENS = 765
+/** The newest message that is no system message, where it is a user's; -1 where it is not. */
+export function newestUserOf(messages: readonly RawMessage[]): number {
+  const newest = messages.findLastIndex(
+    ({ message }) => message['role'] !== 'system' && message['role'] !== 'developer',
+  )
+  return messages[newest]?.message['role'] === 'user' ? newest : -1
+}

@@ -3,7 +3,8 @@ import { pinnedTokens, pinsAt } from '../../compaction/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { createCalibration } from '../../pressure/calibration/calibration.ts'
-import { budgetOf } from '../../pressure/pressure.ts'
+import { budgetOf, isSensibleLimit } from '../../pressure/pressure.ts'
+import { foundRatio } from '../../pressure/ratio.ts'
 import type { ResolvedWindow } from '../../pressure/window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -19,7 +20,7 @@ import { withUsageAsked, type UsageOptions } from '../../proxy/send/usage-in-str
 import type { Explanation, ExplainedMessage } from './explanation.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
 import { countRoles, tallyReceived, tallySent } from './tally.ts'
-import { thresholdsIn } from './thresholds.ts'
+import { compactionStart, thresholdsIn } from './thresholds.ts'
 import { warningsOf } from './warnings.ts'
 
 export type ExplainParts = {
@@ -72,16 +73,23 @@ export function createExplain(parts: ExplainParts): Explain {
       counted.aroundTokens +
       pinnedTokens(counted.subject, pinsAt(counted.subject, profile, chat.messages.length))
     const marginTokens = counted.room.aroundTokens - counted.aroundTokens
+    const figures = { budgetTokens, fixedTokens, marginTokens }
+    const { ratio } = measure.rate
+    const limitTokens = chat.completion.outputLimit?.tokens ?? null
+    const modelBudgetTokens = providerBudget(asked)
     const tokensReceived = await drive(tallyReceived(chat, counted))
     const would = fateOf(prepared, profile)
     const told = {
       model,
       window: { tokens: window.tokens, kind: window.kind, source: window.source },
-      reserve: window.tokens - providerBudget(asked),
-      ratio: measure.rate.ratio,
+      reserve: window.tokens - modelBudgetTokens,
+      reserve_source: isSensibleLimit(limitTokens) ? ('request' as const) : ('profile' as const),
+      ratio,
+      ratio_source: foundRatio(model, profile.window.ratio).source,
       budget: budgetTokens,
       margin: marginTokens,
-      thresholds: thresholdsIn(profile, { budgetTokens, fixedTokens, marginTokens }),
+      thresholds: thresholdsIn(profile, figures),
+      compaction_begins_at: compactionStart(profile, figures, { ratio, budgetTokens: modelBudgetTokens }),
       pressure: measure.pressure,
       fixed: { tokens: fixedTokens, share_of_budget: fixedTokens / budgetTokens },
       would,

@@ -1,5 +1,6 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
 import type { PassName } from '../../compaction/policy.ts'
+import type { FoundRatio } from '../../pressure/ratio.ts'
 
 /**
  * What would become of a request, and why. Tokens are Foldgate's own count; what the window and the reserve say is in the
@@ -12,13 +13,19 @@ export type Explanation = {
   readonly window: { readonly tokens: number; readonly kind: 'total' | 'input'; readonly source: string }
   /** What of the window is kept for the reply. */
   readonly reserve: number
-  /** The provider's tokens for one of ours, as far as the model's name tells. */
+  /** Whose that is: the request's own output limit, or the profile's `window.output_reserve`. */
+  readonly reserve_source: 'request' | 'profile'
+  /** The provider's tokens for one of ours, before any answer told. */
   readonly ratio: number
+  /** Whose the ratio is: the profile's (`window.ratio`), that of the family which the model's name tells, or a guess. */
+  readonly ratio_source: FoundRatio['source']
   /** Window less reserve, by our count. */
   readonly budget: number
   /** What of the budget is held back because nobody knows yet how the provider shows tools to the model. */
   readonly margin: number
   readonly thresholds: Thresholds
+  /** The size of the whole prompt beyond which a compaction begins; null where the trigger is off. */
+  readonly compaction_begins_at: CompactionStart | null
   /** The incoming prompt divided by the budget. */
   readonly pressure: number
   /** What no compaction takes away: system messages, tools, schemas, task, latest user message. */
@@ -37,6 +44,14 @@ export type Explanation = {
   readonly messages: readonly ExplainedMessage[]
   /** What would be sent, byte for byte; UTF-8 and JSON. */
   readonly body: Buffer
+}
+
+/** The same size, counted in two ways. */
+export type CompactionStart = {
+  /** By our count, to be compared with `tokens.received.total`. */
+  readonly tokens: number
+  /** By the model's, as far as the ratio holds, with all that the margin is for. */
+  readonly model_tokens: number
 }
 
 /** In tokens of the whole prompt, to be compared with `tokens.received.total`. Null: off. */

@@ -1,8 +1,3 @@
-/** A number with its thousands apart. */
-export function grouped(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
-
 /** A share of something as people say it: `62% of`, `5.6 times`. */
 export function shareText(share: number): string {
   return share < TIMES_MIN ? `${Math.round(share * 100)}% of` : `${share.toFixed(1)} times`

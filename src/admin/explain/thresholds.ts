@@ -1,8 +1,9 @@
+import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import { thresholdTokens } from '../../pressure/pressure.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
-import type { Thresholds } from './explanation.ts'
+import type { CompactionStart, Thresholds } from './explanation.ts'
 
 export type ThresholdFigures = {
   readonly budgetTokens: number
@@ -31,5 +32,22 @@ export function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thres
     clear_at: passAt(profile.clear),
     fold_at: passAt(profile.fold),
     summary_at: hasSummaries(profile) && !isOff ? at(profile.summary.at) : null,
+  }
+}
+
+/** Where the first of a profile's thresholds lies; null where its trigger is off. */
+export function compactionStart(
+  profile: Profile,
+  figures: ThresholdFigures,
+  model: { readonly ratio: number; readonly budgetTokens: number },
+): CompactionStart | null {
+  if (profile.trigger === 'off') return null
+  const { budgetTokens, fixedTokens, marginTokens } = figures
+  const ownTokens = lowestThresholdTokens(profile, budgetTokens, fixedTokens + marginTokens)
+  // What fills the budget by our count fills it by the model's: both were rounded.
+  const isBudget = ownTokens >= budgetTokens
+  return {
+    tokens: Math.max(0, ownTokens - marginTokens),
+    model_tokens: isBudget ? model.budgetTokens : Math.round(ownTokens * model.ratio),
   }
 }

@@ -3,7 +3,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import type { Chat } from '../../proxy/request/read-chat.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'
-import { grouped } from './figures.ts'
+import { grouped } from '../../grouped.ts'
 
 export type WarnedOf = Pick<
   Explanation,

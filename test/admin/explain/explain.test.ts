@@ -35,9 +35,12 @@ describe('what fits', () => {
       model: 'gpt-4o',
       window: { tokens: 16_000, kind: 'total', source: 'config' },
       reserve: 1000,
+      reserve_source: 'request',
       budget: 15_000,
       ratio: 1,
+      ratio_source: 'family',
       margin: 0,
+      compaction_begins_at: { tokens: told.thresholds.trigger, model_tokens: told.thresholds.trigger },
     })
     const { fixed, thresholds } = told
     expect(thresholds.trigger).toBe(Math.floor(fixed.tokens + 0.8 * (15_000 - fixed.tokens)))
@@ -50,6 +53,51 @@ describe('what fits', () => {
       summary_at: null,
     })
     expect(told.pressure).toBeCloseTo(told.tokens.received.total / 15_000)
+  })
+})
+
+describe('where a compaction begins', () => {
+  const tools = [
+    {
+      type: 'function',
+      function: { name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: { a: {} } } },
+    },
+  ]
+  const withTools = (model: string, count: number) => {
+    const said = Array.from({ length: count }, (_, at) => [
+      user(`Wish ${at}: ${'more of it '.repeat(20)}`),
+      { role: 'assistant', content: 'Done.' },
+    ]).flat()
+    return { model, tools, messages: [system('Be brief.'), user('The task.'), ...said, user('And?')] }
+  }
+
+  test.each([
+    ['gpt-4o', 'family', {}],
+    ['nobody-knows', 'unknown', {}],
+    ['nobody-knows', 'profile', { ratio: 1.3 }],
+  ])('%s, by the ratio of the %s: beyond that size, and not at it', async (model, source, own) => {
+    const profiles = { default: { window: { tokens: 8000, output_reserve: 2000, ...own } } }
+    const at = async (count: number) => asked(withTools(model, count), { profiles })
+    let [fitting, beyond] = [1, 256]
+    while (beyond - fitting > 1) {
+      const between = Math.floor((fitting + beyond) / 2)
+      if ((await at(between)).would.action === 'relayed') fitting = between
+      else beyond = between
+    }
+    const [last, first] = [await at(fitting), await at(beyond)]
+    expect(first).toMatchObject({ ratio_source: source, reserve: 2000, reserve_source: 'profile' })
+    const { compaction_begins_at: begins } = first
+    expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 6000 })
+    expect(last.tokens.received.total).toBeLessThanOrEqual(begins?.tokens ?? 0)
+    expect(first.tokens.received.total).toBeGreaterThan(begins?.tokens ?? 0)
+  })
+
+  test('nowhere, where the trigger is off; with the first pass, where one begins earlier', async () => {
+    const beginning = async (profile: object) =>
+      (await asked(short, { profiles: { default: { window, ...profile } } })).compaction_begins_at
+    expect(await beginning({ trigger: 'off' })).toBeNull()
+    const told = await asked(short, { profiles: { default: { window, fold: { at: 0.5 } } } })
+    expect(told.compaction_begins_at?.tokens).toBe(told.thresholds.fold_at)
   })
 })
 

@@ -1,13 +1,12 @@
 import type { CountsByRole, Explanation } from '../explanation.ts'
-import { grouped, shareText } from '../figures.ts'
+import { grouped } from '../../../grouped.ts'
+import { shareText } from '../figures.ts'
 import { painted, shownName, wrapped, type Paper } from './ink.ts'
 
 /** What is asked about and what would be done, in a few lines. */
 export function drawHeadline(explanation: Explanation, paper: Paper): readonly string[] {
-  const { profile, model, window, reserve, budget, ratio, pressure, tokens, message_counts } = explanation
+  const { profile, model, window, budget, ratio, pressure, tokens, message_counts } = explanation
   const received = sizeOf(tokens.received.total, message_counts.received)
-  const byOurCount = ratio === 1 ? '' : ` by our count, one of ours for ${ratio} of the provider's`
-  const keptFree = reserve === 0 ? '' : `; ${grouped(reserve)} are kept for the reply`
   const rows = [
     ['model', model === '' ? '(none named)' : shownName(model, NAME_COLUMNS)],
     ['profile', `${shownName(profile.name, NAME_COLUMNS)}: ${shownName(profile.because, Infinity)}`],
@@ -15,7 +14,9 @@ export function drawHeadline(explanation: Explanation, paper: Paper): readonly s
       'window',
       `${grouped(window.tokens)} tokens ${kinds[window.kind]}, from ${sources[window.source] ?? window.source}`,
     ],
-    ['budget', `${grouped(budget)} tokens${byOurCount}${keptFree}`],
+    ['budget', `${grouped(budget)} tokens${ratio === 1 ? '' : ' by our count'}${keptFree(explanation)}`],
+    ['ratio', `${ratio} of the model's tokens for one of ours: ${ratioSources[explanation.ratio_source]}`],
+    ['begins', beginning(explanation)],
     ['came', `${received}: ${shareText(pressure)} the budget`],
     ['would', fate(explanation)],
   ] as const
@@ -48,6 +49,29 @@ const reasons: Readonly<Record<string, string>> = {
   every: 'it is due after so many turns or calls',
   limit: 'there are too many turns or messages',
   forced: 'it is asked for',
+}
+
+const reserveSources = { request: "the request's own limit", profile: 'window.output_reserve' } as const
+
+const ratioSources = {
+  profile: 'window.ratio of the profile, until answers tell',
+  family: "what is known of the model's family, until answers tell",
+  unknown: 'a guess, since the name tells no family, until answers tell',
+} as const satisfies Record<Explanation['ratio_source'], string>
+
+function keptFree({ reserve, reserve_source }: Explanation): string {
+  return reserve === 0
+    ? ''
+    : `; ${grouped(reserve)} are kept for the reply (${reserveSources[reserve_source]})`
+}
+
+function beginning({ compaction_begins_at: at, ratio, margin }: Explanation): string {
+  if (at === null)
+    return 'no compaction: the trigger is off, and only what the upstream refuses is made smaller'
+  const byModel =
+    ratio === 1 && margin === 0 ? '' : ` by our count, ${grouped(at.model_tokens)} by the model's`
+  const held = margin === 0 ? '' : `; ${grouped(margin)} are held back for how tools may be shown`
+  return `a compaction where the prompt exceeds ${grouped(at.tokens)} tokens${byModel}${held}`
 }
 
 function sizeOf(tokens: number, { total = 0 }: CountsByRole): string {

@@ -1,5 +1,6 @@
 import type { Explanation } from '../explanation.ts'
-import { grouped, shareText } from '../figures.ts'
+import { grouped } from '../../../grouped.ts'
+import { shareText } from '../figures.ts'
 import { painted, type Paper } from './ink.ts'
 
 /** The budget as a ruler: filled as far as what would be sent, with where everything begins. */
