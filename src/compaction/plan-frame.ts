@@ -58,6 +58,8 @@ export type PlanFrame = {
   readonly demanded: boolean
   /** Whether a stride is made because there are too many messages, not because they are too large. */
   readonly isByLength: boolean
+  /** Whether the profile says itself how much stays: by a limit, or by a target of its own that can be reached. */
+  readonly saysItself: boolean
   /** Where the newest messages begin that stay as they were, and what they take beside pinned ones. */
   readonly recentFrom: number
   readonly recentTokens: number
@@ -91,25 +93,23 @@ export function* frameOf(
     goalOf(policy, options, beforeTokens, fixedTokens),
     thresholdOf(null) - ROUNDS_AHEAD * roundTokens(subject, ledger, point),
   )
+  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
+  // A profile with a limit, or with a target of its own and room to reach it, says itself how much of them stays.
+  const saysItself = hasLimit(policy) || (policy.target !== null && !mustFit)
   const recentFrom = recentStart(subject, ledger, pins, {
     point,
     parts,
     keepRecent: smallest ? 0 : options.keepRecent,
-    // A limit of turns and messages says itself how much of them stays.
-    tokensMin: smallest || hasLimit(policy) ? 0 : shares.recentMin,
+    tokensMin: smallest || saysItself ? 0 : shares.recentMin,
     tokensMax: smallest ? 0 : shares.recentMax,
     // What the profile keeps is measured by the room, however early a compaction is made.
-    keptTokensMax: smallest ? 0 : sharesOf(roomTokens, parts.sizes).recentMax,
+    keptTokensMax: smallest ? 0 : sharesOf(roomTokens, parts.sizes).keptMax,
   })
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
-  const targetTokens = smallest
-    ? 0
-    : // What has a right to stand is not taken away to come further down.
-      Math.max(goalTokens, Math.min(room.budgetTokens, fixedTokens + recentTokens + shares.recapMin))
+  const targetTokens = smallest ? 0 : goalTokens
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
   // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
   const aheadTokens = options.plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)
-  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const isByLength = reason === 'limit'
   return {
@@ -126,6 +126,7 @@ export function* frameOf(
     mustFit,
     demanded,
     isByLength,
+    saysItself,
     recentFrom,
     recentTokens,
     thresholdOf,

@@ -203,7 +203,8 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
   const isEnough = draft.tokens <= aimTokens
   if (isEnough && !isUntold) return draft
   // Where clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
-  const freeTokens = Math.max(frame.shares.recapMin, aimTokens - draft.tokens)
+  const leastTokens = frame.saysItself ? TOLD_TOKENS_MIN : frame.shares.recapMin
+  const freeTokens = Math.max(leastTokens, aimTokens - draft.tokens)
   const toldTokens = isEnough ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
   const frontier = yield* chooseFrontier(subject, ledger, {
     pins: frame.pins,

@@ -39,6 +39,8 @@ export type Shares = {
   readonly recentMin: number
   /** Where a further message would leave no room for what comes before it in right. */
   readonly recentMax: number
+  /** How much of them a profile may keep by number, beside a newest user message. */
+  readonly keptMax: number
   readonly recapMin: number
   readonly recapMax: number
 }
@@ -64,6 +66,10 @@ export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
     recentMin,
     Math.min(Math.floor(room * SHARE.newestRound), newest + left - recapMin),
   )
+  const keptMax = Math.max(
+    recentMin,
+    Math.min(Math.floor(room * SHARE.newestRound) + newestUser, newest + left - recapMin),
+  )
   // What nobody needs goes to the task first, then to the latest user message.
   let spare = Math.max(0, left - (recentMin - newest) - recapMax)
   const withSpare = (size: number, own: number): number => {
@@ -77,6 +83,7 @@ export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
     latestUser: withSpare(sizes.latestUser, sure.latestUser),
     recentMin,
     recentMax,
+    keptMax,
     recapMin,
     recapMax,
   }

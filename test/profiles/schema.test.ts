@@ -21,6 +21,7 @@ test('an empty profile has every default', () => {
     preview: { threshold_tokens: 2048, max_chars: 1600, max_lines: 24, at: null },
     clear: { enabled: true, keep_results: 6, except_tools: [], at: null },
     fold: { at: null },
+    clip: { newest_user: false },
     recap: { max_tokens: 8192, beside_summaries: true },
     summary: {
       upstream: null,
