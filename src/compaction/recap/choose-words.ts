@@ -1,5 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Subject } from '../subject.ts'
+import { habitualShares } from './habits.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
 
 /** The pieces of a message that are written, in their order. */
@@ -75,7 +76,10 @@ const ABOUT_TOO_MUCH = 1.3
 const CUT_TOKENS = 3
 
 /** What every token of a piece counts against it. */
-const A_TOKEN = 0.03
+const A_TOKEN = 0.06
+
+/** What a piece loses that stands again and again in the same words. */
+const HABIT = 3
 
 const TRIED_PER_STEP = 16
 
@@ -88,12 +92,15 @@ type Candidate = {
 }
 
 function candidatesOf(subject: Subject, messages: readonly UserMessage[]): Candidate[] {
-  return messages.flatMap((message) => {
+  const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
+  const habitual = habitualShares(
+    pieces.map(({ message, words }) => message.text.slice(words.start, words.end)),
+  )
+  return pieces.map(({ message, words }, place) => {
     const perCharacter = (subject.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
-    return message.words.map((words) => {
-      const tokensAbout = (words.end - words.start) * perCharacter
-      return { message, words, tokensAbout, worth: words.score - tokensAbout * A_TOKEN }
-    })
+    const tokensAbout = (words.end - words.start) * perCharacter
+    const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[place] ?? 0)
+    return { message, words, tokensAbout, worth }
   })
 }
 

@@ -3,6 +3,7 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { MadeCache } from '../made-cache.ts'
 import type { Subject } from '../subject.ts'
 import { directiveOf } from './directive.ts'
+import { languagesIn } from './forms/match.ts'
 import { sentencesOf } from './sentences.ts'
 
 /** A sentence of a user's message, and what it looks like. */
@@ -11,7 +12,6 @@ export type Heard = {
   readonly end: number
   readonly score: number
   readonly isCorrection: boolean
-  readonly isAnswer: boolean
 }
 
 /** The text of a message. */
@@ -25,22 +25,22 @@ export function heardIn(subject: Subject, index: number, text: string, cache: Ma
   const key = `heard:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return readHeard(known)
+  const sentences = sentencesOf(text)
+  const written = sentences.map(({ start, end }) => text.slice(start, end)).join('\n')
+  const around = languagesIn(written.slice(0, AROUND_CHARS))
   const heard = besideEachOther(
-    sentencesOf(text).map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end)) })),
+    sentences.map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end), around) })),
     text,
   )
-  const fields = heard.map(({ start, end, score, isCorrection, isAnswer }) => [
-    start,
-    end,
-    score,
-    Number(isCorrection),
-    Number(isAnswer),
-  ])
+  const fields = heard.map(({ start, end, score, isCorrection }) => [start, end, score, Number(isCorrection)])
   cache.set(key, { text: JSON.stringify(fields), tokens: 0, how: null })
   return heard
 }
 
 // --- internal ---
+
+/** So much of a message tells its language. */
+const AROUND_CHARS = 2000
 
 /** What a sentence gains by a neighbour that looks like a directive: "I hate semicolons. Leave them out." */
 const NEIGHBOUR_SHARE = 0.25
@@ -74,7 +74,6 @@ function readHeard(json: string): Heard[] {
             end: Number(row[1]),
             score: Number(row[2]),
             isCorrection: row[3] === 1,
-            isAnswer: row[4] === 1,
           },
         ]
       : [],

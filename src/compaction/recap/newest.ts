@@ -1,4 +1,5 @@
-import { evened, isPhrase, wordsOf } from './forms/match.ts'
+import { isPhrase } from './forms/match.ts'
+import { evened, wordsOf } from './forms/words.ts'
 
 /** Something that the user directed, in its order. */
 export type Directed = {

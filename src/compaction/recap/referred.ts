@@ -1,35 +1,43 @@
-import { evened, wordsOf } from './forms/match.ts'
+import { evened, wordCount, wordsOf } from './forms/words.ts'
 import { sentencesOf } from './sentences.ts'
 
 /**
  * What a short answer refers to in the message before it, word for word: "the second one, please" the second item
- * of the list there, anything else the question with which that message ends; null where there is neither.
+ * of the list there, a few words the question with which that message ends; null where there is neither.
  */
 export function referredIn(answer: string, before: string): string | null {
   const place = placeNamed(answer)
   const item = place === null ? null : itemAt(before, place)
-  const found = item ?? lastQuestion(before)
+  const isBare = wordCount(answer) <= BARE_WORDS_MAX
+  const found = item ?? (isBare || place !== null ? lastQuestion(before) : null)
   if (found === null) return null
   const line = found.replace(/\s+/g, ' ').trim()
   return line.length > REFERRED_CHARS_MAX ? `${line.slice(0, REFERRED_CHARS_MAX)}…` : line
 }
 
-/** The question with which a text ends; null where it ends otherwise. */
+/** The question with which a text ends, or nearly so; null where it ends otherwise. */
 export function lastQuestion(text: string): string | null {
   const from = Math.max(0, text.length - ENDING_CHARS)
   const ending = text.slice(from)
-  const question = sentencesOf(ending).findLast(({ start, end }) =>
-    /[?？؟]/.test(ending.slice(end - 3, end) + ending.slice(start, start)),
-  )
+  const whole = sentencesOf(ending).slice(from === 0 ? 0 : 1)
+  const question = whole
+    .slice(-LAST_SENTENCES)
+    .findLast(({ start, end }) => asks.test(ending.slice(start, end).slice(-3)))
   return question === undefined ? null : ending.slice(question.start, question.end)
 }
 
 // --- internal ---
 
-const REFERRED_CHARS_MAX = 160
+const REFERRED_CHARS_MAX = 120
+
+/** An answer of more words says by itself what it is about, unless it names a place. */
+const BARE_WORDS_MAX = 6
 
 /** A question that stands farther from the end is not what was answered. */
-const ENDING_CHARS = 500
+const ENDING_CHARS = 600
+const LAST_SENTENCES = 2
+
+const asks = /[?？؟]/
 
 /** Words that name a place in a list, from the first on; `*`: any ending. The last row names the last one. */
 const placeWords: readonly (readonly string[])[] = [

@@ -77,8 +77,8 @@ export function* userMessages(
 const TEXTS_PER_STEP = 64
 
 /** What the first message of a user's gains; a few messages later half of it is left. */
-const EARLY = 2.5
-const EARLY_HALF = 5
+const EARLY = 3.5
+const EARLY_HALF = 10
 
 /** What the newest one gains. */
 const LATE = 1
@@ -96,7 +96,7 @@ const ANSWERED = 2
 const MACHINE = -2
 
 /** Up to here a message stands whole or not at all. */
-const SHORT_CHARS_MAX = 240
+const SHORT_CHARS_MAX = 120
 
 /** A longer answer says by itself what it is about. */
 const ANSWER_CHARS_MAX = 120

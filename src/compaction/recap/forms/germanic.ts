@@ -3,21 +3,50 @@ import type { Form } from './form.ts'
 /** How German, Dutch and the languages of Scandinavia say that something is to hold. */
 export const germanic: readonly Form[] = [
   {
+    kind: 'ever',
+    language: 'de',
+    phrases: `
+      nie, niemals, nie wieder, nie mehr, immer, stets, jederzeit`,
+    sample: 'Niemals an einem Freitag ausliefern.',
+  },
+  {
+    kind: 'duty',
+    language: 'de',
+    phrases: `
+      muss, müssen, musst, müsst, soll, sollen, sollst, sollte, sollten, solltest, müssten, müsste,
+      hat zu, haben zu, ist zu, sind zu, gehört, gehören, braucht, brauchen`,
+    sample: 'Der Bericht soll kurz sein.',
+  },
+  {
+    kind: 'subject',
+    language: 'de',
+    phrases: `
+      ich, er, sie, es, wir, man, der, die, das, den, dem, ein, eine, einen, mein, meine, unser, unsere,
+      dieser, diese, dieses`,
+    sample: 'ich er',
+  },
+  {
+    kind: 'plain',
+    language: 'de',
+    phrases: `
+      und, von, zu, im, in, mit, auf, für, an, bei, nach, aus, ist, sind, hat, haben, nicht, auch, als,
+      aber, oder, wenn, so, wie, sich, noch, zum, zur, vom, des, am, um`,
+    sample: 'und von zu',
+  },
+  {
     kind: 'rule',
     language: 'de',
     phrases: `
-      nie, niemals, nie wieder, nie mehr, immer, stets, muss, müssen, musst, müsst, müssten, müsste,
       darf nicht, dürfen nicht, darfst nicht, darf nie, darf kein*, dürfen kein*, unbedingt,
       auf keinen fall, auf jeden fall, keinesfalls, keineswegs, unter keinen umständen, in keinem fall,
-      um keinen preis, zwingend, ausnahmslos, ohne ausnahme, jederzeit, grundsätzlich, prinzipiell,
-      achte, achten sie, achtet, denk dran, denk daran, denken sie daran, merk dir, merke dir,
-      merken sie sich, vergiss nicht, vergessen sie nicht, stell sicher, stelle sicher,
-      stellen sie sicher, sorge dafür, sorg dafür, sorgen sie dafür, beachte, beachten sie,
-      bitte beachten, pflicht, verpflichtend, obligatorisch, verboten, untersagt, nicht erlaubt,
-      nicht gestattet, nicht zulässig, unzulässig, tabu, nicht verhandelbar, kommt nicht infrage,
-      kommt nicht in frage, wichtig, regel*, vorgabe*, vorschrift, voraussetzung, bedingung, soll,
-      sollen, sollst, sollte, sollten, solltest, hat zu, haben zu, ist zu, sind zu, möchte dass,
-      will dass, wünsche mir, erwarte, bestehe darauf, lege wert, legen wert`,
+      um keinen preis, zwingend, ausnahmslos, ohne ausnahme, grundsätzlich, prinzipiell, achte,
+      achten sie, achtet, denk dran, denk daran, denken sie daran, merk dir, merke dir, merken sie sich,
+      vergiss nicht, vergessen sie nicht, stell sicher, stelle sicher, stellen sie sicher, sorge dafür,
+      sorg dafür, sorgen sie dafür, beachte, beachten sie, bitte beachten, pflicht, verpflichtend,
+      obligatorisch, verboten, untersagt, nicht erlaubt, nicht gestattet, nicht zulässig, unzulässig,
+      tabu, nicht verhandelbar, kommt nicht infrage, kommt nicht in frage, wichtig, regel*, vorgabe*,
+      vorschrift, voraussetzung, bedingung, möchte dass, will dass, wünsche mir, erwarte,
+      bestehe darauf, lege wert, legen wert`,
     sample: 'Niemals den Schlüssel ins Repository schreiben.',
   },
   {
@@ -153,18 +182,47 @@ export const germanic: readonly Form[] = [
     language: 'de',
     phrases: `
       war, waren, hatte, hatten, wurde, wurden, gestern, letzte woche, ging, kam, ich habe gehört,
-      ich glaube, ich dachte, scheint, angeblich`,
+      ich glaube, ich dachte, scheint, angeblich, habe, hast, hat, hab, gesagt, gewesen, verstanden,
+      gegangen, gelaufen, gesehen, gehört, gedacht, gefunden`,
     sample: 'Gestern war der Server langsam.',
+  },
+  {
+    kind: 'ever',
+    language: 'nl',
+    phrases: `
+      nooit, altijd, te allen tijde`,
+    sample: 'Nooit op vrijdag uitrollen.',
+  },
+  {
+    kind: 'duty',
+    language: 'nl',
+    phrases: `
+      moet, moeten, zou moeten, dien*, hoor*`,
+    sample: 'Het rapport moeten we kort houden.',
+  },
+  {
+    kind: 'subject',
+    language: 'nl',
+    phrases: `
+      ik, hij, ze, zij, het, de, wij, we, men, een, mijn, ons, onze, deze, dit, dat, er`,
+    sample: 'ik hij',
+  },
+  {
+    kind: 'plain',
+    language: 'nl',
+    phrases: `
+      van, en, in, te, met, op, voor, aan, bij, uit, is, zijn, heeft, niet, ook, als, maar, of, dan,
+      naar, om, over, door, wat`,
+    sample: 'van en in',
   },
   {
     kind: 'rule',
     language: 'nl',
     phrases: `
-      nooit, altijd, moet, moeten, mag niet, mogen niet, mag nooit, mag geen, zorg dat, zorg ervoor,
-      let op, onthoud, vergeet niet, denk eraan, in geen geval, onder geen beding, onder geen enkele,
-      absoluut, beslist, per se, verplicht, verboden, niet toegestaan, uit den boze,
-      zonder uitzondering, te allen tijde, belangrijk, regel, regels, dien*, hoor*, sta erop, eis,
-      wil dat je, wil dat u, zou moeten`,
+      mag niet, mogen niet, mag nooit, mag geen, zorg dat, zorg ervoor, let op, onthoud, vergeet niet,
+      denk eraan, in geen geval, onder geen beding, onder geen enkele, absoluut, beslist, per se,
+      verplicht, verboden, niet toegestaan, uit den boze, zonder uitzondering, belangrijk, regel,
+      regels, sta erop, eis, wil dat je, wil dat u`,
     sample: 'Zet nooit wachtwoorden in de code.',
   },
   {
@@ -278,17 +336,46 @@ export const germanic: readonly Form[] = [
     kind: 'telling',
     language: 'nl',
     phrases: `
-      was, waren, had, hadden, werd, gisteren, vorige week, ging, ik dacht, ik denk, lijkt, schijnt`,
+      was, waren, had, hadden, werd, gisteren, vorige week, ging, ik dacht, ik denk, lijkt, schijnt,
+      heb, heeft, zei, begrepen, gegaan, liepen`,
     sample: 'Gisteren was de server traag.',
+  },
+  {
+    kind: 'ever',
+    language: 'sv',
+    phrases: `
+      aldrig, alltid`,
+    sample: 'Lansera aldrig på en fredag.',
+  },
+  {
+    kind: 'duty',
+    language: 'sv',
+    phrases: `
+      måste, ska, skall, bör, behöver vara`,
+    sample: 'Rapporten ska vara kort.',
+  },
+  {
+    kind: 'subject',
+    language: 'sv',
+    phrases: `
+      jag, han, hon, den, det, de, vi, man, en, ett, min, mitt, vår, denna, detta, dom`,
+    sample: 'jag han',
+  },
+  {
+    kind: 'plain',
+    language: 'sv',
+    phrases: `
+      och, att, i, på, med, för, av, till, från, är, har, inte, också, som, men, eller, om, så, vid,
+      ett, kan`,
+    sample: 'och att i',
   },
   {
     kind: 'rule',
     language: 'sv',
     phrases: `
-      aldrig, alltid, måste, får inte, får aldrig, får ej, ska, skall, ska inte, se till, kom ihåg,
-      glöm inte, tänk på, under inga omständigheter, inte under några, på inga villkor, absolut,
-      obligatorisk*, förbjudet, inte tillåtet, utan undantag, viktigt, regel, regler, bör, behöver vara,
-      vill att du, kräver, kravet, insisterar`,
+      får inte, får aldrig, får ej, ska inte, se till, kom ihåg, glöm inte, tänk på,
+      under inga omständigheter, inte under några, på inga villkor, absolut, obligatorisk*, förbjudet,
+      inte tillåtet, utan undantag, viktigt, regel, regler, vill att du, kräver, kravet, insisterar`,
     sample: 'Skriv aldrig lösenord i koden.',
   },
   {
@@ -400,15 +487,43 @@ export const germanic: readonly Form[] = [
     kind: 'telling',
     language: 'sv',
     phrases: `
-      var, hade, blev, gick, igår, förra veckan, trodde, verkar`,
+      var, hade, blev, gick, igår, förra veckan, trodde, verkar, sa, förstod, såg, kom, tog, *ade, fick`,
     sample: 'Igår var servern långsam.',
+  },
+  {
+    kind: 'ever',
+    language: 'da',
+    phrases: `
+      aldrig, altid`,
+    sample: 'Udgiv aldrig om fredagen.',
+  },
+  {
+    kind: 'duty',
+    language: 'da',
+    phrases: `
+      skal`,
+    sample: 'Rapporten skal være kort.',
+  },
+  {
+    kind: 'subject',
+    language: 'da',
+    phrases: `
+      jeg, han, hun, den, det, de, vi, man, en, et, min, vores`,
+    sample: 'jeg han',
+  },
+  {
+    kind: 'plain',
+    language: 'da',
+    phrases: `
+      og, at, i, på, med, for, af, til, fra, er, har, ikke, også, som, men, eller, om, så, ved, kan`,
+    sample: 'og at i',
   },
   {
     kind: 'rule',
     language: 'da',
     phrases: `
-      aldrig, altid, skal, må ikke, må aldrig, sørg for, husk, glem ikke, under ingen omstændigheder,
-      absolut, forbudt, ikke tilladt, uden undtagelse, vigtigt, regel, regler, bør`,
+      må ikke, må aldrig, sørg for, husk, glem ikke, under ingen omstændigheder, absolut, forbudt,
+      ikke tilladt, uden undtagelse, vigtigt, regel, regler, bør`,
     sample: 'Skriv aldrig adgangskoder i koden.',
   },
   {
@@ -462,11 +577,39 @@ export const germanic: readonly Form[] = [
     sample: 'Nej vent, jeg mente torsdag.',
   },
   {
+    kind: 'ever',
+    language: 'nb',
+    phrases: `
+      aldri, alltid`,
+    sample: 'Aldri på en fredag.',
+  },
+  {
+    kind: 'duty',
+    language: 'nb',
+    phrases: `
+      må, skal`,
+    sample: 'Rapporten må være kort.',
+  },
+  {
+    kind: 'subject',
+    language: 'nb',
+    phrases: `
+      jeg, han, hun, den, det, de, vi, man, en, et, min, vår`,
+    sample: 'jeg han',
+  },
+  {
+    kind: 'plain',
+    language: 'nb',
+    phrases: `
+      og, å, at, i, på, med, for, av, til, fra, er, har, ikke, også, som, men, eller, om, så, ved, kan`,
+    sample: 'og å at',
+  },
+  {
     kind: 'rule',
     language: 'nb',
     phrases: `
-      aldri, alltid, må, må ikke, skal, sørg for, husk, ikke glem, under ingen omstendigheter, absolutt,
-      forbudt, ikke tillatt, uten unntak, viktig, regel, regler, bør`,
+      må ikke, sørg for, husk, ikke glem, under ingen omstendigheter, absolutt, forbudt, ikke tillatt,
+      uten unntak, viktig, regel, regler, bør`,
     sample: 'Skriv aldri passord i koden.',
   },
   {

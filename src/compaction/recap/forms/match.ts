@@ -5,6 +5,7 @@ import { others } from './others.ts'
 import { romance } from './romance.ts'
 import { slavic } from './slavic.ts'
 import { unspaced } from './unspaced.ts'
+import { evened, wordsOf, type Word } from './words.ts'
 
 /** All that is known of how people say that something is to hold. */
 export const forms: readonly Form[] = [...english, ...germanic, ...romance, ...slavic, ...others, ...unspaced]
@@ -14,54 +15,45 @@ export function phrasesOf({ phrases }: Pick<Form, 'phrases'>): string[] {
   return phrases.split(',').map((phrase) => phrase.trim())
 }
 
-/** The kinds of phrases that stand in a sentence. Each word is looked up once for each length of what is known. */
-export function kindsIn(sentence: string): Set<FormKind> {
-  const kinds = new Set<FormKind>()
+/** What stands in a sentence. */
+export type Found = {
+  readonly kinds: ReadonlySet<FormKind>
+  /** Those that stand in a clause which begins as statements and errands do, and nowhere else: "I never saw that." */
+  readonly stated: ReadonlySet<FormKind>
+}
+
+/** How many words of a text each language knows, by its code. */
+export type Languages = ReadonlyMap<string, number>
+
+/** The languages that a text may be in. */
+export function languagesIn(text: string): Languages {
+  return matchesIn(wordsOf(evened(text))).words
+}
+
+/**
+ * The kinds of phrases that stand in a sentence, in the language that knows most of its words, and of the text around
+ * it. Each word is looked up once for each length of what is known.
+ */
+export function formsIn(sentence: string, around: Languages = new Map()): Found {
   const text = evened(sentence)
-  const words = wordsOf(text)
-  for (const [index, { word, isFirst }] of words.entries()) {
-    for (const phrase of beginningWith(word)) {
-      if (kinds.has(phrase.kind) || (phrase.isOnlyFirst && !isFirst)) continue
-      if (phrase.rest.every((next, offset) => isLike(words[index + 1 + offset]?.word, next)))
-        kinds.add(phrase.kind)
-    }
-  }
   const language = unspacedLanguageOf(text)
-  if (language !== null) addUnspaced(text, language, kinds)
-  return kinds
-}
-
-/** How many words a sentence has; where no spaces stand between them, about. */
-export function wordCount(sentence: string): number {
-  let count = 0
-  for (const [word] of sentence.matchAll(wordPattern))
-    count += runsTogether.test(word) ? Math.ceil(word.length / UNSPACED_WORD_CHARS) : 1
-  return count
-}
-
-/** Spelt in one way: case, apostrophes, and the vowel signs of Arabic, which are mostly left out. */
-export function evened(text: string): string {
-  return text
-    .replaceAll('İ', 'i')
-    .toLowerCase()
-    .normalize('NFC')
-    .replace(apostrophes, "'")
-    .replace(vowelSigns, '')
-}
-
-/** The words of a text that was evened, each with whether a clause begins with it. */
-export function wordsOf(text: string): Word[] {
-  const words: Word[] = []
-  let end = 0
-  let isFirst = true
-  for (const match of text.matchAll(wordPattern)) {
-    const [word] = match
-    isFirst ||= clauseEnd.test(text.slice(end, match.index))
-    words.push({ word, isFirst })
-    isFirst &&= openers.has(word)
-    end = match.index + word.length
+  if (language !== null) return { kinds: unspacedKinds(text, language), stated: new Set() }
+  const words = wordsOf(text)
+  const { matches, words: known } = matchesIn(words)
+  const languages = likeliest(known, around)
+  const subjects = new Set<number | undefined>()
+  for (const { language: one, kind, index } of matches) {
+    const begins = words[index]?.isFirst === true && (kind === 'subject' || kind === 'request')
+    if (begins && languages.has(one)) subjects.add(words[index]?.clause)
   }
-  return words
+  const kinds = new Set<FormKind>()
+  const directed = new Set<FormKind>()
+  for (const { language: one, kind, index } of matches) {
+    if (!languages.has(one)) continue
+    kinds.add(kind)
+    if (!subjects.has(words[index]?.clause)) directed.add(kind)
+  }
+  return { kinds, stated: new Set([...kinds].filter((kind) => !directed.has(kind))) }
 }
 
 /** Whether a word of a text that was evened is itself one of the phrases, and so tells of no subject. */
@@ -71,33 +63,15 @@ export function isPhrase(word: string): boolean {
 
 // --- internal ---
 
-type Word = { readonly word: string; readonly isFirst: boolean }
-
 /** A phrase of words: what follows the first one, which may be part of a word. */
 type Phrase = {
   readonly kind: FormKind
+  readonly language: string
   readonly isOnlyFirst: boolean
   readonly rest: readonly string[]
 }
 
-/** Characters of a word where none are told apart, about. */
-const UNSPACED_WORD_CHARS = 2
-
-const wordPattern = /[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}]+)*/gu
-const apostrophes = /[’‘ʼ´`]/g
-const vowelSigns = /[\u064b-\u0652\u0640]/g
-const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–、。，；：！？¡¿*>|\n-]/
-const runsTogether = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-
-/** What stands before the beginning of a clause and leaves it one. */
-const openers = new Set(
-  `and but also so then please pls ok okay oh well hey hi just and or or again because cause plus
-  und aber auch bitte also dann denn weil oder en maar ook dus och men et mais aussi donc alors y pero
-  también entonces e mas também então ma anche quindi allora и но а также тогда і але також i ale też
-  więc a takže ve ama و لكن ya dan tapi juga và nhưng और लेकिन`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
-)
+type Match = { readonly kind: FormKind; readonly language: string; readonly index: number }
 
 const byWord = new Map<string, Phrase[]>()
 const byBeginning = new Map<string, Phrase[]>()
@@ -107,6 +81,8 @@ const byCharacter = new Map<
   string,
   { readonly kind: FormKind; readonly text: string; isOnlyFirst: boolean }[]
 >()
+
+const unspacedLanguages = new Set(unspaced.map(({ language }) => language))
 
 for (const form of forms) {
   for (const phrase of phrasesOf(form)) learn(form, phrase)
@@ -118,12 +94,12 @@ const endLengths = lengthsOf(byEnd)
 function learn({ kind, language }: Form, phrase: string): void {
   const isOnlyFirst = phrase.startsWith('^')
   const text = evened(isOnlyFirst ? phrase.slice(1) : phrase)
-  if (unspaced.some((form) => form.language === language)) {
+  if (unspacedLanguages.has(language)) {
     add(byCharacter, `${language}${text.charAt(0)}`, { kind, text, isOnlyFirst })
     return
   }
   const [first = '', ...rest] = text.split(' ')
-  const learnt = { kind, isOnlyFirst, rest }
+  const learnt = { kind, language, isOnlyFirst, rest }
   if (first.endsWith('*')) add(byBeginning, first.slice(0, -1), learnt)
   else if (first.startsWith('*')) add(byEnd, first.slice(1), learnt)
   else add(byWord, first, learnt)
@@ -139,6 +115,25 @@ function lengthsOf(map: ReadonlyMap<string, unknown>): number[] {
   return [...new Set([...map.keys()].map((key) => key.length))]
 }
 
+function matchesIn(words: readonly Word[]): {
+  readonly matches: readonly Match[]
+  readonly words: Languages
+} {
+  const matches: Match[] = []
+  const known = new Map<string, number>()
+  for (const [index, { word, isFirst }] of words.entries()) {
+    const languages = new Set<string>()
+    for (const { kind, language, isOnlyFirst, rest } of beginningWith(word)) {
+      if (isOnlyFirst && !isFirst) continue
+      if (!rest.every((next, offset) => isLike(words[index + 1 + offset]?.word, next))) continue
+      matches.push({ kind, language, index })
+      languages.add(language)
+    }
+    for (const language of languages) known.set(language, (known.get(language) ?? 0) + 1)
+  }
+  return { matches, words: known }
+}
+
 function* beginningWith(word: string): Generator<Phrase, void, void> {
   yield* byWord.get(word) ?? []
   for (const length of beginningLengths)
@@ -151,6 +146,20 @@ function isLike(word: string | undefined, known: string): boolean {
   return known.endsWith('*') ? word.startsWith(known.slice(0, -1)) : word === known
 }
 
+/** Words that a sentence has to know of one language to outweigh all of the text around it. */
+const AROUND_WORDS = 2
+
+/** The languages that know most of the words of a sentence; the text around it decides between near ones. */
+function likeliest(known: Languages, around: Languages): Set<string> {
+  const most = Math.max(1, ...around.values())
+  const weights = [...known].map(([language, words]): [string, number] => [
+    language,
+    words + (AROUND_WORDS * (around.get(language) ?? 0)) / most,
+  ])
+  const best = Math.max(0, ...weights.map(([, weight]) => weight))
+  return new Set(weights.filter(([, weight]) => weight >= best).map(([language]) => language))
+}
+
 /** The language that a text is in whose words run together; null where its words stand apart. */
 function unspacedLanguageOf(text: string): string | null {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return 'ja'
@@ -159,7 +168,10 @@ function unspacedLanguageOf(text: string): string | null {
   return /\p{Script=Han}/u.test(text) ? 'zh' : null
 }
 
-function addUnspaced(text: string, language: string, kinds: Set<FormKind>): void {
+const isMark = /[\p{P}\p{S}]/u
+
+function unspacedKinds(text: string, language: string): Set<FormKind> {
+  const kinds = new Set<FormKind>()
   let isFirst = true
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)
@@ -167,6 +179,7 @@ function addUnspaced(text: string, language: string, kinds: Set<FormKind>): void
       if (phrase.isOnlyFirst && !isFirst) continue
       if (text.startsWith(phrase.text, at)) kinds.add(phrase.kind)
     }
-    isFirst = clauseEnd.test(character) || (isFirst && /\s/.test(character))
+    isFirst = isMark.test(character) || (isFirst && /\s/.test(character))
   }
+  return kinds
 }

@@ -3,15 +3,42 @@ import type { Form } from './form.ts'
 /** How languages of other families say that something is to hold. */
 export const others: readonly Form[] = [
   {
+    kind: 'ever',
+    language: 'tr',
+    phrases: `
+      asla, hiçbir zaman, daima, her zaman, hep`,
+    sample: 'Cuma günü asla.',
+  },
+  {
+    kind: 'duty',
+    language: 'tr',
+    phrases: `
+      gerek, gerekir, gerekiyor, lazım, *malı, *meli, *malısın, *melisin, olmalı`,
+    sample: 'Rapor kısa olmalı.',
+  },
+  {
+    kind: 'subject',
+    language: 'tr',
+    phrases: `
+      ben, o, biz, onlar, benim, bizim, onun, bu, şu`,
+    sample: 'ben o',
+  },
+  {
+    kind: 'plain',
+    language: 'tr',
+    phrases: `
+      ve, bir, bu, da, de, için, ile, çok, gibi, kadar, ama, veya, ki, daha, en, olarak, sonra`,
+    sample: 've bir bu',
+  },
+  {
     kind: 'rule',
     language: 'tr',
     phrases: `
-      asla, hiçbir zaman, hiçbir koşulda, hiçbir şekilde, hiçbir durumda, kesinlikle, mutlaka, daima,
-      her zaman, hep, şart, şarttır, zorunlu, zorundasın, zorunda, yasak, yasaktır, sakın, katiyen,
-      istisnasız, unutma, unutmayın, hatırla, aklında tut, aklınızda, dikkat et, dikkat edin, emin ol,
-      emin olun, önemli, kural, kurallar, gerek, gerekir, gerekiyor, lazım, *malı, *meli, *malısın,
-      *melisin, *malıdır, *melidir, *mamalı, *memeli, *mamalısın, *memelisin, *malısınız, *melisiniz,
-      istiyorum ki, rica ediyorum, izin yok, kabul edilemez, olmaz, olmalı`,
+      hiçbir koşulda, hiçbir şekilde, hiçbir durumda, kesinlikle, mutlaka, şart, şarttır, zorunlu,
+      zorundasın, zorunda, yasak, yasaktır, sakın, katiyen, istisnasız, unutma, unutmayın, hatırla,
+      aklında tut, aklınızda, dikkat et, dikkat edin, emin ol, emin olun, önemli, kural, kurallar,
+      *malıdır, *melidir, *mamalı, *memeli, *mamalısın, *memelisin, *malısınız, *melisiniz,
+      istiyorum ki, rica ediyorum, izin yok, kabul edilemez, olmaz`,
     sample: 'Şifreleri asla koda yazma.',
   },
   {
@@ -82,7 +109,7 @@ export const others: readonly Form[] = [
     phrases: `
       aslında, hayır, dur, bekle, demek istedim, demek istediğim, yani, düzeltme, bunun yerine,
       onun yerine, vazgeçtim, fikrimi değiştirdim, unut, plan değişti, yanlış, yanıldım, pardon,
-      dediğim gibi, geri dönelim, yine de, şimdi`,
+      dediğim gibi, geri dönelim, yine de`,
     sample: 'Hayır, dur, perşembe demek istedim.',
   },
   {
@@ -127,19 +154,48 @@ export const others: readonly Form[] = [
     kind: 'telling',
     language: 'tr',
     phrases: `
-      dün, geçen hafta, *ydı, *ydi, vardı, *muştu, *mişti, sanırım, galiba, görünüyor, düşünüyorum`,
+      dün, geçen hafta, *ydı, *ydi, vardı, *muştu, *mişti, sanırım, galiba, görünüyor, düşünüyorum,
+      *dım, *dim, *dum, *düm, *tım, *tim, *tum, *tüm, *dık, *dik, *duk, *dük, *tık, *tik, *ardı, *erdi,
+      *rdu, *rdü, *dü`,
     sample: 'Dün sunucu yavaş görünüyor gibiydi.',
+  },
+  {
+    kind: 'ever',
+    language: 'ar',
+    phrases: `
+      أبدا, أبداً, ابدا, ابداً, دائما, دائماً, دوما, دوماً`,
+    sample: 'أبدا يوم الجمعة.',
+  },
+  {
+    kind: 'duty',
+    language: 'ar',
+    phrases: `
+      يجب, ينبغي, لا بد, لابد, لازم, عليك`,
+    sample: 'يجب أن يكون التقرير قصيرا.',
+  },
+  {
+    kind: 'subject',
+    language: 'ar',
+    phrases: `
+      أنا, انا, هو, هي, هم, نحن, هذا, هذه, ذلك, تلك, كان, كانت`,
+    sample: 'أنا انا',
+  },
+  {
+    kind: 'plain',
+    language: 'ar',
+    phrases: `
+      في, من, على, إلى, عن, أن, إن, ما, مع, هذا, التي, الذي, و, أو, ثم, كل, بين`,
+    sample: 'في من على',
   },
   {
     kind: 'rule',
     language: 'ar',
     phrases: `
-      أبدا, أبداً, ابدا, ابداً, دائما, دائماً, دوما, دوماً, يجب, لا يجب, يجب أن, ينبغي, لا ينبغي, لا بد,
-      لابد, ممنوع, يمنع, يُمنع, محظور, محرم, لا يجوز, لا يسمح, لا يُسمح, مطلقا, مطلقاً, إطلاقا, إطلاقاً,
-      قطعا, قطعاً, بأي حال, تحت أي ظرف, مهما كان, بدون استثناء, دون استثناء, إلزامي, ضروري, الضروري,
-      لازم, تأكد, تأكدي, احرص, احرصي, تذكر, تذكري, تذكّر, لا تنس, لا تنسى, انتبه, ضع في اعتبارك, مهم,
-      المهم, قاعدة, قواعد, القاعدة, شرط, أصر, أريدك أن, أريد منك, عليك, عليك أن, غير مقبول, غير مسموح,
-      حتما`,
+      لا يجب, يجب أن, لا ينبغي, ممنوع, يمنع, يُمنع, محظور, محرم, لا يجوز, لا يسمح, لا يُسمح, مطلقا,
+      مطلقاً, إطلاقا, إطلاقاً, قطعا, قطعاً, بأي حال, تحت أي ظرف, مهما كان, بدون استثناء, دون استثناء,
+      إلزامي, ضروري, الضروري, تأكد, تأكدي, احرص, احرصي, تذكر, تذكري, تذكّر, لا تنس, لا تنسى, انتبه,
+      ضع في اعتبارك, مهم, المهم, قاعدة, قواعد, القاعدة, شرط, أصر, أريدك أن, أريد منك, عليك أن,
+      غير مقبول, غير مسموح, حتما`,
     sample: 'لا تكتب كلمات المرور في الكود أبدا.',
   },
   {
@@ -205,8 +261,7 @@ export const others: readonly Form[] = [
     language: 'ar',
     phrases: `
       في الواقع, في الحقيقة, بل, كلا, لحظة, انتظر, أقصد, قصدت, كنت أقصد, أعني, تصحيح, بدلا من ذلك,
-      بدلاً من ذلك, غيرت رأيي, تغيرت الخطة, تراجعت, انس, انسى, تجاهل, خطأ, أخطأت, عفوا, كما قلت, لنعد,
-      الآن`,
+      بدلاً من ذلك, غيرت رأيي, تغيرت الخطة, تراجعت, انس, انسى, تجاهل, خطأ, أخطأت, عفوا, كما قلت, لنعد`,
     sample: 'لا، لحظة، كنت أقصد الخميس.',
   },
   {
@@ -250,15 +305,37 @@ export const others: readonly Form[] = [
     kind: 'telling',
     language: 'ar',
     phrases: `
-      كان, كانت, كانوا, أمس, الأسبوع الماضي, أظن, أعتقد, يبدو, حاولت, لاحظت`,
+      كان, كانت, كانوا, أمس, الأسبوع الماضي, أظن, أعتقد, يبدو, حاولت, لاحظت, كنا, كنت, قال, يقول, ذهبنا,
+      ذهبت, مشينا, لم`,
     sample: 'أمس كان الخادم بطيئا.',
+  },
+  {
+    kind: 'ever',
+    language: 'fa',
+    phrases: `
+      هرگز, همیشه, همواره, هیچ وقت, هیچوقت`,
+    sample: 'هرگز جمعه.',
+  },
+  {
+    kind: 'subject',
+    language: 'fa',
+    phrases: `
+      من, او, ما, آنها, این, آن`,
+    sample: 'من او',
+  },
+  {
+    kind: 'plain',
+    language: 'fa',
+    phrases: `
+      و, در, به, از, که, را, با, برای, این, است, هم, یا`,
+    sample: 'و در به',
   },
   {
     kind: 'rule',
     language: 'fa',
     phrases: `
-      هرگز, هیچ وقت, هیچوقت, هیچگاه, همیشه, همواره, باید, نباید, حتما, حتماً, به هیچ وجه,
-      تحت هیچ شرایطی, ممنوع, ممنوعه, فراموش نکن, یادت باشد, مهم, قانون, الزامی, مطلقا`,
+      هیچگاه, باید, نباید, حتما, حتماً, به هیچ وجه, تحت هیچ شرایطی, ممنوع, ممنوعه, فراموش نکن,
+      یادت باشد, مهم, قانون, الزامی, مطلقا`,
     sample: 'هرگز رمز را در کد ننویس.',
   },
   {
@@ -298,11 +375,32 @@ export const others: readonly Form[] = [
     sample: 'من تب را ترجیح می دهم.',
   },
   {
+    kind: 'ever',
+    language: 'he',
+    phrases: `
+      לעולם, אף פעם, תמיד`,
+    sample: 'לעולם לא ביום שישי.',
+  },
+  {
+    kind: 'subject',
+    language: 'he',
+    phrases: `
+      אני, הוא, היא, אנחנו, הם, זה, זאת`,
+    sample: 'אני הוא',
+  },
+  {
+    kind: 'plain',
+    language: 'he',
+    phrases: `
+      של, את, על, עם, זה, לא, כי, גם, או, אם, מה, יש`,
+    sample: 'של את על',
+  },
+  {
     kind: 'rule',
     language: 'he',
     phrases: `
-      לעולם, אף פעם, תמיד, חייב, חייבים, חייבת, אסור, בשום אופן, בשום פנים, בשום מקרה, תזכור, אל תשכח,
-      חובה, חשוב, כלל, צריך, צריכה, בהחלט`,
+      חייב, חייבים, חייבת, אסור, בשום אופן, בשום פנים, בשום מקרה, תזכור, אל תשכח, חובה, חשוב, כלל, צריך,
+      צריכה, בהחלט`,
     sample: 'לעולם לא לכתוב סיסמאות בקוד.',
   },
   {
@@ -342,16 +440,43 @@ export const others: readonly Form[] = [
     sample: 'אני מעדיף טאבים.',
   },
   {
+    kind: 'ever',
+    language: 'hi',
+    phrases: `
+      हमेशा, सदा, सदैव, कभी नहीं, कभी भी, कभी, kabhi nahi, kabhi, hamesha`,
+    sample: 'शुक्रवार को कभी नहीं।',
+  },
+  {
+    kind: 'duty',
+    language: 'hi',
+    phrases: `
+      चाहिए, होना चाहिए, होगा, होगी, करना है, करना होगा`,
+    sample: 'रिपोर्ट छोटी होनी चाहिए।',
+  },
+  {
+    kind: 'subject',
+    language: 'hi',
+    phrases: `
+      मैं, मैंने, वह, वे, हम, हमने, उन्होंने, उसने, मेरा, मेरी, मेरे, हमारा, हमारी, यह, ये, इस, उस`,
+    sample: 'मैं मैंने',
+  },
+  {
+    kind: 'plain',
+    language: 'hi',
+    phrases: `
+      का, की, के, को, में, से, पर, है, हैं, और, ने, भी, तो, या, कि, एक, हो`,
+    sample: 'का की के',
+  },
+  {
     kind: 'rule',
     language: 'hi',
     phrases: `
-      हमेशा, सदा, सदैव, कभी नहीं, कभी भी, कभी, ज़रूर, जरूर, अवश्य, अनिवार्य, ज़रूरी, जरूरी, आवश्यक,
-      किसी भी हालत, किसी भी सूरत, किसी भी स्थिति, हरगिज़, हरगिज, बिल्कुल, बिलकुल, सख्त, सख़्त, मना,
-      मनाही, वर्जित, निषिद्ध, इजाज़त नहीं, अनुमति नहीं, याद रखो, याद रखें, याद रखना, याद रहे, ध्यान रखो,
-      ध्यान रखें, ध्यान रखना, ध्यान दें, ध्यान रहे, मत भूलना, भूलना मत, न भूलें, सुनिश्चित, पक्का, नियम,
-      शर्त, चाहिए, होना चाहिए, नहीं चाहिए, होगा, होगी, करना है, करना होगा, मैं चाहता हूँ कि,
-      मैं चाहती हूँ कि, चाहता हूँ, चाहती हूँ, महत्वपूर्ण, बिना अपवाद, kabhi nahi, kabhi, hamesha,
-      zaroor, mat karna, dhyan rakhna, yaad rakhna, chahiye`,
+      ज़रूर, जरूर, अवश्य, अनिवार्य, ज़रूरी, जरूरी, आवश्यक, किसी भी हालत, किसी भी सूरत, किसी भी स्थिति,
+      हरगिज़, हरगिज, बिल्कुल, बिलकुल, सख्त, सख़्त, मना, मनाही, वर्जित, निषिद्ध, इजाज़त नहीं,
+      अनुमति नहीं, याद रखो, याद रखें, याद रखना, याद रहे, ध्यान रखो, ध्यान रखें, ध्यान रखना, ध्यान दें,
+      ध्यान रहे, मत भूलना, भूलना मत, न भूलें, सुनिश्चित, पक्का, नियम, शर्त, नहीं चाहिए,
+      मैं चाहता हूँ कि, मैं चाहती हूँ कि, चाहता हूँ, चाहती हूँ, महत्वपूर्ण, बिना अपवाद, zaroor,
+      mat karna, dhyan rakhna, yaad rakhna, chahiye`,
     sample: 'पासवर्ड कभी भी कोड में मत लिखना।',
   },
   {
@@ -419,7 +544,7 @@ export const others: readonly Form[] = [
     phrases: `
       असल में, दरअसल, वास्तव में, नहीं रुको, रुको, रुकिए, मेरा मतलब, मतलब, सुधार, बल्कि, इसके बजाय,
       उसकी जगह, मन बदल, इरादा बदल, योजना बदल, भूल जाओ, भूल जाइए, गलत, ग़लत, गलती, माफ़, जैसा मैंने कहा,
-      वापस, अब`,
+      वापस`,
     sample: 'नहीं रुको, मेरा मतलब गुरुवार था।',
   },
   {
@@ -464,19 +589,48 @@ export const others: readonly Form[] = [
     kind: 'telling',
     language: 'hi',
     phrases: `
-      था, थी, थे, कल, पिछले हफ्ते, पिछले सप्ताह, लगता है, सोचा, शायद, देखा, हुआ, हुई`,
+      था, थी, थे, कल, पिछले हफ्ते, पिछले सप्ताह, लगता है, सोचा, शायद, देखा, हुआ, हुई, गया, गए, गई, चला,
+      चले, कहा, कहते थे, समझ नहीं आया, आया, उतरे`,
     sample: 'कल सर्वर धीमा था।',
+  },
+  {
+    kind: 'ever',
+    language: 'id',
+    phrases: `
+      selalu, pasti`,
+    sample: 'Selalu jawab singkat.',
+  },
+  {
+    kind: 'duty',
+    language: 'id',
+    phrases: `
+      harus, mesti, musti, seharusnya, sebaiknya`,
+    sample: 'Laporan harus singkat.',
+  },
+  {
+    kind: 'subject',
+    language: 'id',
+    phrases: `
+      dia, mereka, ia, itu, ini, ada`,
+    sample: 'dia mereka',
+  },
+  {
+    kind: 'plain',
+    language: 'id',
+    phrases: `
+      yang, dan, di, ke, dari, untuk, dengan, pada, adalah, ini, itu, akan, atau, tetapi, tapi, juga,
+      dalam, sebagai, oleh`,
+    sample: 'yang dan di',
   },
   {
     kind: 'rule',
     language: 'id',
     phrases: `
-      jangan pernah, tidak pernah boleh, selalu, harus, wajib, mesti, musti, tidak boleh, nggak boleh,
-      gak boleh, dilarang, terlarang, dalam keadaan apa pun, dalam kondisi apa pun,
-      dalam situasi apa pun, sama sekali, mutlak, pasti, pastikan, ingat, ingatlah, jangan lupa,
-      perhatikan, ketahui, penting, aturan, peraturan, syarat, ketentuan, tanpa kecuali,
-      tanpa pengecualian, seharusnya, sebaiknya, saya ingin kamu, saya ingin anda, saya mau kamu,
-      saya minta, diharuskan, diwajibkan, haram, pantang, tak boleh`,
+      jangan pernah, tidak pernah boleh, wajib, tidak boleh, nggak boleh, gak boleh, dilarang,
+      terlarang, dalam keadaan apa pun, dalam kondisi apa pun, dalam situasi apa pun, sama sekali,
+      mutlak, pastikan, ingat, ingatlah, jangan lupa, perhatikan, ketahui, penting, aturan, peraturan,
+      syarat, ketentuan, tanpa kecuali, tanpa pengecualian, saya ingin kamu, saya ingin anda,
+      saya mau kamu, saya minta, diharuskan, diwajibkan, haram, pantang, tak boleh`,
     sample: 'Jangan pernah menaruh kata sandi di kode.',
   },
   {
@@ -548,8 +702,8 @@ export const others: readonly Form[] = [
     language: 'id',
     phrases: `
       sebenarnya, tunggu, maksud saya, maksudku, koreksi, ralat, sebagai gantinya, malah,
-      berubah pikiran, ganti rencana, rencana berubah, lupakan, abaikan, salah, keliru, bukan itu,
-      seperti saya bilang, kembali ke, ternyata, sekarang, diganti, ganti`,
+      berubah pikiran, ganti rencana, rencana berubah, lupakan, abaikan, keliru, bukan itu,
+      seperti saya bilang, kembali ke, ternyata, diganti, ganti`,
     sample: 'Tunggu, maksud saya hari Kamis.',
   },
   {
@@ -595,18 +749,46 @@ export const others: readonly Form[] = [
     kind: 'telling',
     language: 'id',
     phrases: `
-      kemarin, minggu lalu, tadi, pernah, sepertinya, kelihatannya, rasanya, saya pikir, katanya, sudah`,
+      kemarin, minggu lalu, tadi, pernah, sepertinya, kelihatannya, rasanya, saya pikir, katanya, sudah,
+      waktu itu, dulu, bilang, dahulu`,
     sample: 'Kemarin server lambat.',
+  },
+  {
+    kind: 'ever',
+    language: 'vi',
+    phrases: `
+      không bao giờ, chẳng bao giờ, luôn, luôn luôn, lúc nào cũng`,
+    sample: 'Không bao giờ vào thứ Sáu.',
+  },
+  {
+    kind: 'duty',
+    language: 'vi',
+    phrases: `
+      phải, nên, cần phải`,
+    sample: 'Báo cáo phải ngắn.',
+  },
+  {
+    kind: 'subject',
+    language: 'vi',
+    phrases: `
+      nó, họ, anh ấy, cô ấy, ông ấy, có, đó, này`,
+    sample: 'nó họ',
+  },
+  {
+    kind: 'plain',
+    language: 'vi',
+    phrases: `
+      và, của, cho, với, là, các, những, một, trong, trên, được, để, khi, thì, mà, từ, ở, nhé`,
+    sample: 'và của cho',
   },
   {
     kind: 'rule',
     language: 'vi',
     phrases: `
-      không bao giờ, chẳng bao giờ, luôn, luôn luôn, lúc nào cũng, phải, bắt buộc, không được,
-      không được phép, cấm, nghiêm cấm, tuyệt đối, dù thế nào, trong mọi trường hợp, bất kể, nhất định,
-      nhất thiết, không có ngoại lệ, hãy chắc chắn, đảm bảo, bảo đảm, nhớ, hãy nhớ, đừng quên, lưu ý,
-      chú ý, ghi nhớ, quan trọng, quy tắc, quy định, nguyên tắc, yêu cầu, điều kiện, nên, không nên,
-      cần phải, tôi muốn bạn, mong bạn, đề nghị`,
+      bắt buộc, không được, không được phép, cấm, nghiêm cấm, tuyệt đối, dù thế nào,
+      trong mọi trường hợp, bất kể, nhất định, nhất thiết, không có ngoại lệ, hãy chắc chắn, đảm bảo,
+      bảo đảm, nhớ, hãy nhớ, đừng quên, lưu ý, chú ý, ghi nhớ, quan trọng, quy tắc, quy định,
+      nguyên tắc, yêu cầu, điều kiện, không nên, tôi muốn bạn, mong bạn, đề nghị`,
     sample: 'Không bao giờ để mật khẩu trong mã.',
   },
   {
@@ -673,7 +855,7 @@ export const others: readonly Form[] = [
     phrases: `
       thực ra, thật ra, khoan, khoan đã, chờ đã, ý tôi là, ý mình là, đính chính, sửa lại, thay vào đó,
       đổi ý, nghĩ lại, quên, bỏ qua, nhầm, sai, đổi kế hoạch, như tôi đã nói, quay lại, đổi sang,
-      chuyển sang, bây giờ, à không`,
+      chuyển sang, à không`,
     sample: 'Khoan, ý tôi là thứ Năm.',
   },
   {
@@ -719,7 +901,8 @@ export const others: readonly Form[] = [
     kind: 'telling',
     language: 'vi',
     phrases: `
-      hôm qua, tuần trước, đã, hình như, có vẻ, tôi nghĩ, tôi thấy, năm ngoái`,
+      hôm qua, tuần trước, đã, hình như, có vẻ, tôi nghĩ, tôi thấy, năm ngoái, hồi, đã từng, từng,
+      nói rằng, chưa bao giờ`,
     sample: 'Hôm qua máy chủ có vẻ chậm.',
   },
   {
@@ -730,11 +913,32 @@ export const others: readonly Form[] = [
     sample: 'Sentiasa jawab dengan ringkas.',
   },
   {
+    kind: 'ever',
+    language: 'fi',
+    phrases: `
+      ei koskaan, aina`,
+    sample: 'Ei koskaan perjantaina.',
+  },
+  {
+    kind: 'subject',
+    language: 'fi',
+    phrases: `
+      minä, hän, se, me, he, tämä, minun`,
+    sample: 'minä hän',
+  },
+  {
+    kind: 'plain',
+    language: 'fi',
+    phrases: `
+      ja, on, ei, että, se, mutta, tai, jos, kun, myös, niin, kuin, ovat, oli`,
+    sample: 'ja on ei',
+  },
+  {
     kind: 'rule',
     language: 'fi',
     phrases: `
-      ei koskaan, älä koskaan, aina, pitää, täytyy, on pakko, ei saa, ei missään tapauksessa,
-      ehdottomasti, muista, älä unohda, varmista, kielletty, pakollinen, tärkeää, sääntö`,
+      älä koskaan, pitää, täytyy, on pakko, ei saa, ei missään tapauksessa, ehdottomasti, muista,
+      älä unohda, varmista, kielletty, pakollinen, tärkeää, sääntö`,
     sample: 'Älä koskaan kirjoita salasanoja koodiin.',
   },
   {
@@ -781,11 +985,32 @@ export const others: readonly Form[] = [
     sample: 'Odota, tarkoitin torstaita.',
   },
   {
+    kind: 'ever',
+    language: 'hu',
+    phrases: `
+      soha, sose, mindig`,
+    sample: 'Soha pénteken.',
+  },
+  {
+    kind: 'subject',
+    language: 'hu',
+    phrases: `
+      én, ő, mi, ők, a, az, ez, egy`,
+    sample: 'én ő',
+  },
+  {
+    kind: 'plain',
+    language: 'hu',
+    phrases: `
+      és, a, az, hogy, nem, is, de, vagy, ha, mint, van, volt, egy, meg`,
+    sample: 'és a az',
+  },
+  {
     kind: 'rule',
     language: 'hu',
     phrases: `
-      soha, sose, mindig, kell, nem szabad, tilos, semmilyen körülmények, semmiképp*, feltétlenül,
-      ne felejtsd, jegyezd meg, ügyelj, kötelező, fontos, szabály`,
+      kell, nem szabad, tilos, semmilyen körülmények, semmiképp*, feltétlenül, ne felejtsd, jegyezd meg,
+      ügyelj, kötelező, fontos, szabály`,
     sample: 'Soha ne írj jelszót a kódba.',
   },
   {
@@ -832,11 +1057,32 @@ export const others: readonly Form[] = [
     sample: 'Várj, csütörtököt mondtam volna, úgy értettem.',
   },
   {
+    kind: 'ever',
+    language: 'el',
+    phrases: `
+      ποτέ, πάντα, πάντοτε`,
+    sample: 'Ποτέ την Παρασκευή.',
+  },
+  {
+    kind: 'subject',
+    language: 'el',
+    phrases: `
+      εγώ, αυτός, αυτή, το, ο, η, οι, τα, ένα, μια`,
+    sample: 'εγώ αυτός',
+  },
+  {
+    kind: 'plain',
+    language: 'el',
+    phrases: `
+      και, το, να, του, της, με, για, στο, στη, από, που, δεν, είναι, αλλά, ή`,
+    sample: 'και το να',
+  },
+  {
     kind: 'rule',
     language: 'el',
     phrases: `
-      ποτέ, πάντα, πάντοτε, πρέπει, δεν πρέπει, απαγορεύεται, σε καμία περίπτωση, οπωσδήποτε, απολύτως,
-      θυμήσου, μην ξεχνάς, μην ξεχάσεις, υποχρεωτικ*, σημαντικό, κανόνας`,
+      πρέπει, δεν πρέπει, απαγορεύεται, σε καμία περίπτωση, οπωσδήποτε, απολύτως, θυμήσου, μην ξεχνάς,
+      μην ξεχάσεις, υποχρεωτικ*, σημαντικό, κανόνας`,
     sample: 'Ποτέ μη γράφεις κωδικούς στον κώδικα.',
   },
   {

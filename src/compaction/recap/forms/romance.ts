@@ -3,11 +3,40 @@ import type { Form } from './form.ts'
 /** How French, Spanish, Portuguese, Italian and Romanian say that something is to hold. */
 export const romance: readonly Form[] = [
   {
+    kind: 'ever',
+    language: 'fr',
+    phrases: `
+      jamais, toujours`,
+    sample: 'Jamais le vendredi.',
+  },
+  {
+    kind: 'duty',
+    language: 'fr',
+    phrases: `
+      doit, doivent, dois, devez, devrait, devrais, devriez, devraient, il faut, faut`,
+    sample: 'Il faut un rapport court.',
+  },
+  {
+    kind: 'subject',
+    language: 'fr',
+    phrases: `
+      je, j'ai, j'avais, j'étais, il, elle, on, nous, ils, elles, le, la, les, un, une, des, mon, ma,
+      mes, notre, nos, son, sa, ses, leur, ce, cette, ces, ça, c'est, c'était`,
+    sample: "je j'ai",
+  },
+  {
+    kind: 'plain',
+    language: 'fr',
+    phrases: `
+      de, du, des, et, à, en, dans, pour, sur, avec, par, est, sont, a, ont, pas, que, qui, mais, ou,
+      si, au, aux, d'un, d'une, l'*, d'*, qu'*, plus`,
+    sample: 'de du des',
+  },
+  {
     kind: 'rule',
     language: 'fr',
     phrases: `
-      jamais, toujours, doit, doivent, dois, devez, devrait, devrais, devriez, devraient, ne doit,
-      il faut, il ne faut, faut pas, en aucun cas, sous aucun prétexte, en aucune circonstance,
+      ne doit, il ne faut, faut pas, en aucun cas, sous aucun prétexte, en aucune circonstance,
       à aucun moment, impérativement, impératif, absolument, surtout, obligatoire*, obligatoirement,
       interdit*, interdiction, défendu, proscrit*, pas autorisé, hors de question, exclu,
       non négociable, sans exception, sans faute, assure toi, assurez vous, veille à, veillez à,
@@ -146,23 +175,52 @@ export const romance: readonly Form[] = [
     language: 'fr',
     phrases: `
       était, étaient, avait, avaient, hier, la semaine dernière, j'ai essayé, j'ai vu, je pense,
-      je crois, semble, paraît, il y a`,
+      je crois, semble, paraît, il y a, étions, étais, *aient, disait, compris, *ions, avons, ont,
+      est allé, sommes allés`,
     sample: 'Hier le serveur était lent.',
+  },
+  {
+    kind: 'ever',
+    language: 'es',
+    phrases: `
+      nunca, jamás, siempre`,
+    sample: 'Nunca en viernes.',
+  },
+  {
+    kind: 'duty',
+    language: 'es',
+    phrases: `
+      debe, deben, debes, debería, deberían, deberías, hay que, tiene que, tienen que, tienes que`,
+    sample: 'Hay que ser breve.',
+  },
+  {
+    kind: 'subject',
+    language: 'es',
+    phrases: `
+      yo, él, ella, ellos, ellas, nosotros, el, la, los, las, un, una, mi, mis, nuestro, nuestra, su,
+      sus, este, esta, esto, eso, ese, esa, lo, se`,
+    sample: 'yo él',
+  },
+  {
+    kind: 'plain',
+    language: 'es',
+    phrases: `
+      de, del, y, a, en, para, por, con, sobre, es, son, ha, que, pero, o, si, al, como, más, muy,
+      entre, desde, cuando, también`,
+    sample: 'de del y',
   },
   {
     kind: 'rule',
     language: 'es',
     phrases: `
-      nunca, jamás, siempre, debe, deben, debes, debería, deberían, deberías, no debe*, hay que,
-      no hay que, tiene que, tienen que, tienes que, bajo ningún concepto, bajo ninguna circunstancia,
-      en ningún caso, de ninguna manera, de ningún modo, en ningún momento, sin excepción,
-      sin excepciones, sin falta, obligatorio, obligatoria, prohibido, prohibida, queda prohibid*,
-      no está permitid*, no se permite, no se puede, inaceptable, no negociable, asegúrate, asegúrese,
-      asegurate, cuida que, procura, recuerda, recuerde, recordá, acuérdate, no olvides, no olvide,
-      no te olvides, ten en cuenta, tenga en cuenta, tené en cuenta, ten presente, importante,
-      imprescindible, esencial, fundamental, regla, reglas, norma, normas, requisito, exijo, insisto,
-      quiero que, necesito que, queremos que, me gustaría que, te pido que, prefiero que, absolutamente,
-      terminantemente, rotundamente, sí o sí`,
+      no debe*, no hay que, bajo ningún concepto, bajo ninguna circunstancia, en ningún caso,
+      de ninguna manera, de ningún modo, en ningún momento, sin excepción, sin excepciones, sin falta,
+      obligatorio, obligatoria, prohibido, prohibida, queda prohibid*, no está permitid*, no se permite,
+      no se puede, inaceptable, no negociable, asegúrate, asegúrese, asegurate, cuida que, procura,
+      recuerda, recuerde, recordá, acuérdate, no olvides, no olvide, no te olvides, ten en cuenta,
+      tenga en cuenta, tené en cuenta, ten presente, importante, imprescindible, esencial, fundamental,
+      regla, reglas, norma, normas, requisito, exijo, insisto, quiero que, necesito que, queremos que,
+      me gustaría que, te pido que, prefiero que, absolutamente, terminantemente, rotundamente, sí o sí`,
     sample: 'Nunca guardes contraseñas en el código.',
   },
   {
@@ -239,7 +297,7 @@ export const romance: readonly Form[] = [
       en realidad, no espera, espera, quise decir, quería decir, me refería, corrección, en su lugar,
       mejor dicho, pensándolo bien, pensándolo mejor, olvida, olvídalo, olvide, cambié de opinión,
       he cambiado de, cambio de planes, cambio de plan, me equivoqué, me he equivocado, error, perdón,
-      rectifico, como dije, volvamos, al final, ahora`,
+      rectifico, como dije, volvamos`,
     sample: 'No, espera, quise decir el jueves.',
   },
   {
@@ -288,23 +346,52 @@ export const romance: readonly Form[] = [
     kind: 'telling',
     language: 'es',
     phrases: `
-      era, eran, fue, fueron, estaba, había, ayer, la semana pasada, pensé, creo, parece, intenté, vi`,
+      era, eran, fue, fueron, estaba, había, ayer, la semana pasada, pensé, creo, parece, intenté, vi,
+      *aba, *aban, *aron, *ieron, *ábamos, *íamos, dije, dijo, entendí, fuimos, decía, hice`,
     sample: 'Ayer el servidor estaba lento.',
+  },
+  {
+    kind: 'ever',
+    language: 'pt',
+    phrases: `
+      nunca, jamais, sempre`,
+    sample: 'Nunca na sexta.',
+  },
+  {
+    kind: 'duty',
+    language: 'pt',
+    phrases: `
+      deve, devem, deves, deveria, deveriam, tem que, tem de, têm que, tens de, é preciso`,
+    sample: 'O relatório deveria ser curto.',
+  },
+  {
+    kind: 'subject',
+    language: 'pt',
+    phrases: `
+      eu, ele, ela, eles, elas, nós, o, a, os, as, um, uma, meu, minha, nosso, nossa, seu, sua, este,
+      esta, esse, essa, isso, isto, gente`,
+    sample: 'eu ele',
+  },
+  {
+    kind: 'plain',
+    language: 'pt',
+    phrases: `
+      de, do, da, dos, das, e, em, no, na, nos, nas, para, por, com, sobre, é, são, que, mas, ou, se,
+      ao, à, como, mais, muito, entre, quando, também`,
+    sample: 'de do da',
   },
   {
     kind: 'rule',
     language: 'pt',
     phrases: `
-      nunca, jamais, sempre, deve, devem, deves, deveria, deveriam, não deve, não pode, não podem,
-      tem que, tem de, têm que, tens de, é preciso, de jeito nenhum, de forma alguma,
-      de maneira nenhuma, em hipótese alguma, em hipótese nenhuma, sob nenhuma circunstância,
-      em nenhum caso, em caso algum, em circunstância alguma, sem exceção, sem exceções, sem falta,
-      obrigatório, obrigatória, proibido, proibida, não é permitid*, inaceitável, inegociável,
-      certifique, certifica te, garanta, garante, lembre, lembra te, lembra, não esqueça,
-      não se esqueça, não te esqueças, não esqueças, tenha em mente, tem em conta, leve em conta,
-      importante, essencial, fundamental, imprescindível, regra, regras, requisito, exijo, faço questão,
-      insisto, quero que, preciso que, gostaria que, peço que, absolutamente, terminantemente,
-      expressamente`,
+      não deve, não pode, não podem, de jeito nenhum, de forma alguma, de maneira nenhuma,
+      em hipótese alguma, em hipótese nenhuma, sob nenhuma circunstância, em nenhum caso, em caso algum,
+      em circunstância alguma, sem exceção, sem exceções, sem falta, obrigatório, obrigatória, proibido,
+      proibida, não é permitid*, inaceitável, inegociável, certifique, certifica te, garanta, garante,
+      lembre, lembra te, lembra, não esqueça, não se esqueça, não te esqueças, não esqueças,
+      tenha em mente, tem em conta, leve em conta, importante, essencial, fundamental, imprescindível,
+      regra, regras, requisito, exijo, faço questão, insisto, quero que, preciso que, gostaria que,
+      peço que, absolutamente, terminantemente, expressamente`,
     sample: 'Nunca guarde senhas no código.',
   },
   {
@@ -379,8 +466,7 @@ export const romance: readonly Form[] = [
     phrases: `
       na verdade, aliás, não espera, espera, espere, quis dizer, queria dizer, correção, em vez disso,
       ao invés disso, pensando bem, pensando melhor, esqueça, esquece, mudei de ideia,
-      mudança de planos, me enganei, enganei me, erro, desculpe, retifico, como eu disse, voltemos,
-      afinal, agora`,
+      mudança de planos, me enganei, enganei me, erro, retifico, como eu disse, voltemos`,
     sample: 'Não, espera, eu quis dizer quinta-feira.',
   },
   {
@@ -428,22 +514,52 @@ export const romance: readonly Form[] = [
     kind: 'telling',
     language: 'pt',
     phrases: `
-      era, eram, foi, foram, estava, tinha, ontem, semana passada, pensei, acho, parece, tentei, vi`,
+      era, eram, foi, foram, estava, tinha, ontem, semana passada, pensei, acho, parece, tentei, vi,
+      *ava, *avam, *aram, *eram, *iram, disse, dizia, entendi, fomos, fiz`,
     sample: 'Ontem o servidor estava lento.',
+  },
+  {
+    kind: 'ever',
+    language: 'it',
+    phrases: `
+      mai, sempre`,
+    sample: 'Mai di venerdì.',
+  },
+  {
+    kind: 'duty',
+    language: 'it',
+    phrases: `
+      deve, devono, devi, dovete, dovrebbe, dovresti, bisogna, occorre, vanno`,
+    sample: 'Bisogna essere brevi.',
+  },
+  {
+    kind: 'subject',
+    language: 'it',
+    phrases: `
+      io, lui, lei, loro, noi, il, lo, la, i, gli, le, un, una, mio, mia, nostro, nostra, suo, sua,
+      questo, questa, quello, quella, si, ci`,
+    sample: 'io lui',
+  },
+  {
+    kind: 'plain',
+    language: 'it',
+    phrases: `
+      di, del, della, dei, delle, e, a, in, nel, nella, per, con, su, è, che, ma, o, se, al, alla, come,
+      più, molto, tra, quando, anche, dell'*, l'*, un'*, da, dal`,
+    sample: 'di del della',
   },
   {
     kind: 'rule',
     language: 'it',
     phrases: `
-      mai, sempre, deve, devono, devi, dovrebbe, dovresti, dovete, non deve, non devi, non si deve,
-      non si può, non può, bisogna, occorre, va sempre, vanno, in nessun caso, per nessun motivo,
-      per nessuna ragione, in nessuna circostanza, assolutamente, tassativamente, tassativo,
-      rigorosamente, obbligatorio, obbligatoria, vietato, vietata, vietati, proibito, non è ammesso,
-      non è consentito, inaccettabile, non negoziabile, senza eccezioni, senza eccezione, assicurati,
-      si assicuri, fai in modo, faccia in modo, fai attenzione, attenzione, ricorda, ricordati, ricordi,
-      si ricordi, non dimenticare, tieni presente, tenga presente, tieni conto, importante,
-      fondamentale, essenziale, indispensabile, regola, regole, requisito, vincolo, esigo, pretendo,
-      insisto, ci tengo, voglio che, vorrei che, mi aspetto`,
+      non deve, non devi, non si deve, non si può, non può, va sempre, in nessun caso,
+      per nessun motivo, per nessuna ragione, in nessuna circostanza, assolutamente, tassativamente,
+      tassativo, rigorosamente, obbligatorio, obbligatoria, vietato, vietata, vietati, proibito,
+      non è ammesso, non è consentito, inaccettabile, non negoziabile, senza eccezioni, senza eccezione,
+      assicurati, si assicuri, fai in modo, faccia in modo, fai attenzione, attenzione, ricorda,
+      ricordati, ricordi, si ricordi, non dimenticare, tieni presente, tenga presente, tieni conto,
+      importante, fondamentale, essenziale, indispensabile, regola, regole, requisito, vincolo, esigo,
+      pretendo, insisto, ci tengo, voglio che, vorrei che, mi aspetto`,
     sample: 'Non mettere mai password nel codice.',
   },
   {
@@ -518,7 +634,7 @@ export const romance: readonly Form[] = [
     phrases: `
       in realtà, anzi, no aspetta, aspetta, volevo dire, intendevo, correzione, invece, ripensandoci,
       a pensarci bene, lascia perdere, dimentica, ho cambiato idea, cambio di programma,
-      mi sono sbagliat*, errore, scusa, rettifico, come ho detto, torniamo, alla fine, adesso, ora`,
+      mi sono sbagliat*, errore, scusa, rettifico, come ho detto, torniamo`,
     sample: 'No aspetta, volevo dire giovedì.',
   },
   {
@@ -566,15 +682,37 @@ export const romance: readonly Form[] = [
     language: 'it',
     phrases: `
       era, erano, fu, stava, aveva, ieri, la settimana scorsa, ho pensato, penso, credo, sembra, pare,
-      ho provato`,
+      ho provato, ho, hai, ha, hanno, siamo, diceva, stati, stato, stata, *ava, *avano, *eva, *evano,
+      abbiamo, capito`,
     sample: 'Ieri il server era lento.',
+  },
+  {
+    kind: 'ever',
+    language: 'ro',
+    phrases: `
+      niciodată, nicicând, întotdeauna, mereu`,
+    sample: 'Niciodată vinerea.',
+  },
+  {
+    kind: 'subject',
+    language: 'ro',
+    phrases: `
+      eu, el, ea, ei, ele, noi, un, o, meu, mea, nostru, acest, această`,
+    sample: 'eu el',
+  },
+  {
+    kind: 'plain',
+    language: 'ro',
+    phrases: `
+      de, și, în, la, pe, cu, pentru, din, este, sunt, nu, că, dar, sau, dacă, mai, care, să`,
+    sample: 'de și în',
   },
   {
     kind: 'rule',
     language: 'ro',
     phrases: `
-      niciodată, nicicând, întotdeauna, mereu, trebuie, nu trebuie, în niciun caz, sub nicio formă,
-      asigură te, ține minte, nu uita, obligatoriu, interzis, important, regulă, vreau să`,
+      trebuie, nu trebuie, în niciun caz, sub nicio formă, asigură te, ține minte, nu uita, obligatoriu,
+      interzis, important, regulă, vreau să`,
     sample: 'Nu pune niciodată parole în cod.',
   },
   {

@@ -3,16 +3,43 @@ import type { Form } from './form.ts'
 /** How the Slavic languages say that something is to hold. */
 export const slavic: readonly Form[] = [
   {
+    kind: 'ever',
+    language: 'ru',
+    phrases: `
+      никогда, всегда`,
+    sample: 'Никогда по пятницам.',
+  },
+  {
+    kind: 'duty',
+    language: 'ru',
+    phrases: `
+      должен, должна, должно, должны, надо, нужно, следует, необходимо`,
+    sample: 'Надо коротко.',
+  },
+  {
+    kind: 'subject',
+    language: 'ru',
+    phrases: `
+      я, он, она, оно, они, мы, мой, моя, моё, мои, наш, наша, его, её, их, этот, эта, это, эти, там`,
+    sample: 'я он',
+  },
+  {
+    kind: 'plain',
+    language: 'ru',
+    phrases: `
+      и, в, на, с, по, за, из, к, от, для, не, что, как, но, или, если, же, бы, был, у, до, ты, вы`,
+    sample: 'и в на',
+  },
+  {
     kind: 'rule',
     language: 'ru',
     phrases: `
-      никогда, всегда, обязательно, обязан*, должен, должна, должно, должны, нельзя, ни в коем случае,
-      ни при каких, ни за что, ни под каким, категорически, строго, запрещ*, запрет*, недопустимо,
-      не допускается, не разрешается, исключено, без исключений, убедись, убедитесь, следи, следите,
-      проследи*, помни, помните, запомни, запомните, не забудь, не забудьте, не забывай*, учти, учтите,
-      имей в виду, имейте в виду, важно, необходимо, обязательн*, правило, правила, требование,
-      требования, требую, настаиваю, надо, нужно, следует, не надо, не нужно, не следует, хочу чтобы,
-      хотим чтобы, прошу, чтобы ты, чтобы вы, чтоб`,
+      обязательно, обязан*, нельзя, ни в коем случае, ни при каких, ни за что, ни под каким,
+      категорически, строго, запрещ*, запрет*, недопустимо, не допускается, не разрешается, исключено,
+      без исключений, убедись, убедитесь, следи, следите, проследи*, помни, помните, запомни, запомните,
+      не забудь, не забудьте, не забывай*, учти, учтите, имей в виду, имейте в виду, важно, обязательн*,
+      правило, правила, требование, требования, требую, настаиваю, не надо, не нужно, не следует,
+      хочу чтобы, хотим чтобы, прошу, чтобы ты, чтобы вы, чтоб`,
     sample: 'Никогда не пиши пароли в код.',
   },
   {
@@ -56,10 +83,10 @@ export const slavic: readonly Form[] = [
     kind: 'standing',
     language: 'ru',
     phrases: `
-      отныне, с этого момента, с этих пор, впредь, в дальнейшем, в будущем, теперь, до дальнейших,
-      каждый раз, всякий раз, когда ты, когда вы, когда я, если ты, если вы, если я, по умолчанию,
-      везде, повсюду, во всех, для всех, в каждом, в каждой, при каждом, в случае сомнен*, постоянно,
-      всё время, в любом случае, больше никогда`,
+      отныне, с этого момента, с этих пор, впредь, в дальнейшем, в будущем, до дальнейших, каждый раз,
+      всякий раз, когда ты, когда вы, когда я, если ты, если вы, если я, по умолчанию, везде, повсюду,
+      во всех, для всех, в каждом, в каждой, при каждом, в случае сомнен*, постоянно, всё время,
+      в любом случае, больше никогда`,
     sample: 'Отныне пишем по-русски.',
   },
   {
@@ -136,19 +163,48 @@ export const slavic: readonly Form[] = [
     language: 'ru',
     phrases: `
       был, была, было, были, вчера, на прошлой неделе, думал, думала, думаю, кажется, оказалось,
-      попробовал*, увидел*`,
+      попробовал*, увидел*, *ал, *ил, *ел, *ала, *ила, *ела, *али, *ыли, *ели, *лся, *лась, *лись, *шёл,
+      *шли, вошли`,
     sample: 'Вчера сервер был медленным.',
+  },
+  {
+    kind: 'ever',
+    language: 'uk',
+    phrases: `
+      ніколи, завжди`,
+    sample: 'Ніколи в п’ятницю.',
+  },
+  {
+    kind: 'duty',
+    language: 'uk',
+    phrases: `
+      мусить, мусять, повинен, повинна, повинно, повинні, треба, потрібно, слід, необхідно, має бути,
+      мають бути`,
+    sample: 'Треба коротко.',
+  },
+  {
+    kind: 'subject',
+    language: 'uk',
+    phrases: `
+      я, він, вона, воно, вони, ми, мій, моя, моє, мої, наш, наша, його, її, їх, цей, ця, це, ці, там`,
+    sample: 'я він',
+  },
+  {
+    kind: 'plain',
+    language: 'uk',
+    phrases: `
+      і, й, в, у, на, з, по, за, із, до, від, для, не, що, як, але, або, якщо, ж, би, та, ти, ви`,
+    sample: 'і й в',
   },
   {
     kind: 'rule',
     language: 'uk',
     phrases: `
-      ніколи, завжди, обов'язково, обовязково, мусить, мусять, повинен, повинна, повинно, повинні,
-      має бути, мають бути, не можна, у жодному разі, в жодному разі, ні в якому разі, за жодних,
+      обов'язково, обовязково, не можна, у жодному разі, в жодному разі, ні в якому разі, за жодних,
       ні за яких, категорично, суворо, заборон*, неприпустимо, не дозволя*, без винятків, переконайся,
       переконайтеся, стеж*, пам'ятай*, памятай*, запам'ятай*, не забудь*, не забувай*, врахуй*,
-      май на увазі, майте на увазі, важливо, необхідно, правило, правила, вимога, вимагаю, треба,
-      потрібно, слід, не треба, не слід, хочу щоб, щоб ти, щоб ви, прошу`,
+      май на увазі, майте на увазі, важливо, правило, правила, вимога, вимагаю, не треба, не слід,
+      хочу щоб, щоб ти, щоб ви, прошу`,
     sample: 'Ніколи не пиши паролі в код.',
   },
   {
@@ -189,9 +245,9 @@ export const slavic: readonly Form[] = [
     kind: 'standing',
     language: 'uk',
     phrases: `
-      відтепер, віднині, надалі, з цього моменту, у майбутньому, в майбутньому, тепер, щоразу,
-      кожного разу, коли ти, коли ви, коли я, якщо ти, якщо ви, за замовчуванням, скрізь, всюди, у всіх,
-      в усіх, для всіх, у кожному, у кожній, постійно, весь час`,
+      відтепер, віднині, надалі, з цього моменту, у майбутньому, в майбутньому, щоразу, кожного разу,
+      коли ти, коли ви, коли я, якщо ти, якщо ви, за замовчуванням, скрізь, всюди, у всіх, в усіх,
+      для всіх, у кожному, у кожній, постійно, весь час`,
     sample: 'Відтепер пишемо українською.',
   },
   {
@@ -264,21 +320,50 @@ export const slavic: readonly Form[] = [
     language: 'uk',
     phrases: `
       був, була, було, були, вчора, минулого тижня, думав, думала, думаю, здається, виявилось,
-      спробував*`,
+      спробував*, *ав, *ив, *ала, *ила, *али, *или, *ився, *лася, *лися, *йшли, *йшов`,
     sample: 'Вчора сервер був повільний.',
+  },
+  {
+    kind: 'ever',
+    language: 'pl',
+    phrases: `
+      nigdy, zawsze`,
+    sample: 'Nigdy w piątek.',
+  },
+  {
+    kind: 'duty',
+    language: 'pl',
+    phrases: `
+      musi, muszą, musisz, musicie, należy, trzeba, powinien, powinna, powinno, powinny, powinieneś,
+      ma być, mają być`,
+    sample: 'Trzeba krótko.',
+  },
+  {
+    kind: 'subject',
+    language: 'pl',
+    phrases: `
+      ja, on, ona, ono, oni, one, my, mój, moja, moje, nasz, nasza, jego, jej, ich, ten, ta, to, te,
+      tam`,
+    sample: 'ja on',
+  },
+  {
+    kind: 'plain',
+    language: 'pl',
+    phrases: `
+      i, w, na, z, do, po, za, od, dla, nie, że, jak, ale, lub, albo, czy, się, jest, są, to, by, ze, o,
+      przy, co`,
+    sample: 'i w na',
   },
   {
     kind: 'rule',
     language: 'pl',
     phrases: `
-      nigdy, zawsze, musi, muszą, musisz, musicie, nie może, nie mogą, nie możesz, nie wolno,
-      pod żadnym pozorem, w żadnym wypadku, w żadnym razie, za żadne skarby, absolutnie, bezwzględnie,
-      koniecznie, stanowczo, kategorycznie, obowiązkow*, zabronion*, zakaz*, niedopuszczaln*,
-      niedozwolon*, bez wyjątku, bez wyjątków, upewnij*, zadbaj*, dopilnuj*, pamiętaj*, zapamiętaj*,
-      nie zapomnij*, nie zapominaj*, miej na uwadze, proszę pamiętać, weź pod uwagę, ważne, istotne,
-      konieczne, niezbędne, zasada, zasady, reguła, reguły, wymóg, wymaganie, wymagam, nalegam, należy,
-      trzeba, powinien, powinna, powinno, powinny, powinieneś, ma być, mają być, chcę żebyś, chcę aby,
-      chcę żeby, żebyś, abyś`,
+      nie może, nie mogą, nie możesz, nie wolno, pod żadnym pozorem, w żadnym wypadku, w żadnym razie,
+      za żadne skarby, absolutnie, bezwzględnie, koniecznie, stanowczo, kategorycznie, obowiązkow*,
+      zabronion*, zakaz*, niedopuszczaln*, niedozwolon*, bez wyjątku, bez wyjątków, upewnij*, zadbaj*,
+      dopilnuj*, pamiętaj*, zapamiętaj*, nie zapomnij*, nie zapominaj*, miej na uwadze, proszę pamiętać,
+      weź pod uwagę, ważne, istotne, konieczne, niezbędne, zasada, zasady, reguła, reguły, wymóg,
+      wymaganie, wymagam, nalegam, chcę żebyś, chcę aby, chcę żeby, żebyś, abyś`,
     sample: 'Nigdy nie zapisuj haseł w kodzie.',
   },
   {
@@ -354,8 +439,7 @@ export const slavic: readonly Form[] = [
     phrases: `
       właściwie, w zasadzie, nie czekaj, czekaj, chodziło mi, miałem na myśli, miałam na myśli,
       poprawka, korekta, zamiast tego, jednak, rozmyśliłem, zmieniłem zdanie, zmieniłam zdanie,
-      zmiana planów, zapomnij o, pomyliłem, pomyłka, błąd, źle, jak mówiłem, wracamy, wróćmy, a jednak,
-      teraz`,
+      zmiana planów, zapomnij o, pomyliłem, pomyłka, błąd, źle, jak mówiłem, wracamy, wróćmy, a jednak`,
     sample: 'Nie, czekaj, chodziło mi o czwartek.',
   },
   {
@@ -404,20 +488,48 @@ export const slavic: readonly Form[] = [
     language: 'pl',
     phrases: `
       był, była, było, były, wczoraj, w zeszłym tygodniu, myślałem, myślę, wydaje się, okazało się,
-      próbowałem`,
+      próbowałem, *łem, *łam, *liśmy, *łyśmy, *wał, *wała, *wali, *wało`,
     sample: 'Wczoraj serwer był wolny.',
+  },
+  {
+    kind: 'ever',
+    language: 'cs',
+    phrases: `
+      nikdy, vždy, vždycky`,
+    sample: 'Nikdy v pátek.',
+  },
+  {
+    kind: 'duty',
+    language: 'cs',
+    phrases: `
+      musí, musíš, musíte, musíme, je třeba, je potřeba, má být, mají být, měl by, měla by, měly by,
+      mělo by`,
+    sample: 'Je třeba psát krátce.',
+  },
+  {
+    kind: 'subject',
+    language: 'cs',
+    phrases: `
+      já, on, ona, ono, oni, my, můj, moje, má, náš, naše, jeho, její, jejich, ten, ta, to, ty, tam`,
+    sample: 'já on',
+  },
+  {
+    kind: 'plain',
+    language: 'cs',
+    phrases: `
+      a, v, na, z, do, po, za, od, pro, ne, že, jak, ale, nebo, se, si, je, jsou, by, ze, o, při, co, s,
+      k, jako, i`,
+    sample: 'a v na',
   },
   {
     kind: 'rule',
     language: 'cs',
     phrases: `
-      nikdy, vždy, vždycky, musí, musíš, musíte, musíme, nesmí, nesmíš, nesmíte, nesmějí,
-      v žádném případě, za žádných okolností, ani náhodou, rozhodně, bezpodmínečně, nutně, povinn*,
-      zakázán*, zakazuji, nepřípustn*, není dovoleno, není povoleno, bez výjimky, bez výjimek, ujisti*,
-      ujistěte*, dbej*, dohlédni*, pamatuj*, zapamatuj*, nezapomeň*, nezapomínej*, měj na paměti,
-      mějte na paměti, ber v úvahu, důležité, nezbytné, nutné, pravidlo, pravidla, požadavek, požaduji,
-      trvám na, je třeba, je potřeba, má být, mají být, měl bys, měl by, měla by, měly by, mělo by,
-      chci abys, chci aby, abys, abyste`,
+      nesmí, nesmíš, nesmíte, nesmějí, v žádném případě, za žádných okolností, ani náhodou, rozhodně,
+      bezpodmínečně, nutně, povinn*, zakázán*, zakazuji, nepřípustn*, není dovoleno, není povoleno,
+      bez výjimky, bez výjimek, ujisti*, ujistěte*, dbej*, dohlédni*, pamatuj*, zapamatuj*, nezapomeň*,
+      nezapomínej*, měj na paměti, mějte na paměti, ber v úvahu, důležité, nezbytné, nutné, pravidlo,
+      pravidla, požadavek, požaduji, trvám na, měl bys, chci abys, chci aby, abys, abyste`,
     sample: 'Nikdy nepiš hesla do kódu.',
   },
   {
@@ -489,7 +601,7 @@ export const slavic: readonly Form[] = [
     phrases: `
       vlastně, ve skutečnosti, ne počkej, počkej, myslel jsem, myslela jsem, oprava, místo toho,
       přece jen, rozmyslel*, změnil jsem názor, změna plánu, zapomeň na, spletl*, chyba, špatně,
-      jak jsem řekl, vraťme, zpátky k, nakonec, teď`,
+      jak jsem řekl, vraťme, zpátky k, nakonec`,
     sample: 'Ne, počkej, myslel jsem čtvrtek.',
   },
   {
@@ -536,15 +648,44 @@ export const slavic: readonly Form[] = [
     kind: 'telling',
     language: 'cs',
     phrases: `
-      byl, byla, bylo, byli, byly, včera, minulý týden, myslím, zdá se, ukázalo se, zkusil*`,
+      byl, byla, bylo, byli, byly, včera, minulý týden, myslím, zdá se, ukázalo se, zkusil*, jsme, jsem,
+      *vali, *val, *vala, říkal, *měl, *měla, *lezli, *šli, *šel, nespal, řekl`,
     sample: 'Včera byl server pomalý.',
+  },
+  {
+    kind: 'ever',
+    language: 'sk',
+    phrases: `
+      nikdy, vždy, vždycky`,
+    sample: 'Nikdy v piatok.',
+  },
+  {
+    kind: 'duty',
+    language: 'sk',
+    phrases: `
+      musí, musia`,
+    sample: 'Správa musí byť krátka.',
+  },
+  {
+    kind: 'subject',
+    language: 'sk',
+    phrases: `
+      ja, on, ona, my, môj, moja, náš, ten, tá, to`,
+    sample: 'ja on',
+  },
+  {
+    kind: 'plain',
+    language: 'sk',
+    phrases: `
+      a, v, na, z, do, po, za, od, pre, že, ako, ale, alebo, sa, si, je, sú, by, zo, o, pri, čo, s, k`,
+    sample: 'a v na',
   },
   {
     kind: 'rule',
     language: 'sk',
     phrases: `
-      nikdy, vždy, vždycky, musí, musia, nesmie, nesmú, v žiadnom prípade, za žiadnych okolností,
-      nezabudni, pamätaj, zakázané, dôležité, pravidlo`,
+      nesmie, nesmú, v žiadnom prípade, za žiadnych okolností, nezabudni, pamätaj, zakázané, dôležité,
+      pravidlo`,
     sample: 'Nikdy nepíš heslá do kódu.',
   },
   {
@@ -569,11 +710,39 @@ export const slavic: readonly Form[] = [
     sample: 'Vyberám druhú, poďme ďalej.',
   },
   {
+    kind: 'ever',
+    language: 'bg',
+    phrases: `
+      никога, винаги`,
+    sample: 'Никога в петък.',
+  },
+  {
+    kind: 'duty',
+    language: 'bg',
+    phrases: `
+      трябва`,
+    sample: 'Докладът трябва да е кратък.',
+  },
+  {
+    kind: 'subject',
+    language: 'bg',
+    phrases: `
+      аз, той, тя, то, ние, те, моят, моя, нашият, това, този, тази`,
+    sample: 'аз той',
+  },
+  {
+    kind: 'plain',
+    language: 'bg',
+    phrases: `
+      и, в, на, с, по, за, от, до, не, че, как, но, или, ако, да, се, е, са`,
+    sample: 'и в на',
+  },
+  {
     kind: 'rule',
     language: 'bg',
     phrases: `
-      никога, винаги, трябва, не трябва, задължително, в никакъв случай, при никакви, забранено,
-      не забравяй, помни, важно, правило, не може`,
+      не трябва, задължително, в никакъв случай, при никакви, забранено, не забравяй, помни, важно,
+      правило, не може`,
     sample: 'Никога не пиши пароли в кода.',
   },
   {
