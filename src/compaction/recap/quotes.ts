@@ -2,12 +2,12 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { handleOf } from '../handles.ts'
-import { isSaidByUser, toolNameOf, type Subject } from '../subject.ts'
+import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
-import { USER_CHARS_MAX } from './said.ts'
+import type { Unsaid } from './said.ts'
 import { thingsIn } from './things.ts'
 
 export type QuoteOptions = {
@@ -17,6 +17,8 @@ export type QuoteOptions = {
   readonly visible: readonly number[]
   /** What the messages name that is not in view. */
   readonly mentions: ReadonlyMap<string, Mention>
+  /** What of the user's messages stands in the recap already is not quoted. */
+  readonly unsaid: Unsaid
   readonly tokensMax: number
   /** Whether labels name the messages that are quoted. */
   readonly areNamed: boolean
@@ -102,7 +104,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   let ageTokens = 0
   for (const index of options.indexes.toReversed()) {
     if (chars > QUOTABLE_CHARS) break
-    const parts = quotableParts(subject, index)
+    const parts = quotableParts(subject, index, options.unsaid)
     const partChars = parts.reduce((sum, { text }) => sum + text.length, 0)
     const size = subject.sizes[index] ?? 0
     const passages = passagesOf(parts).map((passage) => ({
@@ -156,11 +158,11 @@ function readableParts(subject: Subject, index: number): Part[] {
   }))
 }
 
-/** What of a folded message may be quoted: what the user said stands elsewhere in a recap, but for what was cut there. */
-function quotableParts(subject: Subject, index: number): Part[] {
-  const parts = readableParts(subject, index)
-  if (!isSaidByUser(subject, index)) return parts
-  return parts.map(({ speaker, text }) => ({ speaker, text: text.slice(USER_CHARS_MAX) }))
+/** What of a folded message may be quoted: of what the user said that which stands nowhere else in the recap. */
+function quotableParts(subject: Subject, index: number, unsaid: Unsaid): Part[] {
+  const rest = unsaid.get(index)
+  if (rest !== undefined) return rest === '' ? [] : [{ speaker: 'user', text: withoutMiddle(rest) }]
+  return readableParts(subject, index)
 }
 
 /** A text as far as it is looked at: of a very long one the beginning and the end. */

@@ -10,7 +10,7 @@ import { headings } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
-import { writeSystem, writeUsers } from './said.ts'
+import { writeSystem, writeUsers, type Unsaid } from './said.ts'
 import { thingsIn } from './things.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -65,13 +65,15 @@ export function* recapOf(
   }
   yield
   writeSystem(subject, indexes, folded, writer)
-  writeUsers(subject, indexes, folded, writer, areNamed)
+  const unsaid = yield* writeUsers(subject, indexes, folded, cache, writer, areNamed)
+  yield
   yield* writeQuotesAndNames(
     subject,
     {
       indexes: [...indexes, ...beside.shortened],
       visible: beside.visible,
       said: beside.said,
+      unsaid,
       tokensMax: folded.tokensMax,
       areNamed,
     },
@@ -152,6 +154,7 @@ type Run = {
   readonly indexes: readonly number[]
   readonly visible: readonly number[]
   readonly said: readonly string[]
+  readonly unsaid: Unsaid
   readonly tokensMax: number
   readonly areNamed: boolean
 }
@@ -165,6 +168,7 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     indexes,
     visible,
     mentions,
+    unsaid: run.unsaid,
     areNamed: run.areNamed,
     tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
   })

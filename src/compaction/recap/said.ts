@@ -1,9 +1,13 @@
-import { parseMessage } from '../../conversation/parse.ts'
+import type { Steps } from '../../conversation/source.ts'
 import type { FoldedRun } from '../layout.ts'
 import { handleOf } from '../handles.ts'
-import { waterLevel } from '../passes/clip.ts'
+import type { MadeCache } from '../made-cache.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
+import { chooseWords, type Chosen } from './choose-words.ts'
 import { headings } from './headings.ts'
+import { textOf } from './heard.ts'
+import { newestOnSubject } from './newest.ts'
+import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
 import type { Writer } from './writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -27,66 +31,123 @@ export function writeSystem(
   }
 }
 
+/** What of the user's messages was not written, by their indexes; a message that is not in it was not written at all. */
+export type Unsaid = ReadonlyMap<number, string>
+
 /**
- * What the user said: nothing else in a conversation is as hard to find again. Short messages stand whole,
- * long ones, which are mostly pasted, give way first; of very many the oldest. What was said twice stands once.
- * `areNamed`: whether what was cut says by which name it can be read back.
+ * What the user said, word for word and in order: nothing else in a conversation is as hard to find again. All of
+ * it while it fits its share; else rules, decisions, preferences, corrections and answers first, short messages whole,
+ * long ones by such sentences. Of several on one subject the newest is marked. `areNamed`: whether what was cut says
+ * by which name it can be read back.
  */
-export function writeUsers(
+export function* writeUsers(
   subject: Subject,
   indexes: readonly number[],
-  folded: FoldedRun,
+  folded: Pick<FoldedRun, 'tokensMax'>,
+  cache: MadeCache,
   writer: Writer,
   areNamed: boolean,
-): void {
-  const { systemCount } = subject.structure
-  const nameOf = (index: number): string => (areNamed ? ` (${handleOf(index, systemCount)})` : '')
-  const shareTokens = Math.floor(folded.tokensMax * USERS_SHARE)
-  if (shareTokens < USER_TOKENS_MIN) return
-  const distinct = new Map<string | undefined, number>()
-  for (const index of indexes) {
-    if (isSaidByUser(subject, index)) distinct.set(subject.messages[index]?.facts.meaning, index)
+): Steps<Unsaid> {
+  const unsaid = new Map<number, string>()
+  const share = shareOf(subject, indexes)
+  const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
+  const tokensMax = Math.floor(roomTokens * share.ofDirectives)
+  if (tokensMax < USER_TOKENS_MIN) return unsaid
+  const messages = yield* userMessages(subject, indexes, cache)
+  const chosen = yield* chooseWords(subject, messages, {
+    tokensMax,
+    othersTokensMax: Math.floor(roomTokens * share.ofOthers),
+    shown: oneLine,
+    extraTokens: areNamed ? NAME_TOKENS : 0,
+  })
+  if (chosen.length === 0 || !writer.line(headings.users)) return unsaid
+  const marked = newestOf(chosen)
+  for (const { message, words } of chosen) {
+    const newest = words.some((one) => marked.has(one)) ? NEWEST : ''
+    const name = areNamed ? ` (${handleOf(message.index, subject.structure.systemCount)})` : ''
+    const { text, rest } = excerpt(message, words, name)
+    if (writer.line(`- ${newest}${text}`)) unsaid.set(message.index, rest)
+    yield
   }
-  const said = [...distinct.values()]
-    .sort((a, b) => a - b)
-    .slice(-Math.floor(shareTokens / USER_TOKENS_MIN))
-    .map((index) => ({
-      text: excerpt(textOf(subject, index), USER_CHARS_MAX, nameOf(index)),
-      name: nameOf(index),
-    }))
-    .filter(({ text }) => text !== '')
-  const sizes = said.map(({ text }) => subject.count(text) + LINE_TOKENS)
-  const level = waterLevel(sizes, shareTokens, USER_TOKENS_MIN)
-  if (said.length === 0 || !writer.line(headings.users)) return
-  for (const [position, { text, name }] of said.entries()) {
-    const size = sizes[position] ?? 0
-    const shown = size <= level ? text : excerpt(text, Math.floor((text.length * level) / size), name)
-    if (!writer.line(`- ${shown}`)) return
-  }
+  return unsaid
 }
 
 // --- internal ---
 
-/** The share of a recap that the user's own words take. */
-const USERS_SHARE = 0.2
-/** Of a longer message the rest may be quoted. */
-export const USER_CHARS_MAX = 1200
-/** Less than this of a message says nothing. */
-const USER_TOKENS_MIN = 16
-/** The dash and the break of a line. */
-const LINE_TOKENS = 2
+/** Stands before the newest of several directives on one subject. */
+const NEWEST = '(newest on this) '
 
-function textOf(subject: Subject, index: number): string {
-  const message = subject.messages[index]
-  return message === undefined ? '' : parseMessage(subject.source, message).text
+/** The share of a recap that the user's words take in a chat, and in a run of calls, whose names and passages are needed too. */
+const CHAT_SHARE = 0.9
+const RUN_SHARE = 0.5
+/** In such a run what is no directive takes no more than this. */
+const RUN_OTHERS_SHARE = 0.2
+
+/** Less than this of what was said says nothing. */
+const USER_TOKENS_MIN = 16
+
+/** The name of a message that was cut, about. */
+const NAME_TOKENS = 5
+
+type Share = { readonly ofDirectives: number; readonly ofOthers: number }
+
+/** By how much of the messages is talk, and not calls and what they printed. */
+function shareOf(subject: Subject, indexes: readonly number[]): Share {
+  let talkTokens = 0
+  let allTokens = 0
+  for (const index of indexes) {
+    const size = subject.sizes[index] ?? 0
+    const facts = subject.messages[index]?.facts
+    allTokens += size
+    const isTalk = facts?.role === 'assistant' ? facts.callIds.length === 0 : isSaidByUser(subject, index)
+    if (isTalk) talkTokens += size
+  }
+  const talk = allTokens === 0 ? 1 : talkTokens / allTokens
+  return {
+    ofDirectives: RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk,
+    ofOthers: RUN_OTHERS_SHARE + (CHAT_SHARE - RUN_OTHERS_SHARE) * talk,
+  }
 }
 
-/** A text's beginning, in one line; where that is not all of it, with its name. */
-function excerpt(text: string, charsMax: number, name: string): string {
-  const line = text
-    .slice(0, charsMax * 2)
-    .replace(/\s+/g, ' ')
-    .trim()
-  const isCut = line.length > charsMax || text.length > charsMax * 2
-  return isCut ? `${line.slice(0, charsMax)}…${name}` : line
+/** The newest of several pieces on one subject. */
+function newestOf(chosen: readonly Chosen[]): Set<UserWords> {
+  const directed = chosen.flatMap(({ message, words }) =>
+    words
+      .filter(({ isDirective }) => isDirective)
+      .map((one) => ({ one, text: message.text.slice(one.start, one.end), isCorrection: one.isCorrection })),
+  )
+  const newest = newestOnSubject(directed)
+  return new Set(directed.filter((_, place) => newest.has(place)).map(({ one }) => one))
+}
+
+/** Pieces of a message in one line, with a mark wherever something is missing, and what of it they leave. */
+function excerpt(
+  { text }: UserMessage,
+  words: readonly UserWords[],
+  name: string,
+): { readonly text: string; readonly rest: string } {
+  const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
+  let shown = ''
+  let rest = ''
+  let end = 0
+  for (const one of words) {
+    const between = text.slice(end, one.start)
+    const isGap = between.trim() !== ''
+    if (isGap) rest += `${between}\n`
+    shown +=
+      (isGap ? (shown === '' ? '… ' : ' … ') : shown === '' ? '' : ' ') +
+      oneLine(text.slice(one.start, one.end))
+    end = one.end
+  }
+  const after = text.slice(end)
+  const isCut = after.trim() !== ''
+  if (isCut) rest += after
+  const cut = isCut || rest !== '' ? name : ''
+  const answers = refersTo === null ? '' : ` (answers: ${refersTo})`
+  return { text: `${shown}${isCut ? '…' : ''}${cut}${answers}`, rest }
+}
+
+/** A text in one line, every other character as it was written. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, (blanks) => (blanks.length > 2 || /[\n\r]/.test(blanks) ? ' ' : blanks)).trim()
 }

@@ -1,0 +1,140 @@
+import type { Steps } from '../../conversation/source.ts'
+import type { Subject } from '../subject.ts'
+import { habitualShares } from './habits.ts'
+import type { UserMessage, UserWords } from './user-words.ts'
+
+/** The pieces of a message that are written, in their order. */
+export type Chosen = { readonly message: UserMessage; readonly words: readonly UserWords[] }
+
+export type ChoiceOptions = {
+  readonly tokensMax: number
+  /** How much of that may go to what is no directive, in tokens. */
+  readonly othersTokensMax: number
+  /** A piece as it will be written. */
+  readonly shown: (text: string) => string
+  /** What is written behind a message that was cut, in tokens. */
+  readonly extraTokens: number
+}
+
+/** All of what the user said where it fits; else the pieces that matter most for their size, as far as they do. */
+export function* chooseWords(
+  subject: Subject,
+  messages: readonly UserMessage[],
+  options: ChoiceOptions,
+): Steps<Chosen[]> {
+  const all = yield* wholeMessages(subject, messages, options)
+  if (all !== null) return all
+
+  const candidates = candidatesOf(subject, messages).sort((a, b) => b.worth - a.worth)
+  yield
+  const taken = new Map<UserMessage, UserWords[]>()
+  const texts = new Set<string>()
+  let left = options.tokensMax
+  let othersLeft = Math.min(left, options.othersTokensMax)
+  let misses = 0
+  let tried = 0
+  for (const { message, words, tokensAbout } of candidates) {
+    if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
+    const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
+    if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
+    const text = options.shown(message.text.slice(words.start, words.end))
+    if (texts.has(text)) continue
+    tried += 1
+    if (tried % TRIED_PER_STEP === 0) yield
+    const beside = taken.get(message)
+    const answers = words.refersTo === null ? '' : ` (answers: ${words.refersTo})`
+    const tokens =
+      subject.count(`\n- ${text}${answers}`) +
+      (beside === undefined ? CUT_TOKENS + options.extraTokens : CUT_TOKENS)
+    if (tokens > roomTokens) {
+      misses += 1
+      continue
+    }
+    left -= tokens
+    if (!words.isDirective) othersLeft -= tokens
+    texts.add(text)
+    if (beside === undefined) taken.set(message, [words])
+    else beside.push(words)
+  }
+  return [...taken]
+    .map(([message, words]) => ({ message, words: words.sort((a, b) => a.start - b.start) }))
+    .sort((a, b) => a.message.index - b.message.index)
+}
+
+// --- internal ---
+
+/** What does not fit is passed over, since something shorter may; after so many the share is full. */
+const MISSES_MAX = 20
+
+/** Less than this says nothing. */
+const PIECE_TOKENS_MIN = 6
+
+/** The share of a message is no count: what is a little too large by it may still fit. */
+const ABOUT_TOO_MUCH = 1.3
+
+/** Marks of what was left out, and of what is the newest on its subject. */
+const CUT_TOKENS = 3
+
+/** What every token of a piece counts against it. */
+const A_TOKEN = 0.06
+
+/** What a piece loses that stands again and again in the same words. */
+const HABIT = 3
+
+const TRIED_PER_STEP = 16
+
+type Candidate = {
+  readonly message: UserMessage
+  readonly words: UserWords
+  /** By its share of the message's characters: to rank by, not to count with. */
+  readonly tokensAbout: number
+  readonly worth: number
+}
+
+function candidatesOf(subject: Subject, messages: readonly UserMessage[]): Candidate[] {
+  const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
+  const habitual = habitualShares(
+    pieces.map(({ message, words }) => message.text.slice(words.start, words.end)),
+  )
+  return pieces.map(({ message, words }, place) => {
+    const perCharacter = (subject.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
+    const tokensAbout = (words.end - words.start) * perCharacter
+    const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[place] ?? 0)
+    return { message, words, tokensAbout, worth }
+  })
+}
+
+/** All messages, none of them cut; null where they do not fit. */
+function* wholeMessages(
+  subject: Subject,
+  messages: readonly UserMessage[],
+  { tokensMax, othersTokensMax, shown }: ChoiceOptions,
+): Steps<Chosen[] | null> {
+  const roomTokens = Math.min(tokensMax, othersTokensMax)
+  const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
+  if (sizesAbout > roomTokens * ABOUT_TOO_MUCH) return null
+  let left = roomTokens
+  const all: Chosen[] = []
+  for (const message of messages) {
+    const { index, text, words } = message
+    const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
+    left -=
+      subject.count(`\n- ${shown(text)}${refersTo === null ? '' : ` (answers: ${refersTo})`}`) + CUT_TOKENS
+    if (left < 0) return null
+    const isDirective = words.some((one) => one.isDirective)
+    const isCorrection = words.some((one) => one.isCorrection)
+    const whole = {
+      index,
+      start: 0,
+      end: text.length,
+      position: 0,
+      score: 0,
+      isDirective,
+      isCorrection,
+      refersTo,
+    }
+    all.push({ message, words: [whole] })
+    yield
+  }
+  return all
+}

@@ -1,0 +1,81 @@
+import { parseJsonText } from '../../conversation/json-value.ts'
+import { parseMessage } from '../../conversation/parse.ts'
+import type { MadeCache } from '../made-cache.ts'
+import type { Subject } from '../subject.ts'
+import { directiveOf } from './directive.ts'
+import { languagesIn } from './forms/match.ts'
+import { sentencesOf } from './sentences.ts'
+
+/** A sentence of a user's message, and what it looks like. */
+export type Heard = {
+  readonly start: number
+  readonly end: number
+  readonly score: number
+  readonly isCorrection: boolean
+}
+
+/** The text of a message. */
+export function textOf(subject: Subject, index: number): string {
+  const message = subject.messages[index]
+  return message === undefined ? '' : parseMessage(subject.source, message).text
+}
+
+/** The sentences of a user's message, each judged. Found once for each message. */
+export function heardIn(subject: Subject, index: number, text: string, cache: MadeCache): readonly Heard[] {
+  const key = `heard:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
+  const known = cache.get(key)?.text ?? null
+  if (known !== null) return readHeard(known)
+  const sentences = sentencesOf(text)
+  const written = sentences.map(({ start, end }) => text.slice(start, end)).join('\n')
+  const around = languagesIn(written.slice(0, AROUND_CHARS))
+  const heard = besideEachOther(
+    sentences.map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end), around) })),
+    text,
+  )
+  const fields = heard.map(({ start, end, score, isCorrection }) => [start, end, score, Number(isCorrection)])
+  cache.set(key, { text: JSON.stringify(fields), tokens: 0, how: null })
+  return heard
+}
+
+// --- internal ---
+
+/** So much of a message tells its language. */
+const AROUND_CHARS = 2000
+
+/** What a sentence gains by a neighbour that looks like a directive: "I hate semicolons. Leave them out." */
+const NEIGHBOUR_SHARE = 0.25
+
+/** What a line of a list gains by the line above the list. */
+const HEADING_SHARE = 0.5
+
+function besideEachOther(heard: readonly Heard[], text: string): Heard[] {
+  let heading = 0
+  return heard.map((sentence, place) => {
+    const { start, end, score } = sentence
+    const isItem = itemBegin.test(text.slice(start, start + 8))
+    if (!isItem) heading = /[:：]$/.test(text.slice(start, end)) ? Math.max(0, score) : 0
+    const neighbours = [heard[place - 1], heard[place + 1]].map((other) => Math.max(0, other?.score ?? 0))
+    const gain = Math.max(NEIGHBOUR_SHARE * Math.max(...neighbours), isItem ? HEADING_SHARE * heading : 0)
+    return { ...sentence, score: Math.round((score + gain) * 100) / 100 }
+  })
+}
+
+const itemBegin = /^(?:[-*•–+]|\d{1,3}[.)])\s/
+
+/** What `heardIn` put into the cache. */
+function readHeard(json: string): Heard[] {
+  const rows = parseJsonText(json)
+  if (!Array.isArray(rows)) return []
+  return rows.flatMap((row: unknown) =>
+    Array.isArray(row)
+      ? [
+          {
+            start: Number(row[0]),
+            end: Number(row[1]),
+            score: Number(row[2]),
+            isCorrection: row[3] === 1,
+          },
+        ]
+      : [],
+  )
+}

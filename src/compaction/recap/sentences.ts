@@ -1,0 +1,142 @@
+/** Where a sentence stands in a text. */
+export type Sentence = { readonly start: number; readonly end: number }
+
+/**
+ * The sentences of a text that somebody wrote by hand, in their order: lines, cut where a sentence ends. Fenced code,
+ * lines that look like code, data or a log, and what lies beyond the bounds are left out: nobody gives orders there.
+ */
+export function sentencesOf(text: string): Sentence[] {
+  const sentences: Sentence[] = []
+  let fence = ''
+  for (const line of linesOf(text)) {
+    const written = text.slice(line.start, line.end)
+    const mark = fenceMark.exec(written)?.[1] ?? ''
+    if (mark !== '' && (fence === '' || mark.startsWith(fence))) {
+      fence = fence === '' ? mark.slice(0, FENCE_CHARS) : ''
+      continue
+    }
+    if (fence !== '' || !isWriting(written)) continue
+    for (const { start, end } of cutsOf(written)) {
+      sentences.push({ start: line.start + start, end: line.start + end })
+      if (sentences.length >= SENTENCES_MAX) return sentences
+    }
+  }
+  return sentences
+}
+
+// --- internal ---
+
+/** Nobody writes so many by hand in one message. */
+const SENTENCES_MAX = 400
+
+/** Of a longer text only the beginning and the end are looked at: the rest was pasted. */
+const LOOKED_AT_CHARS = 40_000
+
+/** A longer line is data. */
+const LINE_CHARS_MAX = 6000
+
+/** A longer sentence is cut further: it is a list, or was written without full stops. */
+const SENTENCE_CHARS_MAX = 360
+
+const FENCE_CHARS = 3
+
+const fenceMark = /^\s{0,8}(`{3,8}|~{3,8})/
+
+function* linesOf(text: string): Generator<Sentence, void, void> {
+  const half = LOOKED_AT_CHARS / 2
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start)
+    const end = found === -1 ? text.length : found
+    yield { start, end }
+    start = end + 1
+    if (start > half && start < text.length - half) start = text.length - half
+  }
+}
+
+const logLike =
+  /^\s*(?:\d{4}-\d\d-\d\d|\[?\d{1,2}:\d\d:\d\d|at [\w$.<>]+ ?\(|(?:trace|debug|info|warn|warning|error|fatal)[\]:| ]|[$>%#] ?\w+ -|\$ |>>> |[{}[\]<|@+]|diff --git|File "|Traceback|import [\w{*"']|from [\w.]+ import |(?:def|class|function|const|let|var|return|public|private|if|for|while) ?[\w$]* ?[({=:]|#include|SELECT |INSERT |UPDATE |CREATE |\/\/|\/\*|\* @)/i
+const codeEnd = /[{};]\s*$|=>|\)\s*:\s*$|<\/\w/
+
+/** Whether a line looks written by hand: mostly letters and the marks of sentences. */
+function isWriting(line: string): boolean {
+  if (line.length > LINE_CHARS_MAX || !/\p{L}/u.test(line)) return false
+  if (logLike.test(line.slice(0, 80)) || codeEnd.test(line.slice(-200))) return false
+  let other = 0
+  let spaces = 0
+  for (const character of line) {
+    if (isSpace.test(character)) spaces += 1
+    else if (!isWritten.test(character)) other += 1
+  }
+  return other <= Math.max(4, (line.length - spaces) * OTHER_SHARE_MAX)
+}
+
+/** Of the characters of a written line at most this share are neither letters nor the marks of sentences. */
+const OTHER_SHARE_MAX = 0.2
+
+const isSpace = /\s/
+const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿]/u
+
+function* cutsOf(line: string): Generator<Sentence, void, void> {
+  let start = 0
+  for (const match of line.matchAll(sentenceEnd)) {
+    const end = match.index + match[0].length
+    if (!isEnd(line, start, match.index, end)) continue
+    yield* shortened(line, start, end)
+    start = end
+  }
+  yield* shortened(line, start, line.length)
+}
+
+/** What ends a sentence, with the quotation marks and brackets that close behind it. */
+const sentenceEnd = /[.!?…]{1,4}["'”’)\]*_]{0,3}(?=\s)|[。！？؟।]{1,3}["'”’」』）]{0,2}/gu
+
+const noSpaceNeeded = /[。！？؟।]/
+const beginsSmall = /^\s+["'“(]?\p{Ll}/u
+
+/** Whether a sentence ends there, and not a word that was shortened, or a number of a list. */
+function isEnd(line: string, start: number, mark: number, end: number): boolean {
+  if (noSpaceNeeded.test(line.charAt(mark)) || line.charAt(mark) !== '.' || end - mark > 1) return true
+  const before = /\S{0,12}$/.exec(line.slice(Math.max(start, mark - 12), mark))?.[0] ?? ''
+  if (/^(?:\p{L}|\d{1,3})$/u.test(before) || before.includes('.') || shortenings.has(before.toLowerCase()))
+    return false
+  return !beginsSmall.test(line.slice(end, end + 4)) || mark - start > SMALL_CHARS_MIN
+}
+
+/** Where nobody writes capitals, a sentence that is as long as this ends at a full stop. */
+const SMALL_CHARS_MIN = 60
+
+const shortenings = new Set(
+  `mr mrs ms dr prof st nr no vs etc approx max min incl excl resp dept fig bzw ca inkl usw sog evtl ggf ggfs vgl
+  str tel bspw exkl sr sra srta dra ej pág núm av mme mlle ex env cf art ing sig dott ecc pag es им др пр напр
+  руб стр тыс np itp itd tzn tj ok ul např tzv atd apod vb örn dll dsb`.split(/\s+/),
+)
+
+/** A sentence without blanks around it; one that is too long in pieces that end between words. */
+function* shortened(line: string, from: number, to: number): Generator<Sentence, void, void> {
+  let start = from
+  while (to - start > SENTENCE_CHARS_MAX) {
+    const within = line.slice(start, start + SENTENCE_CHARS_MAX)
+    const cut = lastCut(within)
+    yield* trimmed(line, start, start + cut)
+    start += cut
+  }
+  yield* trimmed(line, start, to)
+}
+
+/** Where a piece ends at best: behind a mark, else between two words, else where it has to. */
+function lastCut(within: string): number {
+  let cut = 0
+  for (const match of within.matchAll(/[.!?;:,、，；：](?=\s|$)|[、，；：]/g)) cut = match.index + 1
+  if (cut > within.length / 2) return cut
+  const blank = within.lastIndexOf(' ')
+  if (blank > within.length / 2) return blank
+  // No half of a character is left behind.
+  return /[\ud800-\udbff]$/.test(within) ? within.length - 1 : within.length
+}
+
+function* trimmed(line: string, from: number, to: number): Generator<Sentence, void, void> {
+  const written = line.slice(from, to)
+  const start = from + (written.length - written.trimStart().length)
+  const end = from + written.trimEnd().length
+  if (end > start) yield { start, end }
+}

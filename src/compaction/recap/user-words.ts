@@ -1,0 +1,174 @@
+import type { Steps } from '../../conversation/source.ts'
+import type { MadeCache } from '../made-cache.ts'
+import { isSaidByUser, type Subject } from '../subject.ts'
+import { DIRECTIVE_SCORE } from './directive.ts'
+import { heardIn, textOf, type Heard } from './heard.ts'
+import { machineWritten } from './machine-output.ts'
+import { lastQuestion, referredIn } from './referred.ts'
+
+/** A piece of a user's message that may be written: a sentence, or all of a short message. */
+export type UserWords = {
+  readonly index: number
+  /** Where it stands in the message's text. */
+  readonly start: number
+  readonly end: number
+  /** Which sentence of its message it is; consecutive ones are written as one run. */
+  readonly position: number
+  /** How much it looks like something that is to hold later on. */
+  readonly score: number
+  readonly isDirective: boolean
+  readonly isCorrection: boolean
+  /** What it answers, where it is a short answer; else null. */
+  readonly refersTo: string | null
+}
+
+/** What a user said in one message. */
+export type UserMessage = {
+  readonly index: number
+  readonly text: string
+  /** In the order in which they stand there. */
+  readonly words: readonly UserWords[]
+}
+
+/**
+ * What the user said in these messages, each distinct one once, at its newest place, cut into pieces that are
+ * judged one by one: by their form, and by what stands around them. Rules are laid down early, they answer a question,
+ * and a short answer follows, as "noted" does. What a program wrote has to speak up to be heard.
+ */
+export function* userMessages(
+  subject: Subject,
+  indexes: readonly number[],
+  cache: MadeCache,
+): Steps<UserMessage[]> {
+  const distinct = new Map<string | undefined, number>()
+  for (const index of indexes)
+    if (isSaidByUser(subject, index)) distinct.set(subject.messages[index]?.facts.meaning, index)
+  const said = [...distinct.values()].sort((a, b) => a - b)
+  const texts: string[] = []
+  for (const index of said) {
+    texts.push(textOf(subject, index))
+    if (texts.length % TEXTS_PER_STEP === 0) yield
+  }
+  const byMachine = machineWritten(texts)
+  const folded = new Set(indexes)
+  const replyTokens = meanReplyTokens(subject, indexes)
+  const messages: UserMessage[] = []
+  let order = 0
+  for (const [place, index] of said.entries()) {
+    const text = texts[place] ?? ''
+    if (text.trim() === '') continue
+    const heard = heardIn(subject, index, text, cache)
+    const isMachines = byMachine[place] === true
+    const gain = isMachines
+      ? MACHINE
+      : EARLY * 0.5 ** (order / EARLY_HALF) +
+        LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
+        (isNoted(subject, index, folded, replyTokens) ? NOTED : 0)
+    const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, text)
+    messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
+    if (!isMachines) order += 1
+    yield
+  }
+  return messages
+}
+
+// --- internal ---
+
+const TEXTS_PER_STEP = 64
+
+/** What the first message of a user's gains; a few messages later half of it is left. */
+const EARLY = 3.5
+const EARLY_HALF = 10
+
+/** What the newest one gains. */
+const LATE = 1
+const LATE_HALF = 4
+
+/** The reply to a rule is a word or two; to a question it is long. */
+const NOTED = 1.5
+const NOTED_TOKENS_MAX = 60
+const NOTED_SHARE_MAX = 0.4
+
+/** What a short answer to a question of the assistant's gains. */
+const ANSWERED = 2
+
+/** What is printed speaks of rules, too: it has to look like one beyond doubt. */
+const MACHINE = -2
+
+/** Up to here a message stands whole or not at all. */
+const SHORT_CHARS_MAX = 120
+
+/** A longer answer says by itself what it is about. */
+const ANSWER_CHARS_MAX = 120
+
+/** So much of a message tells what it was, where no sentence of it is worth more. */
+const BEGINNING_CHARS = 160
+const BEGINNING_SCORE = -2
+
+type Judged = {
+  readonly index: number
+  readonly text: string
+  readonly heard: readonly Heard[]
+  readonly gain: number
+  readonly isMachines: boolean
+  /** What the message before it asks or offers, where it is an answer; else null. */
+  readonly answered: { readonly isAsked: boolean; readonly refersTo: string | null } | null
+}
+
+function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): UserWords[] {
+  const common = { index, refersTo: answered?.refersTo ?? null }
+  const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
+  if (text.length <= SHORT_CHARS_MAX && !isMachines) {
+    const isQuestion = heard.length > 0 && best < 0
+    const score = best + gain + (answered?.isAsked === true && !isQuestion ? ANSWERED : 0)
+    const isDirective = best >= DIRECTIVE_SCORE || (answered?.refersTo ?? null) !== null
+    const isCorrection = heard.some((sentence) => sentence.isCorrection)
+    return [{ ...common, start: 0, end: text.length, position: 0, score, isDirective, isCorrection }]
+  }
+  const words = heard.map(({ start, end, score, isCorrection }, position) => ({
+    ...common,
+    start,
+    end,
+    position,
+    score: score + gain,
+    isDirective: score >= DIRECTIVE_SCORE,
+    isCorrection,
+  }))
+  if (isMachines) return words.filter(({ isDirective }) => isDirective)
+  const [first] = words
+  if (first !== undefined && first.start < BEGINNING_CHARS)
+    return [{ ...first, score: Math.max(first.score, BEGINNING_SCORE) }, ...words.slice(1)]
+  const start = text.length - text.trimStart().length
+  const end = Math.min(first?.start ?? text.length, start + BEGINNING_CHARS)
+  const beginning = {
+    start,
+    end,
+    position: -1,
+    score: BEGINNING_SCORE,
+    isDirective: false,
+    isCorrection: false,
+  }
+  return [{ ...common, ...beginning }, ...words]
+}
+
+/** What a message answers if it is short: the message before it, where the assistant said that. */
+function answeredBy(subject: Subject, index: number, text: string): Judged['answered'] {
+  const before = subject.messages[index - 1]?.facts
+  if (text.length > ANSWER_CHARS_MAX || before?.role !== 'assistant' || before.callIds.length > 0) return null
+  const asked = textOf(subject, index - 1)
+  const refersTo = /[?？؟]\s*$/.test(text) ? null : referredIn(text, asked)
+  return { isAsked: lastQuestion(asked) !== null, refersTo }
+}
+
+function meanReplyTokens(subject: Subject, indexes: readonly number[]): number {
+  const replies = indexes.filter((index) => subject.messages[index]?.facts.role === 'assistant')
+  return replies.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0) / Math.max(1, replies.length)
+}
+
+/** Whether the assistant's reply to a message is short beside its others. */
+function isNoted(subject: Subject, index: number, folded: ReadonlySet<number>, replyTokens: number): boolean {
+  const reply = subject.messages[index + 1]?.facts
+  if (!folded.has(index + 1) || reply?.role !== 'assistant' || reply.callIds.length > 0) return false
+  const tokens = subject.sizes[index + 1] ?? 0
+  return tokens <= NOTED_TOKENS_MAX && tokens <= replyTokens * NOTED_SHARE_MAX
+}
