@@ -39,7 +39,7 @@ export type Shares = {
   readonly recentMin: number
   /** Where a further message would leave no room for what comes before it in right. */
   readonly recentMax: number
-  /** How much of them a profile may keep by number, beside a newest user message. */
+  /** How much of them a profile may keep by number: half of the room beside the newest round. */
   readonly keptMax: number
   readonly recapMin: number
   readonly recapMax: number
@@ -68,7 +68,7 @@ export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
   )
   const keptMax = Math.max(
     recentMin,
-    Math.min(Math.floor(room * SHARE.newestRound) + newestUser, newest + left - recapMin),
+    Math.min(Math.floor(room * SHARE.newestRound) + newest, newest + left - recapMin),
   )
   // What nobody needs goes to the task first, then to the latest user message.
   let spare = Math.max(0, left - (recentMin - newest) - recapMax)

@@ -32,6 +32,12 @@ describe('a folded view', () => {
       'user: The latest',
       'recap',
       'assistant',
+      'tool: result of b13',
+      'assistant',
+      'tool: result of b14',
+      'assistant',
+      'tool: result of b15',
+      'assistant',
       'tool: result of b16',
       'assistant',
       'tool: result of b17',
@@ -56,7 +62,7 @@ describe('a folded view', () => {
 
   test('has its kept messages in the client’s own bytes', () => {
     const { texts } = send(conversation, { budgetTokens: 3000 })
-    const own = [...conversation.slice(0, 2), user('The latest.'), ...conversation.slice(-8)]
+    const own = [...conversation.slice(0, 2), user('The latest.'), ...conversation.slice(-14)]
     expect(texts.filter((text) => !text.includes('<conversation-recap>'))).toEqual(
       own.map((message) => JSON.stringify(message)),
     )

@@ -30,8 +30,6 @@ describe('an agent with results of 2,100 tokens', () => {
     const shown = received.messages.filter(({ text }) => text.includes('of this result was left out'))
     expect(shown.length).toBeGreaterThan(20)
     expect(shown.filter(({ text }) => text.length > 1_600)).toEqual([])
-    expect(shown.map(({ raw }) => raw)).toContain(received.raw[5])
-    expect(received.raw[3]).toBe(JSON.stringify(small[1]))
     expect(received.raw.slice(-10)).toEqual(rawOf(conversation.slice(-10)))
     expect(received.sentTokens).toBeLessThanOrEqual(50_000)
   })
