@@ -27,13 +27,14 @@ export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): G
   const grownTokens = prompt.ownTokens - (since?.ownTokens ?? 0)
   const ratio = (prompt.promptTokens - (since?.promptTokens ?? 0)) / grownTokens
   if (grownTokens <= 0 || ratio < ratioMin || ratio > ratioMax) return growth
-  const isSmall = grownTokens < unanchoredTokensMin
-  const weighed = since === null && isSmall ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
+  const weighed = since === null ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
+  // A large prompt tells enough to let go of the guess; the first growth then outweighs it.
+  const said = since === null && grownTokens >= unanchoredTokensMin ? growth.startingTokens : weighed
   const kept = 0.5 ** (weighed / halfLifeTokens)
   return {
     promptTokens: growth.promptTokens * kept + weighed * ratio,
     ownTokens: growth.ownTokens * kept + weighed,
-    startingTokens: Math.max(0, growth.startingTokens - weighed),
+    startingTokens: Math.max(0, growth.startingTokens - said),
   }
 }
 
