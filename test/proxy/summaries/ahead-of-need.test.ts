@@ -45,7 +45,7 @@ describe('a summary is there before it is needed', () => {
 
   test('between two strides views only grow at their end, whatever is being summarised (P5)', async () => {
     await using stand = await summaryStand()
-    const turns = await stand.agent(long).turns(24, { pause: stand.model.quiet })
+    const turns = await stand.agent(long).turns(25, { pause: stand.model.quiet })
     let strides = 0
     for (const [index, { received }] of turns.entries()) {
       const before = turns[index - 1]?.received ?? []
@@ -59,13 +59,13 @@ describe('a summary is there before it is needed', () => {
   // After 256 requests it was not found any more: another was asked for, at another frontier.
   test('it waits for its stride however many requests that takes', async () => {
     await using stand = await summaryStand({
-      windowTokens: 64_000,
+      windowTokens: 40_000,
       script: completion('fine'),
-      profile: { trigger: 0.9, summary: { at: 0.2 } },
+      profile: { summary: { at: 0.2 } },
     })
     const agent = stand.agent({ roundTokens: 31 })
     const bypassed = { headers: { 'x-foldgate-bypass': '1' } }
-    await agent.turns(230, bypassed)
+    await agent.turns(320, bypassed)
     await turnsUntil(agent, isPending)
     await stand.model.quiet()
     for (let part = 0; part < 3; part += 1) {

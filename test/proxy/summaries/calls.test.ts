@@ -3,7 +3,7 @@ import { isObject } from '../../../src/demo/wire-message.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { SummaryCall } from '../../support/summary-model.ts'
 import type { AgentOptions } from './growing-agent.ts'
-import { keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
+import { countedAlike, keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { isCompacted, isPending, summariesIn, turnsUntil } from './turns-until.ts'
 
 const long = { roundTokens: 1000 }
@@ -52,7 +52,7 @@ describe('how summaries are asked for', () => {
     { system_prompt: 'In short, please.' },
   ])('other settings make other summaries: none is taken for one of %j', async (changed) => {
     const store = keptOpen(openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 }))
-    await using stand = await summaryStand({ store })
+    await using stand = await summaryStand({ store, profile: { window: countedAlike } })
     const agent = stand.agent(long)
     await turnsUntil(agent, isPending, { pause: stand.model.quiet })
     expect((await agent.again()).summary).toBe('ready')

@@ -17,7 +17,7 @@ describe('a client that leaves', () => {
       await using stand = await summaryStand({ model: { quality }, profile })
       const agent = stand.agent(long)
       if (mode === 'background') await turnsUntil(agent, isPending)
-      else await agent.turns(6)
+      else await agent.turns(7)
 
       const leaving = new AbortController()
       const gone = agent.turn({ signal: leaving.signal })

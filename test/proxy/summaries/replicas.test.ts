@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { keptOpen, summaryStand } from './summary-stand.ts'
+import { countedAlike, keptOpen, summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 
 const long = { roundTokens: 1000 }
@@ -111,10 +111,14 @@ describe('replicas on one store', () => {
 
   // Where one request had begun the summary between another's two questions to the store, the other was told of none.
   test('fifty at once ask for one ahead of need', async () => {
-    await using stand = await summaryStand({ store: unevenStore(), model: { delayMs: 40 } })
+    await using stand = await summaryStand({
+      store: unevenStore(),
+      model: { delayMs: 40 },
+      profile: { window: countedAlike },
+    })
     const other = await stand.replica()
     const agent = stand.agent(long)
-    await agent.turns(5)
+    await agent.turns(6)
     await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
     const asking = await fifty(agent, [stand.url, other.url])
     for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
@@ -132,12 +136,12 @@ describe('replicas on one store', () => {
     await using stand = await summaryStand({
       store: openStore(),
       model: { delayMs: 40 },
-      profile: { summary: { mode: 'blocking' } },
+      profile: { window: countedAlike, summary: { mode: 'blocking' } },
     })
     const other = await stand.replica()
     const agent = stand.agent(long)
     const urls = [stand.url, other.url]
-    await agent.turns(6)
+    await agent.turns(7)
     // Both replicas have seen that this client is accepted.
     await agent.again({ url: other.url })
     await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })

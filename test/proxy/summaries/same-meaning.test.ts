@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import type { AgentOptions } from './growing-agent.ts'
-import { keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
+import { countedAlike, keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { summariesIn } from './turns-until.ts'
 
 const TURNS = 14
@@ -113,9 +113,9 @@ describe('what means the same is summarised once', async () => {
   })
 
   test('without such a header another token is somebody else, who finds nothing', async () => {
-    await using stand = await summaryStand()
+    await using stand = await summaryStand({ profile: { window: countedAlike } })
     const agent = stand.agent(long)
-    await agent.turns(6, { pause: stand.model.quiet })
+    await agent.turns(7, { pause: stand.model.quiet })
     const calls = stand.model.calls.length
     const stranger = await agent.again({ headers: { authorization: 'Bearer somebody-else' } })
     expect(calls).toBe(1)
@@ -151,7 +151,7 @@ describe('two keys never share a summary', () => {
     }
     await using stand = await summaryStand({ store, settings, env: { ADA: 'old', BEN: 'ben' } })
     const agent = stand.agent({ ...long, authorization: 'Bearer old' })
-    const turns = await agent.turns(7, { pause: stand.model.quiet })
+    const turns = await agent.turns(8, { pause: stand.model.quiet })
     const renewed = await stand.replica({ store, settings, env: { ADA: 'new', BEN: 'ben' } })
     const again = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer new' } })
     expect(summariesIn(again)).toHaveLength(1)

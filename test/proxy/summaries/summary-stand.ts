@@ -89,6 +89,12 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
   }
 }
 
+/**
+ * The stand's usual window, with what its upstream counts known from the beginning: whoever has not learnt it yet, as
+ * another replica or under another key, reaches a stride at the same request.
+ */
+export const countedAlike = { tokens: 8000, output_reserve: 1000, ratio: 1 }
+
 /** A store that outlives the Foldgates before it, as a file or a Redis does: for restarts and replicas. */
 export function keptOpen(store: Store): Store {
   return { ...store, close: async () => {} }
