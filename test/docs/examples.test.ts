@@ -24,7 +24,7 @@ test('the example of settings and its profile are valid, as the start reads them
       findWindow({ settings, proxies, nowMs: Date.now }, profile, model),
   })
   expect(text).toContain('profile  small-qwen')
-  expect(text).toContain('16384 tokens')
+  expect(text).toContain('16,384 tokens')
 })
 
 test.each(['README.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(

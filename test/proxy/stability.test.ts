@@ -11,6 +11,8 @@ import { chatOf, postChat, rawMessages, type ChatReply } from './post-chat.ts'
 const profile = { window: { tokens: 12_000, output_reserve: 1_024 } }
 const run = longRun(70, 11)
 const tools = [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }]
+/** What a client may change half-way: its tools, and how long an answer may be. */
+const other = { tools, max_tokens: 1_020 }
 
 /** A Foldgate before an upstream of its own that accepts everything. */
 async function stand(options: Partial<FoldgateOptions> = {}) {
@@ -165,15 +167,29 @@ describe('the same conversation gives the same bytes (P6)', () => {
     }
   })
 
-  test('after the tools and the output limit changed half-way: what lies in the past stays', async () => {
-    await using warm = await stand()
+  test('on the same records after the tools and the output limit changed half-way: what lies in the past stays', async () => {
+    const store = openStore()
+    await using one = await stand({ store })
+    await using two = await stand({ store: { ...store, close: async () => {} } })
     const points = [...growing(run)]
     let before: readonly string[] = []
-    for (const messages of points.slice(0, 50)) before = (await warm.send(messages)).raw
-    const changed = { tools, max_tokens: 1_020 }
-    expect(startsWith((await warm.send(points[49] ?? [], {}, changed)).raw, before)).toBe(true)
+    for (const messages of points.slice(0, 50)) before = (await one.send(messages)).raw
+    const changed = (await two.send(points[49] ?? [], {}, other)).raw
+    expect(changed).toEqual(before)
+    expect((await one.send(points[49] ?? [], {}, other)).raw).toEqual(changed)
+    const next = (await two.send(points[50] ?? [], {}, other)).raw
+    expect((await one.send(points[50] ?? [], {}, other)).raw).toEqual(next)
+  })
+
+  test('without records after they changed: another past once, the same in each process, and on record from then on', async () => {
+    const points = [...growing(run)]
     await using cold = await stand()
-    expect(startsWith((await cold.send(points[49] ?? [], {}, changed)).raw, before)).toBe(true)
+    await using another = await stand()
+    const derived = (await cold.send(points[49] ?? [], {}, other)).raw
+    expect((await another.send(points[49] ?? [], {}, other)).raw).toEqual(derived)
+    // With the numbers of before, too: now it is on record.
+    expect((await cold.send(points[49] ?? [])).raw).toEqual(derived)
+    expect(startsWith((await cold.send(points[50] ?? [])).raw, derived)).toBe(true)
   })
 
   test('a clock in the system prompt moves no frontier', async () => {

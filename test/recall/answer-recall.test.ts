@@ -35,8 +35,8 @@ describe('a list', () => {
 
   test('says what became of what was shortened', () => {
     const conversation = [user('Mend the queue.'), ...rounds('b', 30, 300)]
-    expect(ask(held(conversation, 6000), {})).toMatch(
-      /\n#3 \[from read_file\] cleared, \d+ tokens: result of b0/,
+    expect(ask(held(conversation, 11_000), {})).toMatch(
+      /\n#\d+ \[from read_file\] left out, \d+ tokens: result of b\d/,
     )
   })
 

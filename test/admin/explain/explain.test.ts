@@ -143,7 +143,9 @@ describe('what is too long', () => {
   })
 
   test('is told apart from what is joined into one message', async () => {
-    const told = await asked(long, { profiles: { default: { window, template: 'strict' } } })
+    // Task, recap and the user's latest message meet before the newest rounds.
+    const body = { ...long, messages: [...long.messages, ...rounds('b', 20, 1200)] }
+    const told = await asked(body, { profiles: { default: { window, template: 'strict' } } })
     const { tokens, would, messages } = told
     expect(messages.map(({ treatment }) => treatment)).toContain('joined')
     expect(tokens.sent.total).toBe(would.sent_tokens)

@@ -8,20 +8,19 @@ export function words(label: string, tokens: number): string {
 }
 
 /**
- * A system message of nearly a sixteenth of the window, and the task. Thresholds are reckoned with what stands
- * around a conversation, and with the reply's reserve, rounded up to sixteenths (docs/decisions/nominal-numbers.md):
- * so, and with a reply of `replyTokens`, the rounding takes nothing and figures are what a profile says.
+ * A system message and the task. The system message takes a small share of the window, as does the reply's limit: what
+ * stands around a conversation is part of what thresholds are reckoned with.
  */
 export function openingFor(windowTokens: number): readonly object[] {
   return [
-    system(words('You repair programs', windowTokens / SIXTEENTHS - ROUNDING_TOKENS)),
+    system(words('You repair programs', windowTokens * AROUND_SHARE)),
     user('Repair the nightly run of build 7c1f09ab.'),
   ]
 }
 
-/** A reply limit of a sixteenth of the window. */
+/** The reply's limit, as small a share of the window. */
 export function replyTokens(windowTokens: number): number {
-  return windowTokens / SIXTEENTHS
+  return windowTokens * AROUND_SHARE
 }
 
 /** The assistant thinking aloud and the user answering, in messages of so many tokens, up to so many in all. */
@@ -82,10 +81,8 @@ export async function grownToShare(
 
 // --- internal ---
 
-const SIXTEENTHS = 16
-
-/** What the rounding may take after all. */
-const ROUNDING_TOKENS = 100
+/** What the system message takes of a window, and what a reply may. */
+const AROUND_SHARE = 1 / 16
 
 async function tokensOf(messages: readonly object[]): Promise<number> {
   const { count } = await loadCounter('o200k_base')

@@ -141,7 +141,7 @@ describe('summaries of conversations of several turns', () => {
     await using at = await talk()
     let sent: Sent | null = null
     for (let turn = 0; turn < 8; turn += 1) {
-      sent = await at.say(rounds(10 * turn + 1, 2))
+      for (const round of [1, 2]) await at.say(rounds(10 * turn + round, 1))
       sent = await at.say([
         { role: 'assistant', content: 'Done.' },
         user(`Turn ${turn}: go on with T-${turn}00.`),

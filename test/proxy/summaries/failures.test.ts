@@ -141,7 +141,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     const limited = await agent.turns(14, { pause: stand.model.quiet })
     expect(stand.model.calls).toHaveLength(1)
     // The first failed with it; the others were not even asked for.
-    const reasons = limited.slice(6).map((turn) => turn.header('x-foldgate-summary-reason'))
+    const reasons = limited.slice(7).map((turn) => turn.header('x-foldgate-summary-reason'))
     expect(new Set(reasons)).toEqual(new Set(['rate-limited']))
     expect(limited.every(({ status }) => status === 200)).toBe(true)
     expect(new Set(limited.slice(-6).map(({ summary }) => summary))).toEqual(new Set(['recap']))
@@ -153,7 +153,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
 
   test('its own window is too small: it is asked again in pieces, each of which continues the one before', async () => {
     await using stand = await summaryStand({ windowTokens: 24_000, model: { windowTokens: 2400 } })
-    const agent = stand.agent({ roundTokens: 2000 })
+    const agent = stand.agent({ roundTokens: 1500 })
     const due = (await turnsUntil(agent, isCompacted, { pause: stand.model.quiet })).at(-1)
     expect(due).toMatchObject({ status: 200, summary: 'ready' })
     const [refused, ...pieces] = stand.model.calls
