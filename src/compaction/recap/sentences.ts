@@ -7,15 +7,9 @@ export type Sentence = { readonly start: number; readonly end: number }
  */
 export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = []
-  let fence = ''
   for (const line of linesOf(text)) {
     const written = text.slice(line.start, line.end)
-    const mark = fenceMark.exec(written)?.[1] ?? ''
-    if (mark !== '' && (fence === '' || mark.startsWith(fence))) {
-      fence = fence === '' ? mark.slice(0, FENCE_CHARS) : ''
-      continue
-    }
-    if (fence !== '' || !isWriting(written)) continue
+    if (!isWriting(written)) continue
     for (const { start, end } of cutsOf(written)) {
       sentences.push({ start: line.start + start, end: line.start + end })
       if (sentences.length >= SENTENCES_MAX) return sentences
@@ -38,29 +32,49 @@ const LINE_CHARS_MAX = 6000
 /** A longer sentence is cut further: it is a list, or was written without full stops. */
 const SENTENCE_CHARS_MAX = 360
 
-const FENCE_CHARS = 3
+const FENCE = '```'
 
-const fenceMark = /^\s{0,8}(`{3,8}|~{3,8})/
-
+/** The lines of a text, without what stands between two fences. A fence without another one is none, nor are two in one line. */
 function* linesOf(text: string): Generator<Sentence, void, void> {
+  let start = 0
+  let lineEnd = -1
+  for (let opening = text.indexOf(FENCE); opening !== -1;) {
+    const closing = text.indexOf(FENCE, opening + FENCE.length)
+    if (closing === -1) break
+    // Looked for once for each line: a line may be megabytes long, and hold thousands of fences.
+    if (lineEnd < opening) lineEnd = orEnd(text.indexOf('\n', opening), text)
+    if (lineEnd < closing) {
+      yield* linesWithin(text, start, opening)
+      start = closing + FENCE.length
+    }
+    opening = text.indexOf(FENCE, closing + FENCE.length)
+  }
+  yield* linesWithin(text, start, text.length)
+}
+
+function orEnd(found: number, text: string): number {
+  return found === -1 ? text.length : found
+}
+
+function* linesWithin(text: string, from: number, to: number): Generator<Sentence, void, void> {
   const half = LOOKED_AT_CHARS / 2
-  for (let start = 0; start < text.length;) {
-    const found = text.indexOf('\n', start)
-    const end = found === -1 ? text.length : found
+  for (let start = from; start < to;) {
+    const end = Math.min(to, orEnd(text.indexOf('\n', start), text))
     yield { start, end }
     start = end + 1
     if (start > half && start < text.length - half) start = text.length - half
   }
 }
 
-const logLike =
-  /^\s*(?:\d{4}-\d\d-\d\d|\[?\d{1,2}:\d\d:\d\d|at [\w$.<>]+ ?\(|(?:trace|debug|info|warn|warning|error|fatal)[\]:| ]|[$>%#] ?\w+ -|\$ |>>> |[{}[\]<|@+]|diff --git|File "|Traceback|import [\w{*"']|from [\w.]+ import |(?:def|class|function|const|let|var|return|public|private|if|for|while) ?[\w$]* ?[({=:]|#include|SELECT |INSERT |UPDATE |CREATE |\/\/|\/\*|\* @)/i
-const codeEnd = /[{};]\s*$|=>|\)\s*:\s*$|<\/\w/
+/** How lines of logs, code, diffs and data begin. Nothing here that a sentence begins with: "Error messages in Dutch." */
+const codeBegin =
+  /^\s*(?:\d{4}-\d\d-\d\d[T ]\d|\[?\d{1,2}:\d\d:\d\d|at [\w$.<>]+ ?\(|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)[\]|]|\$ |>>> |[{}|]|\[[\d"'{]|@@ |diff --git|File "|Traceback|import [\w{*"']+ from |from [\w.]+ import |#include|(?:SELECT|INSERT|UPDATE|CREATE) [\w*]|\/\/|\/\*|(?:def|class|function|const|let|var|return|public|private) ?[\w$]* ?[({=])/
+const codeEnd = /[{}]\s*$|[=<>()$].*;\s*$|=>\s*[{(]|\)\s*:\s*$/
 
 /** Whether a line looks written by hand: mostly letters and the marks of sentences. */
 function isWriting(line: string): boolean {
   if (line.length > LINE_CHARS_MAX || !/\p{L}/u.test(line)) return false
-  if (logLike.test(line.slice(0, 80)) || codeEnd.test(line.slice(-200))) return false
+  if (codeBegin.test(line.slice(0, 80)) || codeEnd.test(line.slice(-200))) return false
   let other = 0
   let spaces = 0
   for (const character of line) {

@@ -64,9 +64,8 @@ export const english: readonly Form[] = [
       ^wait, ^ask, ^check with, ^confirm with, ^double check, ^consult, ^warn me, ^tell me before,
       ^tell me when, ^tell me if, ^let me know before, ^speak, ^talk, ^respond, ^reply, ^answer, ^spell,
       ^format, ^name, ^indent, ^sign, ^start, ^begin, ^end, ^round, ^log, ^test, ^put, ^set, ^run,
-      ^commit, ^deploy, ^do it, ^pretend, ^act, ^go easy, ^go light, ^hands off, ^less, ^more, ^fewer,
-      ^nothing, ^nobody, ^no one, ^none, ^everything, ^anything, ^every, ^any, ^all, ^each, ^whatever,
-      ^whichever, ^wherever`,
+      ^commit, ^deploy, ^do it, ^pretend, ^act, ^go easy, ^go light, ^hands off, ^whatever, ^whichever,
+      ^wherever`,
     sample: 'Keep the answers under a hundred words.',
   },
   {
@@ -109,7 +108,8 @@ export const english: readonly Form[] = [
       max, tops, limit, limited to, stick to, stay within, within, under, below, unless, except,
       except for, other than, apart from, aside from, without, instead of, rather than, as opposed to,
       in place of, over, nothing else, no other, and nothing, full stop, period, before, until, by hand,
-      alone, just`,
+      alone, just, ^less, ^more, ^fewer, nothing, nobody, no one, none, everything, anything, every,
+      each, zero, in case`,
     sample: 'At most three bullet points.',
   },
   {

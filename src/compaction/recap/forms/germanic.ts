@@ -47,7 +47,7 @@ export const germanic: readonly Form[] = [
       tabu, nicht verhandelbar, kommt nicht infrage, kommt nicht in frage, wichtig, regel*, vorgabe*,
       vorschrift, voraussetzung, bedingung, möchte dass, will dass, wünsche mir, erwarte,
       bestehe darauf, lege wert, legen wert`,
-    sample: 'Niemals den Schlüssel ins Repository schreiben.',
+    sample: 'Auf keinen Fall den Schlüssel verraten.',
   },
   {
     kind: 'order',
@@ -223,7 +223,7 @@ export const germanic: readonly Form[] = [
       denk eraan, in geen geval, onder geen beding, onder geen enkele, absoluut, beslist, per se,
       verplicht, verboden, niet toegestaan, uit den boze, zonder uitzondering, belangrijk, regel,
       regels, sta erop, eis, wil dat je, wil dat u`,
-    sample: 'Zet nooit wachtwoorden in de code.',
+    sample: 'In geen geval het schema wijzigen.',
   },
   {
     kind: 'order',
@@ -376,7 +376,7 @@ export const germanic: readonly Form[] = [
       får inte, får aldrig, får ej, ska inte, se till, kom ihåg, glöm inte, tänk på,
       under inga omständigheter, inte under några, på inga villkor, absolut, obligatorisk*, förbjudet,
       inte tillåtet, utan undantag, viktigt, regel, regler, vill att du, kräver, kravet, insisterar`,
-    sample: 'Skriv aldrig lösenord i koden.',
+    sample: 'Glöm inte testerna.',
   },
   {
     kind: 'order',
@@ -524,7 +524,7 @@ export const germanic: readonly Form[] = [
     phrases: `
       må ikke, må aldrig, sørg for, husk, glem ikke, under ingen omstændigheder, absolut, forbudt,
       ikke tilladt, uden undtagelse, vigtigt, regel, regler, bør`,
-    sample: 'Skriv aldrig adgangskoder i koden.',
+    sample: 'Husk testene.',
   },
   {
     kind: 'order',
@@ -610,7 +610,7 @@ export const germanic: readonly Form[] = [
     phrases: `
       må ikke, sørg for, husk, ikke glem, under ingen omstendigheter, absolutt, forbudt, ikke tillatt,
       uten unntak, viktig, regel, regler, bør`,
-    sample: 'Skriv aldri passord i koden.',
+    sample: 'Husk testene.',
   },
   {
     kind: 'order',

@@ -39,7 +39,7 @@ export const others: readonly Form[] = [
       aklında tut, aklınızda, dikkat et, dikkat edin, emin ol, emin olun, önemli, kural, kurallar,
       *malıdır, *melidir, *mamalı, *memeli, *mamalısın, *memelisin, *malısınız, *melisiniz,
       istiyorum ki, rica ediyorum, izin yok, kabul edilemez, olmaz`,
-    sample: 'Şifreleri asla koda yazma.',
+    sample: 'Kesinlikle şemaya dokunma.',
   },
   {
     kind: 'order',
@@ -196,7 +196,7 @@ export const others: readonly Form[] = [
       إلزامي, ضروري, الضروري, تأكد, تأكدي, احرص, احرصي, تذكر, تذكري, تذكّر, لا تنس, لا تنسى, انتبه,
       ضع في اعتبارك, مهم, المهم, قاعدة, قواعد, القاعدة, شرط, أصر, أريدك أن, أريد منك, عليك أن,
       غير مقبول, غير مسموح, حتما`,
-    sample: 'لا تكتب كلمات المرور في الكود أبدا.',
+    sample: 'تأكد من ذكر المصدر.',
   },
   {
     kind: 'order',
@@ -336,7 +336,7 @@ export const others: readonly Form[] = [
     phrases: `
       هیچگاه, باید, نباید, حتما, حتماً, به هیچ وجه, تحت هیچ شرایطی, ممنوع, ممنوعه, فراموش نکن,
       یادت باشد, مهم, قانون, الزامی, مطلقا`,
-    sample: 'هرگز رمز را در کد ننویس.',
+    sample: 'به هیچ وجه طرح را تغییر نده.',
   },
   {
     kind: 'refusal',
@@ -401,7 +401,7 @@ export const others: readonly Form[] = [
     phrases: `
       חייב, חייבים, חייבת, אסור, בשום אופן, בשום פנים, בשום מקרה, תזכור, אל תשכח, חובה, חשוב, כלל, צריך,
       צריכה, בהחלט`,
-    sample: 'לעולם לא לכתוב סיסמאות בקוד.',
+    sample: 'בשום אופן לא לגעת בסכמה.',
   },
   {
     kind: 'refusal',
@@ -477,7 +477,7 @@ export const others: readonly Form[] = [
       ध्यान रहे, मत भूलना, भूलना मत, न भूलें, सुनिश्चित, पक्का, नियम, शर्त, नहीं चाहिए,
       मैं चाहता हूँ कि, मैं चाहती हूँ कि, चाहता हूँ, चाहती हूँ, महत्वपूर्ण, बिना अपवाद, zaroor,
       mat karna, dhyan rakhna, yaad rakhna, chahiye`,
-    sample: 'पासवर्ड कभी भी कोड में मत लिखना।',
+    sample: 'ध्यान रखो कि स्रोत लिखा हो।',
   },
   {
     kind: 'order',
@@ -789,7 +789,7 @@ export const others: readonly Form[] = [
       trong mọi trường hợp, bất kể, nhất định, nhất thiết, không có ngoại lệ, hãy chắc chắn, đảm bảo,
       bảo đảm, nhớ, hãy nhớ, đừng quên, lưu ý, chú ý, ghi nhớ, quan trọng, quy tắc, quy định,
       nguyên tắc, yêu cầu, điều kiện, không nên, tôi muốn bạn, mong bạn, đề nghị`,
-    sample: 'Không bao giờ để mật khẩu trong mã.',
+    sample: 'Tuyệt đối giữ nguyên lược đồ.',
   },
   {
     kind: 'order',
@@ -1011,7 +1011,7 @@ export const others: readonly Form[] = [
     phrases: `
       kell, nem szabad, tilos, semmilyen körülmények, semmiképp*, feltétlenül, ne felejtsd, jegyezd meg,
       ügyelj, kötelező, fontos, szabály`,
-    sample: 'Soha ne írj jelszót a kódba.',
+    sample: 'Semmilyen körülmények között.',
   },
   {
     kind: 'refusal',
@@ -1083,7 +1083,7 @@ export const others: readonly Form[] = [
     phrases: `
       πρέπει, δεν πρέπει, απαγορεύεται, σε καμία περίπτωση, οπωσδήποτε, απολύτως, θυμήσου, μην ξεχνάς,
       μην ξεχάσεις, υποχρεωτικ*, σημαντικό, κανόνας`,
-    sample: 'Ποτέ μη γράφεις κωδικούς στον κώδικα.',
+    sample: 'Σε καμία περίπτωση.',
   },
   {
     kind: 'refusal',

@@ -45,7 +45,7 @@ export const romance: readonly Form[] = [
       garde à l'esprit, gardez à l'esprit, retiens, retenez, important, essentiel, règle, règles,
       consigne, consignes, contrainte*, exige, j'exige, j'insiste, tiens à ce que, veux que tu,
       veux que vous, voudrais que, souhaite que, aimerais que`,
-    sample: 'Ne mets jamais de mot de passe dans le code.',
+    sample: 'En aucun cas tu ne touches au schéma.',
   },
   {
     kind: 'order',
@@ -221,7 +221,7 @@ export const romance: readonly Form[] = [
       tenga en cuenta, tené en cuenta, ten presente, importante, imprescindible, esencial, fundamental,
       regla, reglas, norma, normas, requisito, exijo, insisto, quiero que, necesito que, queremos que,
       me gustaría que, te pido que, prefiero que, absolutamente, terminantemente, rotundamente, sí o sí`,
-    sample: 'Nunca guardes contraseñas en el código.',
+    sample: 'Asegúrate de citar la fuente.',
   },
   {
     kind: 'order',
@@ -392,7 +392,7 @@ export const romance: readonly Form[] = [
       tenha em mente, tem em conta, leve em conta, importante, essencial, fundamental, imprescindível,
       regra, regras, requisito, exijo, faço questão, insisto, quero que, preciso que, gostaria que,
       peço que, absolutamente, terminantemente, expressamente`,
-    sample: 'Nunca guarde senhas no código.',
+    sample: 'Não se esqueça de citar a fonte.',
   },
   {
     kind: 'order',
@@ -560,7 +560,7 @@ export const romance: readonly Form[] = [
       ricordati, ricordi, si ricordi, non dimenticare, tieni presente, tenga presente, tieni conto,
       importante, fondamentale, essenziale, indispensabile, regola, regole, requisito, vincolo, esigo,
       pretendo, insisto, ci tengo, voglio che, vorrei che, mi aspetto`,
-    sample: 'Non mettere mai password nel codice.',
+    sample: 'In nessun caso toccare lo schema.',
   },
   {
     kind: 'order',
@@ -713,7 +713,7 @@ export const romance: readonly Form[] = [
     phrases: `
       trebuie, nu trebuie, în niciun caz, sub nicio formă, asigură te, ține minte, nu uita, obligatoriu,
       interzis, important, regulă, vreau să`,
-    sample: 'Nu pune niciodată parole în cod.',
+    sample: 'Asigură te că citezi sursa.',
   },
   {
     kind: 'order',

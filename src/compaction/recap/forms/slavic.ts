@@ -40,7 +40,7 @@ export const slavic: readonly Form[] = [
       не забудь, не забудьте, не забывай*, учти, учтите, имей в виду, имейте в виду, важно, обязательн*,
       правило, правила, требование, требования, требую, настаиваю, не надо, не нужно, не следует,
       хочу чтобы, хотим чтобы, прошу, чтобы ты, чтобы вы, чтоб`,
-    sample: 'Никогда не пиши пароли в код.',
+    sample: 'Ни в коем случае не трогай схему.',
   },
   {
     kind: 'order',
@@ -205,7 +205,7 @@ export const slavic: readonly Form[] = [
       переконайтеся, стеж*, пам'ятай*, памятай*, запам'ятай*, не забудь*, не забувай*, врахуй*,
       май на увазі, майте на увазі, важливо, правило, правила, вимога, вимагаю, не треба, не слід,
       хочу щоб, щоб ти, щоб ви, прошу`,
-    sample: 'Ніколи не пиши паролі в код.',
+    sample: 'У жодному разі не чіпай схему.',
   },
   {
     kind: 'order',
@@ -364,7 +364,7 @@ export const slavic: readonly Form[] = [
       dopilnuj*, pamiętaj*, zapamiętaj*, nie zapomnij*, nie zapominaj*, miej na uwadze, proszę pamiętać,
       weź pod uwagę, ważne, istotne, konieczne, niezbędne, zasada, zasady, reguła, reguły, wymóg,
       wymaganie, wymagam, nalegam, chcę żebyś, chcę aby, chcę żeby, żebyś, abyś`,
-    sample: 'Nigdy nie zapisuj haseł w kodzie.',
+    sample: 'Pod żadnym pozorem nie zmieniaj schematu.',
   },
   {
     kind: 'order',
@@ -530,7 +530,7 @@ export const slavic: readonly Form[] = [
       bez výjimky, bez výjimek, ujisti*, ujistěte*, dbej*, dohlédni*, pamatuj*, zapamatuj*, nezapomeň*,
       nezapomínej*, měj na paměti, mějte na paměti, ber v úvahu, důležité, nezbytné, nutné, pravidlo,
       pravidla, požadavek, požaduji, trvám na, měl bys, chci abys, chci aby, abys, abyste`,
-    sample: 'Nikdy nepiš hesla do kódu.',
+    sample: 'V žádném případě neměň schéma.',
   },
   {
     kind: 'order',
@@ -686,7 +686,7 @@ export const slavic: readonly Form[] = [
     phrases: `
       nesmie, nesmú, v žiadnom prípade, za žiadnych okolností, nezabudni, pamätaj, zakázané, dôležité,
       pravidlo`,
-    sample: 'Nikdy nepíš heslá do kódu.',
+    sample: 'V žiadnom prípade nemeň schému.',
   },
   {
     kind: 'refusal',
@@ -743,7 +743,7 @@ export const slavic: readonly Form[] = [
     phrases: `
       не трябва, задължително, в никакъв случай, при никакви, забранено, не забравяй, помни, важно,
       правило, не може`,
-    sample: 'Никога не пиши пароли в кода.',
+    sample: 'В никакъв случай не пипай схемата.',
   },
   {
     kind: 'refusal',

@@ -355,7 +355,7 @@ export const unspaced: readonly Form[] = [
     language: 'ko',
     phrases: `
       저는, 나는, 제가, 내가, 우리, 저희`,
-    sample: '제 딸은 견과류 알레르기가 있습니다.',
+    sample: '저희 팀은 윈도우를 씁니다.',
   },
   {
     kind: 'speech',
