@@ -1,8 +1,8 @@
 import { modelName } from './model-name.ts'
 
 /**
- * The provider's count for one token of ours, before anything was reported: a fixed figure per family, so that what is derived
- * from it is the same in every process. Calibration takes over from there.
+ * The provider's count for one token of ours, before anything was reported: a guess by the model's family, until answers have
+ * told (docs/decisions/true-numbers.md).
  */
 export function startingRatio(model: string): number {
   return foundRatio(model, null).ratio
