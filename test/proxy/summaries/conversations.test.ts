@@ -3,7 +3,7 @@ import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
-import { summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
+import { countedAlike, summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
@@ -138,10 +138,11 @@ describe('summaries of conversations of several turns', () => {
   })
 
   test('what further turns fold goes into one summary of them all', async () => {
-    await using at = await talk()
+    await using at = await talk({ profile: { window: countedAlike } })
     let sent: Sent | null = null
     for (let turn = 0; turn < 8; turn += 1) {
-      for (const round of [1, 2]) await at.say(rounds(10 * turn + round, 1))
+      for (const number of [1, 2])
+        expect(recapsIn(await at.say(rounds(10 * turn + number, 1)))).toEqual([])
       sent = await at.say([
         { role: 'assistant', content: 'Done.' },
         user(`Turn ${turn}: go on with T-${turn}00.`),

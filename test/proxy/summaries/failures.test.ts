@@ -154,9 +154,10 @@ describe('whatever a summary model does, the agent has a good answer', () => {
   test('its own window is too small: it is asked again in pieces, each of which continues the one before', async () => {
     await using stand = await summaryStand({ windowTokens: 24_000, model: { windowTokens: 2400 } })
     const agent = stand.agent({ roundTokens: 1500 })
-    const due = (await turnsUntil(agent, isCompacted, { pause: stand.model.quiet })).at(-1)
+    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    const [refused, ...pieces] = [...stand.model.calls]
+    const due = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(due).toMatchObject({ status: 200, summary: 'ready' })
-    const [refused, ...pieces] = stand.model.calls
     expect(refused).toMatchObject({ status: 400 })
     expect(pieces.length).toBeGreaterThan(1)
     expect(pieces.every(({ status, promptTokens }) => status === 200 && promptTokens <= 2400)).toBe(true)
