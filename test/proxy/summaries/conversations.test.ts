@@ -141,8 +141,7 @@ describe('summaries of conversations of several turns', () => {
     await using at = await talk({ profile: { window: countedAlike } })
     let sent: Sent | null = null
     for (let turn = 0; turn < 8; turn += 1) {
-      for (const number of [1, 2])
-        expect(recapsIn(await at.say(rounds(10 * turn + number, 1)))).toEqual([])
+      for (const number of [1, 2]) expect(recapsIn(await at.say(rounds(10 * turn + number, 1)))).toEqual([])
       sent = await at.say([
         { role: 'assistant', content: 'Done.' },
         user(`Turn ${turn}: go on with T-${turn}00.`),
