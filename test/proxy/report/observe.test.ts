@@ -105,8 +105,7 @@ describe('a profile that only observes', () => {
   // Who acts makes room for an odd limit and stays with what it recorded. Who observes has nothing on record, and derives the
   // past with the limit of each request (P6).
   test('and where limits change from request to request, what one does that has nothing on record', async () => {
-    const limitOf = (number: number): number => (number % 3 === 0 ? 4_000 : 500)
-    const requests = await sideBySide(limitOf)
+    const requests = await sideBySide(oddLimitOf)
     const first = requests.findIndex(({ observed, done }) => observed !== done)
     // Both made room for the large limit; the next request goes without, for who has nothing on record.
     expect((first - 1) % 3).toBe(0)
@@ -116,11 +115,16 @@ describe('a profile that only observes', () => {
     for (const [number, messages] of [...growing(run)].entries()) {
       if (number < first || number % 5 !== 0) continue
       await using cold = await reportStand(answering, { profile })
-      const body = chatOf(messages, { ...model, max_tokens: limitOf(number) })
+      const body = chatOf(messages, { ...model, max_tokens: oddLimitOf(number) })
       expect(requests[number]?.observed).toBe(doneOf(await postChat(cold.url, body)))
     }
   })
 })
+
+/** The output limit of a client that wants a long answer now and then. */
+function oddLimitOf(number: number): number {
+  return number % 3 === 0 ? 4_000 : 500
+}
 
 /** What is said of each request of the run by who observes, and what is done with it by who does not. */
 async function sideBySide(outputTokens: (number: number) => number) {
