@@ -115,10 +115,10 @@ function pastPoints(
   { structure, messages }: Subject,
   { newest, seenUntil, sharedUntil }: AdvanceOptions,
 ): readonly number[] {
-  // What lies between the shared beginning and the end was never sent like that.
-  if (sharedUntil !== null) return []
+  // Since a request that was seen, nothing was sent up to any point but this one.
+  if (seenUntil !== null || sharedUntil !== null) return []
   const { requestPoints } = structure
-  const known = Math.max(newest?.point ?? 0, seenUntil ?? 0)
+  const known = newest?.point ?? 0
   return requestPoints.slice(countBelow(requestPoints, known + 1), countBelow(requestPoints, messages.length))
 }
 

@@ -23,7 +23,7 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { countThirds } from '../support/subject.ts'
 
-const RUNS = 60
+const RUNS = 40
 
 /** What the client does before its next request: it says more, takes something back, or marks its last message. */
 type Turn = {

@@ -7,10 +7,18 @@ import { slavic } from './slavic.ts'
 import { unspaced } from './unspaced.ts'
 import { evened, wordsOf, type Word } from './words.ts'
 
-/** All that is known of how people say that something is to hold. */
+/**
+ * All that is known of how people say that something is to hold.
+ *
+ * @internal exported for tests
+ */
 export const forms: readonly Form[] = [...english, ...germanic, ...romance, ...slavic, ...others, ...unspaced]
 
-/** The phrases of a form, one by one. */
+/**
+ * The phrases of a form, one by one.
+ *
+ * @internal exported for tests
+ */
 export function phrasesOf({ phrases }: Pick<Form, 'phrases'>): string[] {
   return phrases.split(',').map((phrase) => phrase.trim())
 }
