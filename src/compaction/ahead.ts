@@ -26,7 +26,7 @@ import { createTreatments } from './treatments.ts'
 export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {
   /** One for each run: what lies before the latest user message, and what follows it where that is folded too. */
   readonly ranges: readonly WorthyRange[]
-  /** How much of a summary quoted system messages may take, in tokens. */
+  /** How much of a summary quoted system messages may take, and the user's words as much again, in tokens. */
   readonly systemTokensMax: number
 }
 

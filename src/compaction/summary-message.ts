@@ -1,6 +1,8 @@
+import { finish } from '../conversation/source.ts'
 import { rangeIndexes } from './layout.ts'
+import type { MadeCache } from './made-cache.ts'
 import { harmless } from './recap/harmless.ts'
-import { writeSystem } from './recap/said.ts'
+import { writeSystem, writeUsers } from './recap/said.ts'
 import { createWriter } from './recap/writer.ts'
 import type { StandingSummary, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
@@ -14,15 +16,18 @@ const INTRODUCTION = 'Earlier messages were left out here to fit the context win
 export type StandingOptions = {
   /** What the model wrote. */
   readonly written: string
-  /** How much the distinct system messages among what it stands for may take, in tokens. */
+  /**
+   * How much the distinct system messages among what it stands for may take, in tokens, and as much again what the
+   * user said there; 0 where a recap beside it quotes them.
+   */
   readonly systemTokensMax: number
   /** Where what it stands for can be read back (`summary-note.ts`); '' where nowhere. */
   readonly note: string
 }
 
 /**
- * What a model wrote of a range of messages, as it stands in views from now on: with the distinct system messages
- * among them, newest first, as far as `systemTokensMax` allows, and its weight.
+ * What a model wrote of a range of messages, as it stands in views from now on: behind what the user said among them and
+ * the distinct system messages, newest first, word for word as far as `systemTokensMax` allows, and with its weight.
  */
 export function standingSummary(
   subject: Subject,
@@ -30,7 +35,7 @@ export function standingSummary(
   { written, systemTokensMax, note }: StandingOptions,
 ): StandingSummary {
   const { start, end, except } = range
-  const quoted = systemQuotes(subject, range, systemTokensMax)
+  const quoted = quotesOf(subject, range, systemTokensMax)
   const writer = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
   writer.line(written)
   return withNote(subject, { start, end, except, quoted, text: writer.written(), tokens: 0, note: '' }, note)
@@ -58,8 +63,15 @@ export function summaryText({
 
 // --- internal ---
 
-function systemQuotes(subject: Subject, range: SummaryRange, systemTokensMax: number): string {
-  const writer = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
-  writeSystem(subject, rangeIndexes(range, []), { systemTokensMax }, writer)
-  return writer.written()
+function quotesOf(subject: Subject, range: SummaryRange, tokensMax: number): string {
+  if (tokensMax === 0) return ''
+  const indexes = rangeIndexes(range, [])
+  const system = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
+  writeSystem(subject, indexes, { systemTokensMax: tokensMax }, system)
+  const users = createWriter(subject.count, tokensMax)
+  finish(writeUsers(subject, indexes, { tokensMax }, nothingKept, users, false))
+  return [users.written(), system.written()].filter((quotes) => quotes !== '').join('\n')
 }
+
+/** A summary is made once: nothing of it is looked up again. */
+const nothingKept: MadeCache = { get: () => undefined, set: () => {} }

@@ -92,7 +92,7 @@ describe('a recap', () => {
 
   test('names what it cuts of the user’s words', () => {
     const pasted = [system('Be brief.'), user(prose('pasted', 2000)), assistant('ok'), user('go on')]
-    expect(recap(true, pasted)).toMatch(/ \(#1\)\n/)
+    expect(recap(true, pasted)).toMatch(/…[^\n]* \(#1\)\n/)
     expect(recap(false, pasted)).not.toContain('#')
   })
 

@@ -88,7 +88,7 @@ function isWriting(line: string): boolean {
 const OTHER_SHARE_MAX = 0.2
 
 const isSpace = /\s/
-const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿]/u
+const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿`]/u
 
 function* cutsOf(line: string): Generator<Sentence, void, void> {
   let start = 0

@@ -144,7 +144,8 @@ export const english: readonly Form[] = [
       this one, it is then, it is, it will be, it shall be, final answer, my vote, i vote, gets my vote,
       wins, make it, make that, sold, stick with, sticking with, staying with, leaning towards,
       sign off on, signed off, approved, chosen, the plan is, we keep, we stay, we use, we will, we'll,
-      i'm going to, count me in, lock in, locked in, set in stone, done deal`,
+      i'm going to, count me in, lock in, locked in, set in stone, done deal, abandoned, ruled out,
+      gave up on, dropped, rejected, ditched, did away with`,
     sample: 'Let’s go with the second one.',
   },
   {
@@ -168,7 +169,8 @@ export const english: readonly Form[] = [
       ignore what i, disregard, strike that, never mind, nevermind, not what i, that's wrong,
       that was wrong, that is wrong, wrong about, i was wrong, i told you, i said, as i said,
       like i said, as mentioned, to correct, let me rephrase, to repeat, switch to, switching to,
-      revert, go back to, back to, after all, as it turns out, no longer, not anymore`,
+      revert, go back to, back to, after all, as it turns out, no longer, not anymore, got that wrong,
+      got it wrong, is wrong, mixed up`,
     sample: 'Scratch that, make it Thursday.',
   },
   {

@@ -113,7 +113,7 @@ export const germanic: readonly Form[] = [
       den zweiten, den dritten, der erste, der zweite, letztere*, erstere*, die andere, das andere,
       wird's, wird es, soll es sein, setzen auf, wir setzen, geht klar, einigen wir uns, geeinigt,
       festgelegt, steht fest, wir verwenden, wir nutzen, wir benutzen, dafür, mein favorit,
-      den zuschlag, gewinnt, abgemacht`,
+      den zuschlag, gewinnt, abgemacht, verabschiedet, verworfen, ausgeschieden, aufgegeben`,
     sample: 'Nehmen wir die zweite Variante.',
   },
   {

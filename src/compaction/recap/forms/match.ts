@@ -50,14 +50,20 @@ export function formsIn(sentence: string, around: Languages = new Map()): Found 
   const { matches, words: known } = matchesIn(words)
   const languages = likeliest(known, around)
   const subjects = new Set<number | undefined>()
-  for (const { language: one, kind, index } of matches) {
-    const begins = words[index]?.isFirst === true && (kind === 'subject' || kind === 'request')
+  for (const { language: one, kind, isOnlyFirst, index } of matches) {
+    // "Could you never …" is no errand.
+    const begins =
+      words[index]?.isFirst === true && (kind === 'subject' || (kind === 'request' && isOnlyFirst))
     if (begins && languages.has(one)) subjects.add(words[index]?.clause)
   }
   const kinds = new Set<FormKind>()
   const directed = new Set<FormKind>()
-  for (const { language: one, kind, index } of matches) {
+  const isAsked = questionMark.test(text)
+  for (const { language: one, kind, isOnlyFirst, index } of matches) {
     if (!languages.has(one)) continue
+    const isLater = opensLater(words, index)
+    // Further on "what" and "which" begin clauses that ask nothing, and verbs that are no errand.
+    if (isLater && ((kind === 'question' && !isAsked) || (kind === 'request' && isOnlyFirst))) continue
     kinds.add(kind)
     if (!subjects.has(words[index]?.clause)) directed.add(kind)
   }
@@ -71,6 +77,15 @@ export function isPhrase(word: string): boolean {
 
 // --- internal ---
 
+const questionMark = /[?？؟]/
+
+/** After so many words a sentence has begun, and another clause does not say what it is. */
+const BEGUN_WORDS = 2
+
+function opensLater(words: readonly Word[], index: number): boolean {
+  return (words[index]?.clause ?? 0) > 0 && index > BEGUN_WORDS
+}
+
 /** A phrase of words: what follows the first one, which may be part of a word. */
 type Phrase = {
   readonly kind: FormKind
@@ -79,7 +94,7 @@ type Phrase = {
   readonly rest: readonly string[]
 }
 
-type Match = { readonly kind: FormKind; readonly language: string; readonly index: number }
+type Match = Pick<Phrase, 'kind' | 'language' | 'isOnlyFirst'> & { readonly index: number }
 
 const byWord = new Map<string, Phrase[]>()
 const byBeginning = new Map<string, Phrase[]>()
@@ -134,7 +149,7 @@ function matchesIn(words: readonly Word[]): {
     for (const { kind, language, isOnlyFirst, rest } of beginningWith(word)) {
       if (isOnlyFirst && !isFirst) continue
       if (!rest.every((next, offset) => isLike(words[index + 1 + offset]?.word, next))) continue
-      matches.push({ kind, language, index })
+      matches.push({ kind, language, isOnlyFirst, index })
       languages.add(language)
     }
     for (const language of languages) known.set(language, (known.get(language) ?? 0) + 1)

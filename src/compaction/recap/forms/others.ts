@@ -92,7 +92,7 @@ export const others: readonly Form[] = [
       seçiyorum, seçiyoruz, seçtim, seçtik, karar verdim, karar verdik, karar, alıyorum, alalım,
       kullanalım, kullanacağız, gidelim, ile gidelim, devam edelim, olsun, *alım, *elim, seçenek *,
       birinci, birincisi, ikinci, ikincisi, üçüncü, üçüncüsü, sonuncu, diğeri, ilki, tercihim, anlaştık,
-      yapalım`,
+      yapalım, vazgeçtik, eledik, o zaman`,
     sample: 'İkincisi olsun.',
   },
   {

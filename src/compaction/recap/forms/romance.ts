@@ -86,7 +86,7 @@ export const romance: readonly Form[] = [
       seulement, uniquement, exclusivement, rien que, au maximum, maximum, au plus, tout au plus,
       au moins, au minimum, minimum, pas plus de, pas plus d'*, que si, sauf, à moins, excepté, hormis,
       plutôt que, au lieu de, au lieu d'*, à la place de, avant de, avant d'*, tant que, jusqu'à,
-      que des, ne * que`,
+      que des`,
     sample: 'Trois phrases au maximum.',
   },
   {
@@ -108,7 +108,7 @@ export const romance: readonly Form[] = [
       décision, on garde, gardons, on reste sur, restons, on utilise, nous utilisons, utilisons,
       va pour, ce sera, on va, nous allons, option *, le premier, la première, le deuxième, la deuxième,
       le second, la seconde, le troisième, la troisième, le dernier, la dernière, ce dernier, l'autre,
-      tranché, retenu, validé, on fait`,
+      tranché, retenu, validé, on fait, abandonné, écarté, renoncé, alors le, alors la`,
     sample: 'Va pour la deuxième option.',
   },
   {
@@ -279,7 +279,8 @@ export const romance: readonly Form[] = [
       escogemos, opto por, optamos, decidí, decidimos, decidido, hemos decidido, decisión, usaremos,
       usamos, usemos, utilizaremos, tomo, tomamos, la opción *, opción *, la primera, el primero,
       la segunda, el segundo, la tercera, el tercero, la última, el último, la otra, el otro, será,
-      que sea, va a ser, mejor la, mejor el, dale, seguimos con, hagamos, haremos`,
+      que sea, va a ser, mejor la, mejor el, dale, seguimos con, hagamos, haremos, descartado,
+      descartamos, abandonado, entonces la, entonces el`,
     sample: 'Me quedo con la segunda opción.',
   },
   {
@@ -449,7 +450,8 @@ export const romance: readonly Form[] = [
       vamos de, vamos com, vamos usar, vamos, fico com, ficamos com, eu fico, escolho, escolhemos,
       escolhi, opto por, optamos, decidi, decidimos, decidido, está decidido, decisão, usaremos, vou de,
       vou com, pego, opção *, a primeira, o primeiro, a segunda, o segundo, a terceira, o terceiro,
-      a última, o último, a outra, o outro, será, vai ser, que seja, pode ser, seguimos com, fechado`,
+      a última, o último, a outra, o outro, será, vai ser, que seja, pode ser, seguimos com, fechado,
+      descartamos, descartado, abandonamos, então a, então o`,
     sample: 'Fico com a segunda opção.',
   },
   {
@@ -617,7 +619,8 @@ export const romance: readonly Form[] = [
       andiamo con, andiamo per, vado con, vada per, prendo, prendiamo, scelgo, scegliamo, ho scelto,
       abbiamo scelto, opto, optiamo, deciso, ho deciso, abbiamo deciso, decisione, useremo, usiamo,
       facciamo, teniamo, restiamo, rimaniamo, opzione *, la prima, il primo, la seconda, il secondo,
-      la terza, il terzo, l'ultima, l'ultimo, quest'ultimo, l'altra, l'altro, sarà, aggiudicato`,
+      la terza, il terzo, l'ultima, l'ultimo, quest'ultimo, l'altra, l'altro, sarà, aggiudicato,
+      scartato, abbandonato, rinunciato, allora la, allora il`,
     sample: 'Vada per la seconda opzione.',
   },
   {

@@ -96,7 +96,8 @@ export const slavic: readonly Form[] = [
       давай, давайте, выбираю, выбираем, выбрал, выбрала, выбрали, беру, берём, берем, возьмём, возьмем,
       решил, решила, решили, решено, решение, остановимся, останавливаюсь, остаёмся, остаемся, будем,
       пусть будет, вариант *, первый, первая, первое, второй, вторая, второе, третий, третья, последний,
-      последняя, другой, другая, договорились, за второй, оставляем, используем`,
+      последняя, другой, другая, договорились, за второй, оставляем, используем, отказались, отказался,
+      отказалась, тогда`,
     sample: 'Давай второй вариант.',
   },
   {
@@ -257,7 +258,8 @@ export const slavic: readonly Form[] = [
       давай, давайте, обираю, обираємо, вибираю, вибираємо, обрав, обрала, обрали, беру, беремо,
       візьмемо, вирішив, вирішила, вирішили, вирішено, рішення, зупинимося, залишаємося, нехай буде,
       хай буде, варіант *, перший, перша, перше, другий, друга, друге, третій, третя, останній, остання,
-      інший, інша, домовились, домовилися, будемо, використовуємо`,
+      інший, інша, домовились, домовилися, будемо, використовуємо, відмовились, відмовилися, відмовився,
+      тоді`,
     sample: 'Давай другий варіант.',
   },
   {
@@ -422,7 +424,8 @@ export const slavic: readonly Form[] = [
       idźmy, zdecydowałem, zdecydowałam, zdecydowaliśmy, decyzja, postanowiłem, postanowiliśmy,
       ustalone, ustaliliśmy, zostajemy przy, zostańmy, niech będzie, opcja *, opcję *, wariant *,
       pierwszy, pierwsza, pierwszą, drugi, druga, drugą, trzeci, trzecia, trzecią, ostatni, ostatnia,
-      ten drugi, ta druga, tę drugą, ten pierwszy, będzie, użyjemy, używamy, stawiam na, stawiamy na`,
+      ten drugi, ta druga, tę drugą, ten pierwszy, będzie, użyjemy, używamy, stawiam na, stawiamy na,
+      zrezygnow*, porzuci*, odrzuci*`,
     sample: 'Niech będzie druga opcja.',
   },
   {
@@ -584,7 +587,7 @@ export const slavic: readonly Form[] = [
       vybírám, vybíráme, vybral, vybrala, vybrali, beru, bereme, vezmeme, pojďme, jdeme do, rozhodl,
       rozhodla, rozhodli, rozhodnuto, rozhodnutí, zůstaneme u, zůstáváme, ať je, možnost *, varianta *,
       variantu *, první, druhý, druhá, druhé, druhou, třetí, poslední, ten druhý, ta druhá, tu druhou,
-      bude to, použijeme, používáme, domluveno, volím`,
+      bude to, použijeme, používáme, domluveno, volím, zavrhl*, opustil*, zamítl*`,
     sample: 'Beru tu druhou možnost.',
   },
   {
@@ -648,8 +651,8 @@ export const slavic: readonly Form[] = [
     kind: 'telling',
     language: 'cs',
     phrases: `
-      byl, byla, bylo, byli, byly, včera, minulý týden, myslím, zdá se, ukázalo se, zkusil*, jsme, jsem,
-      *vali, *val, *vala, říkal, *měl, *měla, *lezli, *šli, *šel, nespal, řekl`,
+      byl, byla, bylo, byli, byly, včera, minulý týden, myslím, zdá se, ukázalo se, zkusil*, *vali,
+      *val, *vala, říkal, *měl, *měla, *lezli, *šli, *šel, nespal, řekl`,
     sample: 'Včera byl server pomalý.',
   },
   {

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { directiveOf, DIRECTIVE_SCORE } from '../../../src/compaction/recap/directive.ts'
+import { forms, formsIn, languagesIn, phrasesOf } from '../../../src/compaction/recap/forms/match.ts'
+
+describe('how people say that something is to hold', () => {
+  test.each(forms)('$language, $kind: "$sample"', ({ kind, sample }) => {
+    expect([...formsIn(sample).kinds]).toContain(kind)
+  })
+
+  test('every phrase is spelt as it is looked up, and stands once in its row', () => {
+    for (const { language, kind, phrases } of forms) {
+      const all = phrasesOf({ phrases })
+      expect(new Set(all).size, `${language} ${kind}`).toBe(all.length)
+      for (const phrase of all)
+        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^.;:]+(?: [^\s*^.;:]+)*(?: ?\*)?$/)
+    }
+  })
+
+  test('a word of one language says nothing in another: "was" asks in German and tells in English', () => {
+    expect([...formsIn('Was kostet das Brot in der Stadt?').kinds]).toContain('question')
+    expect([...formsIn('It was the bread of the town.').kinds]).not.toContain('question')
+    const german = languagesIn('Ich habe das Brot gekauft, und es war gut. Wir sind nach Hause gegangen.')
+    expect([...formsIn('Nur so.', german).kinds]).toContain('limit')
+  })
+})
+
+describe('a sentence is judged by its form', () => {
+  const rules = [
+    'Never push to main.',
+    'You must not rename the tables.',
+    'please dont touch the schema',
+    'Let’s go with Postgres.',
+    'I’d rather have tabs.',
+    'Actually, make it Thursday.',
+    'From now on all prices are net.',
+    'Could you please never use emojis?',
+    'Bitte niemals Umlaute ersetzen.',
+    'Ne modifie jamais ce fichier.',
+    'Prefiero respuestas cortas.',
+    'Não use dependências externas.',
+    'D’ora in poi rispondi in italiano.',
+    'Gebruik nooit tabs.',
+    'Använd aldrig engelska ord.',
+    'Nie używaj skrótów.',
+    'Nikdy neměň schéma.',
+    'Никогда не меняй схему.',
+    'Ніколи не змінюй схему.',
+    'Asla tabloları değiştirme.',
+    '千万不要修改表结构。',
+    'テーブルは絶対に変更しないでください。',
+    '표는 절대 바꾸지 마세요.',
+    'لا تغير الجداول أبدا.',
+    'तालिकाएँ कभी मत बदलना।',
+    'Jangan pernah mengubah tabel.',
+    'Đừng bao giờ sửa bảng.',
+  ]
+  const others = [
+    'What is a mutex?',
+    'Write a poem about a keeper who never slept.',
+    'I never understood what he meant by it.',
+    'The museum was closed, it only opens in April.',
+    'Ich habe das nie verstanden.',
+    'Je n’ai jamais compris pourquoi il disait cela.',
+    'Объясни разницу между фьордом и эстуарием.',
+    '东京现在几点？',
+    'Could you explain how a heat pump works?',
+  ]
+
+  test.each(rules)('as a directive: %s', (sentence) => {
+    expect(directiveOf(sentence).score).toBeGreaterThanOrEqual(DIRECTIVE_SCORE)
+  })
+
+  test.each(others)('as none: %s', (sentence) => {
+    expect(directiveOf(sentence).score).toBeLessThan(DIRECTIVE_SCORE)
+  })
+
+  test('and not by what it is about', () => {
+    const about = (thing: string): number => directiveOf(`Never mention ${thing}.`).score
+    expect(about('zebras')).toBe(about('invoices'))
+  })
+
+  test('whatever it is made of', () => {
+    for (const piece of ['a', ' ', '.', '?', '`', '-', '*', '(', '不', '한', '\ud800', "'", '\n', 'never '])
+      expect(directiveOf(piece.repeat(100_000)).score).toBeLessThan(20)
+  })
+})

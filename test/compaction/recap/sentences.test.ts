@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { sentencesOf } from '../../../src/compaction/recap/sentences.ts'
+
+const cut = (text: string): string[] => sentencesOf(text).map(({ start, end }) => text.slice(start, end))
+
+test.each([
+  ['One. Two! Three?', ['One.', 'Two!', 'Three?']],
+  ['第一句。第二句！', ['第一句。', '第二句！']],
+  ['पहला। दूसरा।', ['पहला।', 'दूसरा।']],
+  ['Use v1.2 of Node.js, e.g. Python is out.', ['Use v1.2 of Node.js, e.g. Python is out.']],
+  ['Ask Dr. Smith first. Then go on.', ['Ask Dr. Smith first.', 'Then go on.']],
+  ['1. Keep it short.\n2. Keep it simple.', ['1. Keep it short.', '2. Keep it simple.']],
+  ['- no tabs\n- no emojis;\n', ['- no tabs', '- no emojis;']],
+  ['He said "never again." Then he left.', ['He said "never again."', 'Then he left.']],
+])('%j is cut where its sentences end', (text, sentences) => {
+  expect(cut(text)).toEqual(sentences)
+})
+
+test('what somebody wrote is told from what was pasted', () => {
+  const pasted = [
+    '```ts\nNever do this in here.\n```',
+    '2026-03-01 10:22:31 WARN worker-7 must reconnect',
+    '    at never (/srv/always.js:10:5)',
+    '{"rule": "never"}',
+    'if (never) {',
+    'const always = only;',
+    'diff --git a/x b/x',
+    'SELECT always FROM never',
+  ]
+  expect(cut(`Look at this.\n${pasted.join('\n')}\nNever do that again.`)).toEqual([
+    'Look at this.',
+    'Never do that again.',
+  ])
+})
+
+test.each([
+  'Error messages have to be in Dutch.',
+  'Update the docs with every change.',
+  'Function names: snake_case.',
+  '[important] never push to main',
+  'If (and only if) I say so, deploy.',
+  'Use `Decimal` for money, never `float()`.',
+  'Set MAX_RETRIES=5, always.',
+  'no ```inline``` fences please',
+])('no code, although it begins like some: %s', (text) => {
+  expect(cut(text)).toEqual([text])
+})
+
+// A fence that nobody closed hid all that was said after it.
+test('a fence without another one hides nothing', () => {
+  expect(cut('Fix this: ```\nNever touch the schema.')).toContain('Never touch the schema.')
+  expect(cut('```\ncode\n``` Never touch the schema.')).toEqual(['Never touch the schema.'])
+})
+
+test('sentences are pieces of the text in their order, of bounded length and number', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 2000 }), (text) => {
+      let last = 0
+      for (const { start, end } of sentencesOf(text)) {
+        expect(start).toBeGreaterThanOrEqual(last)
+        expect(end).toBeGreaterThan(start)
+        expect(end - start).toBeLessThanOrEqual(360)
+        last = end
+      }
+      expect(last).toBeLessThanOrEqual(text.length)
+    }),
+  )
+})
+
+test('a megabyte of anything is looked at in part', () => {
+  const pieces = [
+    'a',
+    ' ',
+    '.',
+    '. ',
+    '`',
+    '```',
+    '```\n',
+    '-',
+    '?!',
+    '。',
+    '\n',
+    'no. ',
+    ')',
+    '(((',
+    '\ud800',
+    '=;',
+    'x '.repeat(50) + '\n',
+  ]
+  for (const piece of pieces) {
+    const sentences = sentencesOf(piece.repeat(Math.ceil(1_000_000 / piece.length)))
+    expect(sentences.length).toBeLessThanOrEqual(400)
+    expect(sentences.reduce((sum, { start, end }) => sum + end - start, 0)).toBeLessThanOrEqual(50_000)
+  }
+})
