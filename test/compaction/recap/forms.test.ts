@@ -75,8 +75,7 @@ describe('a sentence is judged by its form', () => {
   })
 
   test('and not by what it is about', () => {
-    const about = (thing: string): number => directiveOf(`Never mention ${thing}.`).score
-    expect(about('zebras')).toBe(about('invoices'))
+    expect(directiveOf('Never mention zebras.')).toEqual(directiveOf('Never mention invoices.'))
   })
 
   test('whatever it is made of', () => {

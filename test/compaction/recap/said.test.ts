@@ -24,6 +24,11 @@ function usersPart(text: string): string {
   return text.split('The user said:\n')[1]?.split(/\n(?:Quoted from them|Also named there|<\/)/)[0] ?? ''
 }
 
+/** How much the user's words take in a recap of two thousand tokens. */
+function usersTokens(messages: readonly object[]): number {
+  return countThirds(usersPart(recap(messages, 2000)))
+}
+
 const topics = ['heat pumps', 'owls', 'glaciers', 'the zip fastener', 'rye bread', 'lighthouses', 'harbours']
 const shapes = [
   (topic: string, n: number) => `How do ${topic} in region ${n} differ from those in the north?`,
@@ -156,7 +161,6 @@ describe('what the user said', () => {
   })
 
   test('may take nine tenths in a chat, and half in a run of calls, where what is no directive takes a fifth', () => {
-    const tokensOf = (messages: readonly object[]): number => countThirds(usersPart(recap(messages, 2000)))
     const directives = Array.from({ length: 200 }, (_, n) =>
       user(`Never use the word ${topics[n % 7]} in chapter ${n}.`),
     )
@@ -164,10 +168,10 @@ describe('what the user said', () => {
       user(`The ${topics[n % 7]} of ${n} were large and grey.`),
     )
     const calls = rounds('a', 100, 1000)
-    expect(tokensOf([...directives, ...chatter(5)])).toBeGreaterThan(1400)
-    expect(tokensOf([...directives, ...calls])).toBeGreaterThan(700)
-    expect(tokensOf([...directives, ...calls])).toBeLessThan(1150)
-    expect(tokensOf([...stories, ...calls])).toBeLessThan(550)
+    expect(usersTokens([...directives, ...chatter(5)])).toBeGreaterThan(1400)
+    expect(usersTokens([...directives, ...calls])).toBeGreaterThan(700)
+    expect(usersTokens([...directives, ...calls])).toBeLessThan(1150)
+    expect(usersTokens([...stories, ...calls])).toBeLessThan(550)
   })
 
   test('is chosen by the messages alone: the same with a cache that knows them and one that does not', () => {
