@@ -39,7 +39,8 @@ type Draft = ClipPlan
  * The last means, for a view that still exceeds the budget: parts above their share are cut down to it, in the reverse of
  * their order of right, no further than is needed. Where frames and names that cannot be cut leave no room for that,
  * messages before the newest round are folded, and every part keeps a head and a tail as long as that fits. System
- * messages are never touched; nor is a newest user message that exceeds the room by itself, unless the profile says so.
+ * messages are never touched; nor is a newest user message whose text exceeds the room by itself, unless the profile
+ * says so.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
   const { pins, parts, shares, roomTokens } = input
@@ -56,7 +57,8 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     draft = yield* weigh(clips, draft.fold)
   }
 
-  const isUserFixed = parts.sizes.newestUser > roomTokens && !input.clipsNewestUser
+  const loadedTokens = parts.newestUser === -1 ? 0 : sum(subject.mediaSizes(parts.newestUser))
+  const isUserFixed = parts.sizes.newestUser - loadedTokens > roomTokens && !input.clipsNewestUser
   const olderUser =
     pins.latestUser === parts.newestUser || pins.latestUser === pins.task ? -1 : pins.latestUser
   const task = pins.task === parts.newestUser ? -1 : pins.task

@@ -135,6 +135,15 @@ describe('one message larger than the room', () => {
     expect(tokens).toBeLessThanOrEqual(4000)
   })
 
+  test('goes without its images where its words fit without them', () => {
+    // With them it was larger than the room, and so it was left as it was, for the upstream to refuse.
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    const shown = { role: 'user', content: [{ type: 'text', text: prose('shown', 3850) }, image, image] }
+    const { messages, tokens } = send([...conversation.slice(0, -1), shown], { budgetTokens: 4000, policy })
+    expect(JSON.stringify(messages.at(-1))).toContain(prose('shown', 3850))
+    expect(tokens).toBeLessThanOrEqual(4000)
+  })
+
   test('is cut to half of the room where a tool printed it, and the round stays a round', () => {
     const printed = [user('The task.'), ...round('a', 'done'), ...round('b', prose('printed', 9000))]
     const { messages, tokens } = send(printed, { budgetTokens: 4000, policy })

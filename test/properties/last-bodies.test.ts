@@ -32,6 +32,7 @@ function told(chat: Chat | string): unknown {
       unitStart: indexes.map(structure.unitStart),
       isFrontier: indexes.map(structure.isFrontier),
       lastUnitStart: indexes.slice(0, -1).map(structure.lastUnitStart),
+      newestRoundStart: indexes.slice(0, -1).map(structure.newestRoundStart),
       isStandIn: null,
     },
     keys,

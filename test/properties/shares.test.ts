@@ -128,18 +128,24 @@ describe('in a view', () => {
           if (stride === null || stride === before || stride.point !== point) continue
           const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
           const kept = new Map(view.messages.map(({ index, how }) => [index, how]))
+          const pins = new Set([stride.task, stride.latestUser])
           let tokens = 0
           let start = point
-          while (start > subject.structure.systemCount && kept.get(start - 1) === 'kept') {
+          // A pinned message among them may be cut down to its own share.
+          while (
+            start > subject.structure.systemCount &&
+            (kept.get(start - 1) === 'kept' || pins.has(start - 1))
+          ) {
             start -= 1
-            tokens += subject.sizes[start] ?? 0
+            if (kept.get(start) === 'kept') tokens += subject.sizes[start] ?? 0
           }
           if (start === subject.structure.systemCount) continue
           // What was left out next would have taken more than half of the room, or a part above it has its own share.
           const unit = subject.structure.unitStart(start - 1)
           const next = subject.sizes.slice(unit, start).reduce((sum, size) => sum + size, 0)
-          const pinned = [stride.task, stride.latestUser].reduce(
-            (sum, index) => sum + (index === -1 || index >= start ? 0 : (subject.sizes[index] ?? 0)),
+          const pinned = [...pins].reduce(
+            (sum, index) =>
+              sum + (index >= start && kept.get(index) === 'kept' ? 0 : (subject.sizes[index] ?? 0)),
             0,
           )
           const wanted = Math.min(room * SHARE.recent, room - pinned - room * SHARE.leastRecap)
