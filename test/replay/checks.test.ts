@@ -41,13 +41,21 @@ describe('the checks of the replay', () => {
       passes: 'fold',
       made: sent('recap'),
       kept: new Set<number>(),
+      isAnswered: true,
     }
     expect(checksOf(folded.map(sent), { previous: before })).toEqual(['P5 stable'])
   })
 
   test('find the prompt of the request before, sent for another newest message', () => {
     const rawMessages = folded.map(sent)
-    const before = { newest: 'Before.', rawMessages, passes: 'fold', made: '', kept: new Set<number>() }
+    const before = {
+      newest: 'Before.',
+      rawMessages,
+      passes: 'fold',
+      made: '',
+      kept: new Set<number>(),
+      isAnswered: true,
+    }
     expect(checksOf(rawMessages, { previous: before })).toEqual(['P4 same prompt'])
     expect(checksOf(rawMessages, { previous: { ...before, newest: texts.at(-1) ?? '' } })).toEqual([])
   })

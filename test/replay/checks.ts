@@ -30,6 +30,8 @@ export type Seen = {
   readonly made: string
   /** The client's messages that were sent with their own bytes. */
   readonly kept: ReadonlySet<number>
+  /** Whether it or one before it was answered, not refused. */
+  readonly isAnswered: boolean
 }
 
 type Checked = {
@@ -77,8 +79,12 @@ export function checkExchange(input: CheckInput): Checked {
       `${rejected.length} of ${received.length} attempts: ${rejected[0]?.rejected?.message}`,
     )
   const { rawMessages } = last
+  // Until an answer has told, nobody can know how this upstream shows tools to its model.
+  const isToolsWayKnown = job.statesUsage && previous?.isAnswered === true
+  const doubtTokens = isToolsWayKnown ? 0 : Math.ceil(subject.toolsTokens * TOOLS_DOUBT_SHARE)
+  const sharedTokens = Math.max(1, roomTokens - doubtTokens)
   if (!isUntouched && !isFixedTooLarge)
-    for (const { what, detail } of input.missingPins({ point, rawMessages, roomTokens }))
+    for (const { what, detail } of input.missingPins({ point, rawMessages, roomTokens: sharedTokens }))
       add(pinChecks[what], detail)
   const newest = subject.messages[point - 1]?.text ?? ''
   if (!isFixedTooLarge && previous !== null && previous.newest !== newest && isSame(previous, last))
@@ -90,6 +96,7 @@ export function checkExchange(input: CheckInput): Checked {
     passes: exchange.passes.join(),
     made: madeTexts(last, origins),
     kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
+    isAnswered: exchange.isReply || previous?.isAnswered === true,
   }
   const isStride = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
   if (isStride && seen.passes === previous.passes && seen.made === previous.made) {
@@ -103,6 +110,9 @@ export function checkExchange(input: CheckInput): Checked {
 }
 
 // --- internal ---
+
+/** By how much the ways differ in which tools are shown: the dearest known takes about a quarter more than the judge's. */
+const TOOLS_DOUBT_SHARE = 0.3
 
 const pinChecks = {
   newest: 'P4 newest absent',

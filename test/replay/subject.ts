@@ -21,6 +21,8 @@ export type Subject = {
   readonly promptTokens: (point: number) => number
   /** Of these, tools and leading system messages, which are sent as they are. */
   readonly aroundTokens: (point: number) => number
+  /** Of these, tools alone. */
+  readonly toolsTokens: number
   /** Of these, the user message that is the newest of all: it goes whole where it exceeds what those leave. */
   readonly newestUserTokens: (point: number) => number
   readonly breaks: (point: number, template: Template) => readonly RuleBreak[]
@@ -54,7 +56,8 @@ export function createSubject({ recording, variant, messages, points, counter }:
     ends.push((ends[index] ?? 0) + Buffer.byteLength(text) + (index === 0 ? 0 : 1))
   }
   const tools: unknown = recording.tools === '' ? undefined : JSON.parse(recording.tools)
-  const aroundTokens = REPLY_TOKENS + counter.tools(hash('sha1', recording.tools), tools)
+  const toolsTokens = counter.tools(hash('sha1', recording.tools), tools)
+  const aroundTokens = REPLY_TOKENS + toolsTokens
   const role = (index: number) => messages[index]?.message['role']
   const isSystem = (index: number) => role(index) === 'system' || role(index) === 'developer'
   const firstOther = messages.findIndex((_, index) => !isSystem(index))
@@ -78,6 +81,7 @@ export function createSubject({ recording, variant, messages, points, counter }:
     task,
     promptTokens: (point) => aroundTokens + (sums[point] ?? 0),
     aroundTokens: (point) => aroundTokens + (sums[Math.min(systemCount, point)] ?? 0),
+    toolsTokens,
     newestUserTokens: (point) => sizeOf(newestUserOf(messages.slice(0, point))),
     breaks: (point, template) => {
       const key = `${point} ${template}`
