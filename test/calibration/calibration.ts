@@ -20,6 +20,8 @@ const answersBefore = [0, 1, 2, 5, 20]
 const promisedAfter = 5
 const medianMax = 0.02
 const percentile95Max = 0.05
+/** So few of the requests may lie beyond the window: they are refused, and recovered within the request. */
+const beyondShareMax = 0.002
 /** A request that is believed to fill this share of the window is inside it. */
 const believedShare = 0.95
 
@@ -64,8 +66,8 @@ async function measureModel(model: string, recordings: readonly CountedRecording
     )
     const rest = alone.flatMap((believed) => believed.slice(answers))
     const { median, percentile95, beyond } = tell(`all requests after ${answers}`, rest)
-    if (answers >= promisedAfter && (median > medianMax || percentile95 > percentile95Max || beyond > 0))
-      misses += 1
+    const isExact = median <= medianMax && percentile95 <= percentile95Max
+    if (answers >= promisedAfter && !(isExact && beyond <= rest.length * beyondShareMax)) misses += 1
   }
   const first = together.slice(1).flatMap((believed) => believed.slice(0, 1))
   if (first.length > 0) tell('first of a new conversation', first)
