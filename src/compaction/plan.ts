@@ -252,13 +252,16 @@ function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'cl
     reach,
     clips,
     point: options.point,
-    roomTokens: budgetTokens - aroundTokens,
+    roomTokens: budgetTokens - Math.floor(budgetTokens * COUNT_DOUBT_SHARE) - aroundTokens,
     recapTokensMax: policy.recap.max_tokens,
     clipsNewestUser: policy.clip.newest_user,
     strict: options.strict,
   })
   return { reach, fold: planned.fold, tokens: aroundTokens + planned.tokens, clips: planned.clips }
 }
+
+/** What is cut to fit stays this far below the budget: a count of what was never sent may be off by as much. */
+const COUNT_DOUBT_SHARE = 0.005
 
 /** A clip that keeps less than this share of what there is room for is made anew. */
 const STANDING_CLIP_SHARE_MIN = 0.7
