@@ -13,7 +13,11 @@ export function withCheapSummaries(profile: object): object {
   return {
     strategy: 'summarize',
     ...profile,
-    summary: { upstream: NAME, model: 'cheap-1', ...summary },
+    summary: {
+      ...summary,
+      upstream: summary['upstream'] ?? NAME,
+      model: summary['model'] ?? 'cheap-1',
+    },
   }
 }
 
