@@ -10,6 +10,7 @@ import type { PlanOptions, PreparedFold } from './plan-frame.ts'
 import { planStride } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import { SHARE } from './shares.ts'
+import { standingView, type ViewTools } from './standing-view.ts'
 import type { Stride, StrideReason } from './stride.ts'
 import { isSaidByUser, type Subject } from './subject.ts'
 
@@ -46,15 +47,11 @@ export type Advanced = {
  * The stride that a conversation stands in: the newest on record, and one more if the request that is made now does not fit.
  * Where nothing is on record, the request points of the past are walked with the same numbers (P6).
  */
-export function* advance(
-  subject: Subject,
-  ledger: Ledger,
-  policy: Policy,
-  options: AdvanceOptions,
-): Steps<Advanced> {
+export function* advance(subject: Subject, tools: ViewTools, options: AdvanceOptions): Steps<Advanced> {
   const end = subject.messages.length
+  const { ledger, policy } = tools
   const { newest, room, strict } = options
-  const scale = createScale(subject, ledger, newest)
+  const scale = createScale(subject, tools, newest)
   const walked = { previous: null as Stride | null, beforeTokens: null as number | null }
   const at = (point: number): At => ({
     point,
@@ -145,6 +142,7 @@ function* strideWithin(
     const stride = yield* planStride(subject, ledger, policy, {
       ...planOptions(policy, within, reason),
       isBeyondBudget: isBeyondBudget(at, viewTokens),
+      viewTokens: viewTokens - behindTokens,
     })
     if (stride === null) continue
     const { systemCount } = subject.structure
@@ -154,7 +152,8 @@ function* strideWithin(
   return null
 }
 
-function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): Scale {
+function createScale(subject: Subject, tools: ViewTools, newest: Stride | null): Scale {
+  const { ledger } = tools
   const { systemCount } = subject.structure
   const clips = clipsByIndex([])
   let stride = newest
@@ -167,7 +166,7 @@ function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): S
     },
     weigh: function* weigh(point) {
       const start = weighed?.point ?? stride?.point ?? systemCount
-      const base = weighed?.tokens ?? (yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, start))
+      const base = weighed?.tokens ?? (stride === null ? 0 : yield* standingTokens(subject, tools, stride))
       // Beyond its point a stride treats nothing.
       const tokens = base + (yield* ledger.treatedTokens(start, point, NOWHERE, clips))
       weighed = { point, tokens }
@@ -175,6 +174,21 @@ function createScale(subject: Subject, ledger: Ledger, newest: Stride | null): S
     },
   }
 }
+
+/**
+ * What stands up to a stride's point weighs as it is sent: a recap is mostly smaller than it was planned. A walk through the
+ * past has to make each of them, so that behind very many messages the plan has to do.
+ */
+function* standingTokens(subject: Subject, tools: ViewTools, stride: Stride): Steps<number> {
+  const { systemCount } = subject.structure
+  if ((stride.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
+    return yield* plannedTokens(tools.ledger, stride, systemCount, stride.point)
+  const { messages } = yield* standingView(subject, tools, stride)
+  return messages.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/** A recap of so many messages is made only to be sent. */
+const MADE_FRONTIER_MAX = 2000
 
 const NOWHERE = { render: 0, preview: 0, clear: 0 } as const
 
@@ -199,6 +213,7 @@ function* strideAt(
     const stride = yield* planStride(subject, ledger, policy, {
       ...planOptions(policy, at, reason),
       isBeyondBudget: isBeyondBudget(at, viewTokens),
+      viewTokens,
     })
     if (stride !== null) return stride
   }
@@ -208,7 +223,11 @@ function* strideAt(
     : yield* strideAt(subject, ledger, policy, { ...at, prepared: null }, viewTokens)
 }
 
-function planOptions(policy: Policy, at: At, reason: StrideReason): Omit<PlanOptions, 'isBeyondBudget'> {
+function planOptions(
+  policy: Policy,
+  at: At,
+  reason: StrideReason,
+): Omit<PlanOptions, 'isBeyondBudget' | 'viewTokens'> {
   return {
     point: at.point,
     previous: at.stride,

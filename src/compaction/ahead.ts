@@ -75,6 +75,7 @@ export function* foldAhead(
           strict: options.strict,
           prepared: null,
           plannedTokensMax: policy.summary.max_tokens,
+          viewTokens: null,
         })
       : null
   const chosen = planned ?? (stride !== null && hasUnsummarised(stride, systemCount) ? stride : null)

@@ -9,7 +9,6 @@ import type { ViewMessage } from './view.ts'
  * what lies before a stride's point is never treated otherwise on account of what follows it (P5, P6).
  */
 export type CarriedView = {
-  readonly areNamed: boolean
   readonly messages: readonly ViewMessage[]
   readonly passes: readonly PassName[]
   readonly standIns: { readonly summaries: number; readonly recaps: number }

@@ -5,6 +5,7 @@ import type { MadeCache } from './made-cache.ts'
 import { planStride } from './plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride } from './stride.ts'
+import type { ViewTools } from './standing-view.ts'
 import type { Subject } from './subject.ts'
 import { createTreatments } from './treatments.ts'
 import { buildView, type View } from './view.ts'
@@ -22,9 +23,7 @@ export function* compact(subject: Subject, cache: MadeCache, options: CompactOpt
 
 /** The stride that a conversation stands in, one more if one is due. */
 export function* strideFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
-  const { policy } = options
-  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
-  return yield* advance(subject, ledger, policy, options)
+  return yield* advance(subject, toolsFor(subject, options.policy, cache), options)
 }
 
 /** What is sent for a conversation that stands in this stride. */
@@ -33,13 +32,7 @@ export function* viewUnder(
   cache: MadeCache,
   { policy, stride, strict }: Pick<CompactOptions, 'policy' | 'strict'> & Pick<Compacted, 'stride'>,
 ): Steps<View> {
-  const treatments = createTreatments(subject, policy, cache)
-  const ledger = createLedger(subject, policy, treatments)
-  return yield* buildView(subject, policy, ledger, treatments, cache, {
-    stride,
-    strict,
-    areNamed: policy.recall.enabled,
-  })
+  return yield* buildView(subject, toolsFor(subject, policy, cache), { stride, strict })
 }
 
 export type TightenOptions = {
@@ -59,8 +52,7 @@ export function* tighten(
   options: TightenOptions,
 ): Steps<Compacted | null> {
   const { policy } = options
-  const treatments = createTreatments(subject, policy, cache)
-  const ledger = createLedger(subject, policy, treatments)
+  const { ledger } = toolsFor(subject, policy, cache)
   const stride = yield* planStride(subject, ledger, policy, {
     point: subject.messages.length,
     previous: options.previous,
@@ -72,7 +64,15 @@ export function* tighten(
     strict: options.strict,
     prepared: null,
     plannedTokensMax: null,
+    viewTokens: null,
   })
   if (stride === null) return null
   return { stride, view: yield* viewUnder(subject, cache, { policy, stride, strict: options.strict }) }
+}
+
+// --- internal ---
+
+function toolsFor(subject: Subject, policy: Policy, cache: MadeCache): ViewTools {
+  const treatments = createTreatments(subject, policy, cache)
+  return { policy, treatments, cache, ledger: createLedger(subject, policy, treatments) }
 }

@@ -9,6 +9,8 @@ export type Parts = {
   readonly newestFrom: number
   /** The user message that is the newest message of all, whatever system messages follow it; -1 where there is none. */
   readonly newestUser: number
+  /** System messages in the newest round: they are neither moved nor cut, and no part may have what they take. In tokens. */
+  readonly systemTokens: number
   readonly sizes: PartSizes
 }
 
@@ -24,11 +26,15 @@ export function partsAt(
   const newestUser = newestSpoken(subject, point) === latestUser ? latestUser : -1
   const newestFrom = newestRoundFrom(subject, ledger, point, roomTokens * SHARE.newestRound)
   const within = new Set([task, latestUser].filter((index) => index >= newestFrom))
-  let newestRound = ledger.originalTokens(newestFrom, point)
+  let systemTokens = 0
+  for (let index = newestFrom; index < point; index += 1)
+    if (isSystem(subject, index)) systemTokens += sizeOf(index)
+  let newestRound = ledger.originalTokens(newestFrom, point) - systemTokens
   for (const index of within) newestRound -= sizeOf(index)
   return {
     newestFrom,
     newestUser,
+    systemTokens,
     sizes: {
       newestRound,
       newestUser: sizeOf(newestUser),
@@ -50,11 +56,20 @@ export type RecentOptions = {
   readonly tokensMax: number
 }
 
+export type Recent = {
+  /** Where they begin. */
+  readonly from: number
+  /** What they take beside pinned ones, in tokens. */
+  readonly tokens: number
+  /** Where they do not come to their share, because the unit before them is too large to stay whole: where that begins. */
+  readonly cutFrom: number | null
+}
+
 /**
- * Where the newest messages begin that a compaction leaves as they were: the newest round, and before it whole units, for
- * at least their share and for as many messages as the profile keeps, as far as there is room.
+ * The newest messages that a compaction leaves as they were: the newest round, and before it whole units, for at least
+ * their share and for as many messages as the profile keeps, as far as there is room.
  */
-export function recentStart(subject: Subject, ledger: Ledger, pins: Pins, options: RecentOptions): number {
+export function recentMessages(subject: Subject, ledger: Ledger, pins: Pins, options: RecentOptions): Recent {
   const { structure } = subject
   const { point, parts } = options
   let start = parts.newestFrom
@@ -66,11 +81,14 @@ export function recentStart(subject: Subject, ledger: Ledger, pins: Pins, option
     let unitTokens = ledger.originalTokens(unit, start)
     for (const index of new Set([pins.task, pins.latestUser]))
       if (index >= unit && index < start) unitTokens -= subject.sizes[index] ?? 0
-    if (tokens + unitTokens > (isKept ? options.keptTokensMax : options.tokensMax)) break
+    const tokensMax = isKept ? Math.max(options.keptTokensMax, options.tokensMax) : options.tokensMax
+    if (tokens + unitTokens > tokensMax) {
+      return { from: start, tokens, cutFrom: tokens < options.tokensMin ? unit : null }
+    }
     tokens += unitTokens
     start = unit
   }
-  return start
+  return { from: start, tokens, cutFrom: null }
 }
 
 // --- internal ---
@@ -78,10 +96,14 @@ export function recentStart(subject: Subject, ledger: Ledger, pins: Pins, option
 /** The newest message that is no system message; -1 where there is none. */
 function newestSpoken(subject: Subject, point: number): number {
   for (let index = point - 1; index >= subject.structure.systemCount; index -= 1) {
-    const role = subject.messages[index]?.facts.role
-    if (role !== 'system' && role !== 'developer') return index
+    if (!isSystem(subject, index)) return index
   }
   return -1
+}
+
+function isSystem(subject: Subject, index: number): boolean {
+  const role = subject.messages[index]?.facts.role
+  return role === 'system' || role === 'developer'
 }
 
 /** More messages than this in one round are no round that a model has to see as one. */

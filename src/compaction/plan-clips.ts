@@ -1,11 +1,11 @@
 import type { Steps } from '../conversation/source.ts'
+import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clip-group.ts'
 import { templateFits } from './frontier.ts'
 import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
-import { waterLevel } from './passes/clip.ts'
 import type { Parts } from './parts.ts'
 import type { Shares } from './shares.ts'
-import type { Clip, Clippable, Fold, Reach, Stride } from './stride.ts'
+import type { Clip, Fold, Reach, Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 
 export type ClipInput = {
@@ -94,9 +94,6 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
 }
 
 // --- internal ---
-
-/** A clipped message keeps about this much: a mark, and a few lines of its head and tail. */
-const HEAD_AND_TAIL_TOKENS = 64
 
 /** A mark, and a few words of head and tail. */
 const FLOOR_TOKENS = 24
@@ -221,59 +218,6 @@ function* sizesOf(
   for (const index of indexes) sizes.set(index, yield* ledger.treatedTokens(index, index + 1, reach, known))
   return sizes
 }
-
-/**
- * Shortens the messages of a group, the largest first, until their excess is gone. Frames and names cannot
- * be shortened: what stays above its level is set aside, and the others give way for it.
- */
-function* clipGroup(
-  ledger: Ledger,
-  reach: Reach,
-  clips: readonly Clip[],
-  group: readonly number[],
-  excessTokens: number,
-  floorTokens: number,
-): Steps<readonly Clip[]> {
-  const byIndex = new Map(clips.map((clip) => [clip.index, clip]))
-  const sizeOf = (index: number): Steps<number> =>
-    ledger.treatedTokens(index, index + 1, reach, { byIndex, furthest: index })
-  const sizes = new Map<number, number>()
-  for (const index of group) sizes.set(index, yield* sizeOf(index))
-  const goalTokens = sum(sizes.values()) - excessTokens
-  const open = new Set(group.filter((index) => clippableAs(ledger, reach, index) !== null))
-  while (open.size > 0 && sum(sizes.values()) > goalTokens) {
-    const openSizes = [...open].map((index) => sizes.get(index) ?? 0)
-    const level = waterLevel(openSizes, goalTokens - sum(sizes.values()) + sum(openSizes), floorTokens)
-    let isLower = false
-    for (const index of open) {
-      const size = sizes.get(index) ?? 0
-      const of = clippableAs(ledger, reach, index)
-      if (size <= level || of === null) continue
-      const earlier = byIndex.get(index)
-      byIndex.set(index, { kind: 'content', index, of, tokensMax: level })
-      const shortened = yield* sizeOf(index)
-      // What cannot be brought to the level is set aside: that alone lowers the level for the others.
-      if (shortened > level && open.delete(index)) isLower = true
-      if (shortened >= size) {
-        if (earlier === undefined) byIndex.delete(index)
-        else byIndex.set(index, earlier)
-        continue
-      }
-      sizes.set(index, shortened)
-      isLower = true
-    }
-    if (!isLower) break
-  }
-  return [...byIndex.values()]
-}
-
-/** What a clip of this message starts from; null where the message was cleared. */
-function clippableAs(ledger: Ledger, reach: Reach, index: number): Clippable | null {
-  const { kind } = ledger.treatment(index, reach, NO_CLIPS)
-  return kind === 'kept' || kind === 'rendered' || kind === 'previewed' ? kind : null
-}
-
-const NO_CLIPS = clipsByIndex([])
 
 function sum(values: Iterable<number>): number {
   let total = 0

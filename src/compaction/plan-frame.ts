@@ -5,7 +5,7 @@ import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 import { plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit } from './limit.ts'
-import { partsAt, recentStart, type Parts } from './parts.ts'
+import { partsAt, recentMessages, type Parts, type Recent } from './parts.ts'
 import { pinsAt, type Pins } from './pins.ts'
 import type { Policy, Room } from './policy.ts'
 import { sharesOf, type Shares } from './shares.ts'
@@ -32,6 +32,8 @@ export type PlanOptions = {
    * that is made now.
    */
   readonly plannedTokensMax: number | null
+  /** What the view weighs under the stride before, up to `point`, beside what surrounds it; null: as it was planned. */
+  readonly viewTokens: number | null
 }
 
 /** A fold that was planned ahead, with the summaries that were written for it. */
@@ -63,6 +65,8 @@ export type PlanFrame = {
   /** Where the newest messages begin that stay as they were, and what they take beside pinned ones. */
   readonly recentFrom: number
   readonly recentTokens: number
+  /** The unit before them is cut down to so many tokens, where they would not come to their share without it. */
+  readonly cutUnit: { readonly from: number; readonly tokensMax: number } | null
   /** Where a pass begins, in tokens: where it has no threshold of its own, with the trigger. */
   readonly thresholdOf: (at: number | null) => number
   /** Whether a pass runs. */
@@ -77,35 +81,59 @@ export function* frameOf(
 ): Steps<PlanFrame> {
   const { point, room, reason, smallest } = options
   const pins = pinsAt(subject, policy, point)
-  const roomTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
-  const parts = partsAt(subject, ledger, pins, { point, roomTokens })
+  const wholeTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
+  const parts = partsAt(subject, ledger, pins, { point, roomTokens: wholeTokens })
+  const roomTokens = Math.max(0, wholeTokens - parts.systemTokens)
   const before = options.previous ?? UNTOUCHED
   const { systemCount } = subject.structure
-  const viewTokens = yield* plannedTokens(ledger, before, systemCount, point)
+  const viewTokens = options.viewTokens ?? (yield* plannedTokens(ledger, before, systemCount, point))
   const beforeTokens = room.aroundTokens + viewTokens
+  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
   // Made below the pressure, a compaction divides what there is and not what there is room for.
   const isForLater = options.plannedTokensMax !== null || hasLimit(policy)
-  const shares = sharesOf(isForLater ? roomTokens : Math.min(roomTokens, viewTokens), parts.sizes)
-  const fixedTokens = room.aroundTokens + shares.task + shares.latestUser + parts.sizes.newestUser
+  const divided = sharesOf(
+    isForLater ? roomTokens : Math.min(roomTokens, Math.max(0, viewTokens - parts.systemTokens)),
+    parts.sizes,
+  )
+  // Nobody needs their room while all of it fits.
+  const shares =
+    isAskedFor(reason) && !mustFit
+      ? { ...divided, task: parts.sizes.task, latestUser: parts.sizes.latestUser }
+      : divided
+  const fixedTokens =
+    room.aroundTokens + parts.systemTokens + shares.task + shares.latestUser + parts.sizes.newestUser
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
-  const goalTokens = Math.min(
-    goalOf(policy, options, beforeTokens, fixedTokens),
-    thresholdOf(null) - ROUNDS_AHEAD * roundTokens(subject, ledger, point),
-  )
-  const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
   // A profile with a limit, or with a target of its own and room to reach it, says itself how much of them stays.
   const saysItself = hasLimit(policy) || (policy.target !== null && !mustFit)
-  const recentFrom = recentStart(subject, ledger, pins, {
-    point,
-    parts,
-    keepRecent: smallest ? 0 : options.keepRecent,
-    tokensMin: smallest || saysItself ? 0 : shares.recentMin,
-    tokensMax: smallest ? 0 : shares.recentMax,
-    // What the profile keeps is measured by the room, however early a compaction is made.
-    keptTokensMax: smallest ? 0 : sharesOf(roomTokens, parts.sizes).keptMax,
-  })
+  const recentWith = (keepRecent: number, keptTokensMax: number): Recent =>
+    recentMessages(subject, ledger, pins, {
+      point,
+      parts,
+      keepRecent: smallest ? 0 : keepRecent,
+      tokensMin: smallest || saysItself ? 0 : shares.recentMin,
+      tokensMax: smallest ? 0 : shares.recentMax,
+      keptTokensMax: smallest ? 0 : keptTokensMax,
+    })
+  // What the profile keeps is measured by the room, however early a compaction is made.
+  const { keptMax, recapMin } = sharesOf(roomTokens, parts.sizes)
+  const roundsTokens = roundTokens(subject, ledger, point)
+  const besideTokens = thresholdOf(null) - fixedTokens - recapMin
+  const rounds = roundsAhead(besideTokens - recentWith(0, 0).tokens, roundsTokens)
+  const recent = recentWith(
+    options.keepRecent,
+    rounds === 0 || saysItself ? keptMax : Math.min(keptMax, besideTokens - rounds * roundsTokens),
+  )
+  const recentFrom = recent.from
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
+  const cutTokens = recent.cutFrom === null ? 0 : Math.floor(shares.recentMin - recent.tokens)
+  const goalTokens =
+    rounds === 0 && !saysItself
+      ? thresholdOf(null)
+      : Math.min(
+          goalOf(policy, options, beforeTokens, fixedTokens),
+          thresholdOf(null) - rounds * roundsTokens,
+        )
   const targetTokens = smallest ? 0 : goalTokens
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
   // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
@@ -129,6 +157,10 @@ export function* frameOf(
     saysItself,
     recentFrom,
     recentTokens,
+    cutUnit:
+      recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
+        ? null
+        : { from: recent.cutFrom, tokensMax: cutTokens },
     thresholdOf,
     // What is too long and not too large needs no pass but the fold.
     runs: (at) =>
@@ -153,6 +185,9 @@ const SAVINGS_MIN_SHARE = 0.1
 
 /** A compaction leaves room for so many rounds like the latest ones, wherever the conversation allows it. */
 const ROUNDS_AHEAD = 2
+
+/** Less than this of a unit that is too large to stay tells nothing, in tokens. */
+const CUT_UNIT_TOKENS_MIN = 128
 /** By how many rounds it is told what one takes. */
 const ROUNDS_WEIGHED = 4
 
@@ -163,6 +198,13 @@ function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixe
   if (!isAskedFor(options.reason)) return target
   const share = setting > 1 ? setting / options.room.budgetTokens : setting
   return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
+}
+
+/** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
+function roundsAhead(freeTokens: number, roundsTokens: number): number {
+  return roundsTokens === 0
+    ? ROUNDS_AHEAD
+    : Math.max(0, Math.min(ROUNDS_AHEAD, Math.floor(freeTokens / roundsTokens)))
 }
 
 /** What a round of the latest ones takes, in tokens; 0 before the first. */

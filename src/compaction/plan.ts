@@ -1,11 +1,13 @@
 import type { Steps } from '../conversation/source.ts'
 import { folding, type FoldAt } from './folding.ts'
 import { foldOverLimit, foldTurns, type TurnsChoice, type TurnsFold } from './fold-turns.ts'
+import { cutUnit } from './cut-unit.ts'
 import { chooseFrontier } from './frontier.ts'
 import { clipsByIndex, plannedTokens } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { planClips } from './plan-clips.ts'
+import { isPinned, pinnedClips, standingClips, withSpare } from './plan-pins.ts'
 import {
   frameOf,
   isAskedFor,
@@ -18,7 +20,7 @@ import type { Policy } from './policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
 import { recapCaps } from './recap-caps.ts'
 import { RECAP_TOKENS_MIN } from './recap/recap.ts'
-import { FOLD_VERSION, type Clip, type Fold, type Reach, type Stride } from './stride.ts'
+import { FOLD_VERSION, type Fold, type Reach, type Stride } from './stride.ts'
 import type { Subject } from './subject.ts'
 import { hasUnsummarised } from './summary-ranges.ts'
 
@@ -45,7 +47,7 @@ export function* planStride(
   const caps = recapCaps(policy, {
     shares: frame.shares,
     roomTokens: frame.roomTokens,
-    leftTokens: targetTokens - frame.fixedTokens - recentTokens,
+    leftTokens: targetTokens - frame.fixedTokens - recentTokens - (frame.cutUnit?.tokensMax ?? 0),
     targetTokens,
     smallest: options.smallest,
   })
@@ -71,6 +73,7 @@ export function* planStride(
     frame,
     foldAt,
     clips: standingClips(frame),
+    protectedFrom: recentFrom,
   }
   let draft = yield* weighed(plan, {
     reach: before.reach,
@@ -89,10 +92,15 @@ export function* planStride(
   // A recap can weigh as much as what it replaces, and its frame on top: nothing is cut for that.
   if (isByLength && !demanded && draft.tokens > room.budgetTokens) return null
   if (draft.tokens > aimTokens) {
-    plan = { ...plan, clips: [...plan.clips, ...pinnedClips(plan)] }
+    const cut = yield* cutUnit(subject, ledger, frame, { reach: draft.reach, clips: plan.clips })
+    plan = { ...plan, clips: [...cut.clips, ...pinnedClips(frame)], protectedFrom: cut.protectedFrom }
     draft = yield* weighed(plan, draft)
   }
-  draft = yield* foldedAtFrontier(plan, draft, aimTokens)
+  draft = yield* folded(plan, draft, aimTokens)
+  if (plannedTokensMax === null && !options.smallest) {
+    plan = { ...plan, clips: withSpare(frame, plan.clips, aimTokens - draft.tokens) }
+    draft = yield* weighed(plan, draft)
+  }
 
   if (plannedTokensMax !== null) {
     const { systemCount } = subject.structure
@@ -119,8 +127,9 @@ type Plan = {
   readonly options: PlanOptions
   readonly frame: PlanFrame
   readonly foldAt: FoldAt
-  /** What stays clipped as it was. */
   readonly clips: Stride['clips']
+  /** Where the newest messages begin that no pass touches and no fold reaches. */
+  readonly protectedFrom: number
 }
 
 /** How far it has come. */
@@ -141,8 +150,13 @@ function* weighed(plan: Plan, { reach, fold }: Omit<Draft, 'tokens'>): Steps<Dra
 }
 
 /** The passes that treat single messages, each as far as it has to reach. */
-function* treated(plan: Plan, begun: Draft, aimTokens: number): Steps<Draft> {
-  const { subject, ledger, policy, options, frame, clips } = plan
+function* treated(
+  plan: Plan,
+  begun: Draft,
+  aimTokens: number,
+  keptResults = plan.policy.clear.keep_results,
+): Steps<Draft> {
+  const { subject, ledger, policy, options, frame, clips, protectedFrom } = plan
   let draft = begun
   for (const pass of treatingPasses) {
     const settings = policy[pass]
@@ -151,14 +165,14 @@ function* treated(plan: Plan, begun: Draft, aimTokens: number): Steps<Draft> {
     const isAhead = settings.at !== null && frame.thresholdOf(settings.at) <= frame.targetTokens
     const goalTokens = isAhead ? 0 : aimTokens
     if (draft.tokens <= goalTokens) continue
-    const keepResults = pass === 'clear' && !options.smallest ? policy.clear.keep_results : 0
+    const keepResults = pass === 'clear' && !options.smallest ? keptResults : 0
     const start = draft.fold?.frontier ?? subject.structure.systemCount
     const { point } = options
     const reach = yield* reachFor(ledger, pass, {
       reach: draft.reach,
       clips,
       start,
-      end: passEnd(subject, { start, point, protectedFrom: frame.recentFrom }, keepResults),
+      end: passEnd(subject, { start, point, protectedFrom }, keepResults),
       tokens: draft.tokens,
       goalTokens,
     })
@@ -190,9 +204,22 @@ function* foldedByTurns(
   return yield* weighed(plan, { reach, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
 }
 
-/** The fold of any other profile, and what turns were not enough for. */
+/**
+ * The fold of any other profile. Before everything goes that is older than the newest messages, the results go that a
+ * profile keeps uncleared: calls are the last to go.
+ */
+function* folded(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
+  const whole = yield* foldedAtFrontier(plan, draft, aimTokens)
+  if ((whole.fold?.frontier ?? 0) < plan.protectedFrom || whole.fold === draft.fold) return whole
+  const cleared = yield* treated(plan, draft, aimTokens, 0)
+  if (cleared.tokens === draft.tokens) return whole
+  const without = yield* foldedAtFrontier(plan, cleared, aimTokens)
+  return (without.fold?.frontier ?? 0) < plan.protectedFrom ? without : whole
+}
+
+/** What turns were not enough for, or a profile without a limit. */
 function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
-  const { subject, ledger, policy, options, frame, foldAt, clips } = plan
+  const { subject, ledger, policy, options, frame, foldAt, clips, protectedFrom } = plan
   const { structure } = subject
   const { reach, fold } = draft
   if (!frame.runs(policy.fold.at)) return draft
@@ -213,7 +240,7 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
     foldAt: (cut) => foldAt(cut, [], toldTokens),
     targetTokens: aimTokens - options.room.aroundTokens,
     point: options.point,
-    protectedFrom: frame.recentFrom,
+    protectedFrom,
     openFrom: structure.lastUnitStart(options.point),
     after: fold?.frontier ?? structure.systemCount,
     strict: options.strict,
@@ -263,42 +290,9 @@ function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'cl
 /** What is cut to fit stays this far below the budget: a count of what was never sent may be off by as much. */
 const COUNT_DOUBT_SHARE = 0.005
 
-/** A clip that keeps less than this share of what there is room for is made anew. */
-const STANDING_CLIP_SHARE_MIN = 0.7
-
 /** Whether nothing but the size of the view asks for a stride, and it would still fit. */
 function isByPressure({ demanded, isByLength }: PlanFrame, reason: PlanOptions['reason']): boolean {
   return !demanded && !isByLength && !isAskedFor(reason)
-}
-
-function isPinned({ pins }: PlanFrame, index: number): boolean {
-  return index === pins.task || index === pins.latestUser
-}
-
-/** What was clipped before stays clipped; what is pinned now is clipped again only where that is needed. */
-function standingClips(frame: PlanFrame): Stride['clips'] {
-  return frame.before.clips.filter(({ index }) => !isPinned(frame, index))
-}
-
-/**
- * Task and latest user message, where they take more than their share. What was clipped to fit stays the same bytes, and in
- * the provider's cache.
- */
-function pinnedClips({ frame }: Plan): readonly Clip[] {
-  const { pins, parts, shares } = frame
-  const clipOf = (part: 'task' | 'latestUser'): readonly Clip[] => {
-    const index = pins[part]
-    const size = parts.sizes[part]
-    const tokensMax = shares[part]
-    if (size <= tokensMax) return []
-    const standing = frame.before.clips.find((clip) => clip.index === index)
-    const isEnough =
-      standing?.kind === 'content' &&
-      standing.tokensMax <= tokensMax &&
-      standing.tokensMax >= Math.max(shares.sure[part], tokensMax * STANDING_CLIP_SHARE_MIN)
-    return [isEnough ? standing : { kind: 'content', index, of: 'kept', tokensMax }]
-  }
-  return [...clipOf('task'), ...clipOf('latestUser')]
 }
 
 function strideOf(

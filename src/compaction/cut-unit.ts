@@ -1,0 +1,49 @@
+import type { Steps } from '../conversation/source.ts'
+import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clip-group.ts'
+import { clipsByIndex } from './layout.ts'
+import type { Ledger } from './ledger.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { isPinned } from './plan-pins.ts'
+import type { Reach, Stride } from './stride.ts'
+import type { Subject } from './subject.ts'
+
+export type CutUnit = {
+  readonly clips: Stride['clips']
+  /** Where the newest messages begin with it. */
+  readonly protectedFrom: number
+}
+
+/**
+ * Where the newest messages do not come to their share, because what lies before them is too large to stay whole: the
+ * clips that leave of it what their share has room for, head and tail. The same clips where not even that is possible.
+ */
+export function* cutUnit(
+  subject: Subject,
+  ledger: Ledger,
+  frame: PlanFrame,
+  { reach, clips }: Pick<Stride, 'clips'> & { readonly reach: Reach },
+): Steps<CutUnit> {
+  const { recentFrom, cutUnit: unit } = frame
+  const uncut = { clips, protectedFrom: recentFrom }
+  if (unit === null) return uncut
+  const group: number[] = []
+  for (let index = unit.from; index < recentFrom; index += 1) if (!isPinned(frame, index)) group.push(index)
+  const sizeUnder = function* sizeUnder(made: Stride['clips']): Steps<number> {
+    const known = clipsByIndex(made)
+    let tokens = 0
+    for (const index of group) tokens += yield* ledger.treatedTokens(index, index + 1, reach, known)
+    return tokens
+  }
+  const excessTokens = (yield* sizeUnder(clips)) - unit.tokensMax
+  if (excessTokens <= 0) return { clips, protectedFrom: unit.from }
+  const cuttable = group.filter((index) => !isSystem(subject, index))
+  const cut = yield* clipGroup(ledger, reach, clips, cuttable, excessTokens, HEAD_AND_TAIL_TOKENS)
+  return (yield* sizeUnder(cut)) <= unit.tokensMax ? { clips: cut, protectedFrom: unit.from } : uncut
+}
+
+// --- internal ---
+
+function isSystem(subject: Subject, index: number): boolean {
+  const role = subject.messages[index]?.facts.role
+  return role === 'system' || role === 'developer'
+}
