@@ -27,7 +27,8 @@ export function directiveOf(sentence: string, around?: Languages): Directive {
   const holding = weights.filter(([, weight]) => weight > 0).sort(([, a], [, b]) => b - a)
   const [strongest = null] = holding
   const isRuling = strongest !== null && strongest[1] >= RULING
-  const told = !kinds.has('telling') ? 0 : isRuling && decided.has(strongest[0]) ? TOLD_BESIDE : TOLD
+  const isDecided = (isRuling && decided.has(strongest[0])) || kinds.has('correction')
+  const told = !kinds.has('telling') ? 0 : isDecided ? TOLD_BESIDE : TOLD
   const words = wordCount(sentence)
   const asked = askedIn(sentence, kinds, isRuling)
   const score =

@@ -12,7 +12,7 @@ describe('how people say that something is to hold', () => {
       const all = phrasesOf({ phrases })
       expect(new Set(all).size, `${language} ${kind}`).toBe(all.length)
       for (const phrase of all)
-        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^.;:]+(?: [^\s*^.;:]+)*(?: ?\*)?$/)
+        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/)
     }
   })
 
