@@ -8,6 +8,8 @@ export type Directive = {
   readonly score: number
   /** Whether it says that what was said before no longer holds. */
   readonly isCorrection: boolean
+  /** Whether it tells of something that happened. */
+  readonly isTold: boolean
 }
 
 /** From here on a sentence is taken for a directive. */
@@ -40,7 +42,7 @@ export function directiveOf(sentence: string, around?: Languages): Directive {
     (asked === 0 ? ASKS_NOTHING : 0) +
     (words < WORDS_MIN ? TOO_SHORT : words <= WORDS_SHORT ? SHORT : 0) -
     Math.max(0, words - WORDS_LONG) * A_WORD_TOO_MANY
-  return { score, isCorrection: kinds.has('correction') }
+  return { score, isCorrection: kinds.has('correction'), isTold: kinds.has('telling') }
 }
 
 // --- internal ---

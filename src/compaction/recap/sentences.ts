@@ -10,9 +10,7 @@ export function sentencesOf(text: string): Sentence[] {
   for (const line of linesOf(text)) {
     const written = text.slice(line.start, line.end)
     if (!mayBeWriting(written)) continue
-    for (const { start, end } of cutsOf(written)) {
-      // A log may follow a sentence in its line.
-      if (!isWriting(written.slice(start, end))) continue
+    for (const { start, end } of writingIn(written)) {
       sentences.push({ start: line.start + start, end: line.start + end })
       if (sentences.length >= SENTENCES_MAX) return sentences
     }
@@ -94,16 +92,28 @@ function isWriting(line: string): boolean {
 const OTHER_SHARE_MAX = 0.2
 
 /** Words with marks between them and no blanks. */
-const isRow = /[^\s;,|\t][;,|\t][^\s;,|\t]+[;,|\t][^\s;,|\t]+[;,|\t]\S/
+const isRow = /[^\s;,|][;,|][^\s;,|]+[;,|][^\s;,|]+[;,|]\S/
 
 const isSpace = /\s/
 const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿`]/u
 
-function* cutsOf(line: string): Generator<Sentence, void, void> {
+/** The sentences of a line; of what is no writing, that part which ends at a full stop: a log may follow in its line. */
+function* writingIn(line: string): Generator<Sentence, void, void> {
+  for (const { start, end } of cutsOf(line, isEnd)) {
+    const sentence = line.slice(start, end)
+    if (isWriting(sentence)) yield { start, end }
+    else
+      for (const part of cutsOf(sentence, () => true))
+        if (isWriting(sentence.slice(part.start, part.end)))
+          yield { start: start + part.start, end: start + part.end }
+  }
+}
+
+function* cutsOf(line: string, isCut: typeof isEnd): Generator<Sentence, void, void> {
   let start = 0
   for (const match of line.matchAll(sentenceEnd)) {
     const end = match.index + match[0].length
-    if (!isEnd(line, start, match.index, end)) continue
+    if (!isCut(line, start, match.index, end)) continue
     yield* shortened(line, start, end)
     start = end
   }

@@ -130,7 +130,8 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     start,
     end,
     position,
-    score: score + gain,
+    // Of a longer message the first sentence answers, unless it asks.
+    score: score + gain + (position === 0 && answered?.isAsked === true && score >= 0 ? ANSWERED : 0),
     isDirective: score >= DIRECTIVE_SCORE,
     isCorrection,
   }))
@@ -151,12 +152,13 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
   return [{ ...common, ...beginning }, ...words]
 }
 
-/** What a message answers if it is short: the message before it, where the assistant said that. */
+/** What a message answers: the message before it, where the assistant said that. A longer one says itself what it refers to. */
 function answeredBy(subject: Subject, index: number, text: string): Judged['answered'] {
   const before = subject.messages[index - 1]?.facts
-  if (text.length > ANSWER_CHARS_MAX || before?.role !== 'assistant' || before.callIds.length > 0) return null
+  if (before?.role !== 'assistant' || before.callIds.length > 0) return null
   const asked = textOf(subject, index - 1)
-  const refersTo = /[?？؟]\s*$/.test(text) ? null : referredIn(text, asked)
+  const isLong = text.length > ANSWER_CHARS_MAX || /[?？؟]\s*$/.test(text)
+  const refersTo = isLong ? null : referredIn(text, asked)
   return { isAsked: lastQuestion(asked) !== null, refersTo }
 }
 

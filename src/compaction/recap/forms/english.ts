@@ -191,7 +191,7 @@ export const english: readonly Form[] = [
     kind: 'fact',
     language: 'en',
     phrases: `
-      i'm, i am, im, my name, i work, i live, i have, i've got, i use, i own, i speak, i can, i can't,
+      i'm, i am, im, i never, i always, i've never, my name, i work, i live, i have, i've got, i use, i own, i speak, i can, i can't,
       i cannot, i'm not, my, our, ours, mine, we are, we're, we have, we've got, we run, we work,
       we ship, we deploy, we support, for context, for your information, background`,
     sample: 'My daughter is allergic to peanuts.',
@@ -239,9 +239,9 @@ export const english: readonly Form[] = [
       felt, heard, ran, sat, stood, spoke, wrote, brought, bought, kept, lost, met, sent, spent, fell,
       grew, knew, broke, looked, started, stopped, ended, turned, called, wanted, used to,
       must have, was, were, had, did, didn't, wasn't, went, got, seemed, thought, turned out, happened,
-      noticed, tried, saw, found, yesterday, last week, last night, last year, years ago, i never,
-      i've never, it never, it always, it only, they always, they never, he never, she never, he always,
-      she always, i always, seems to, appears to, apparently, i read, i heard, i guess, i think`,
+      noticed, tried, saw, found, yesterday, last week, last night, last year, years ago, it never, it always, it only, they always, they never, he never, she never, he always,
+      she always, has been, have been, has never, have never, has always, have always, understood,
+      seems to, appears to, apparently, i read, i heard, i guess, i think`,
     sample: 'It was raining the whole week.',
   },
 ]
