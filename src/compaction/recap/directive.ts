@@ -10,6 +10,8 @@ export type Directive = {
   readonly isCorrection: boolean
   /** Whether it tells of something that happened. */
   readonly isTold: boolean
+  /** Whether it asks something, or for an errand. */
+  readonly isAsking: boolean
 }
 
 /** From here on a sentence is taken for a directive. */
@@ -42,7 +44,12 @@ export function directiveOf(sentence: string, around?: Languages): Directive {
     (asked === 0 ? ASKS_NOTHING : 0) +
     (words < WORDS_MIN ? TOO_SHORT : words <= WORDS_SHORT ? SHORT : 0) -
     Math.max(0, words - WORDS_LONG) * A_WORD_TOO_MANY
-  return { score, isCorrection: kinds.has('correction'), isTold: kinds.has('telling') }
+  return {
+    score,
+    isCorrection: kinds.has('correction'),
+    isTold: kinds.has('telling'),
+    isAsking: asked < 0,
+  }
 }
 
 // --- internal ---

@@ -12,6 +12,8 @@ export type Heard = {
   readonly end: number
   readonly score: number
   readonly isCorrection: boolean
+  /** Whether it asks something, or for an errand. */
+  readonly isAsking: boolean
 }
 
 /** The text of a message. */
@@ -32,7 +34,13 @@ export function heardIn(subject: Subject, index: number, text: string, cache: Ma
     sentences.map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end), around) })),
     text,
   )
-  const fields = heard.map(({ start, end, score, isCorrection }) => [start, end, score, Number(isCorrection)])
+  const fields = heard.map(({ start, end, score, isCorrection, isAsking }) => [
+    start,
+    end,
+    score,
+    Number(isCorrection),
+    Number(isAsking),
+  ])
   cache.set(key, { text: JSON.stringify(fields), tokens: 0, how: null })
   return heard
 }
@@ -67,8 +75,8 @@ function besideEachOther(heard: readonly Judged[], text: string): Heard[] {
     const neighbours = [heard[place - 1], heard[place + 1]].map((other) => Math.max(0, other?.score ?? 0))
     const gain = Math.max(NEIGHBOUR_SHARE * Math.max(...neighbours), isItem ? HEADING_SHARE * heading : 0)
     const loss = (isQuoted.test(text.slice(start, start + 8)) ? QUOTED : 0) + STORY * (toldShares[place] ?? 0)
-    const { isCorrection } = sentence
-    return { start, end, isCorrection, score: Math.round((score + gain - loss) * 100) / 100 }
+    const { isCorrection, isAsking } = sentence
+    return { start, end, isCorrection, isAsking, score: Math.round((score + gain - loss) * 100) / 100 }
   })
 }
 
@@ -107,6 +115,7 @@ function readHeard(json: string): Heard[] {
             end: Number(row[1]),
             score: Number(row[2]),
             isCorrection: row[3] === 1,
+            isAsking: row[4] === 1,
           },
         ]
       : [],

@@ -4,6 +4,7 @@ import { isSaidByUser, type Subject } from '../subject.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
 import { heardIn, textOf, type Heard } from './heard.ts'
 import { machineWritten } from './machine-output.ts'
+import { notedShares } from './noted.ts'
 import { lastQuestion, referredIn } from './referred.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
@@ -51,7 +52,7 @@ export function* userMessages(
   }
   const byMachine = machineWritten(texts)
   const folded = new Set(indexes)
-  const replyTokens = meanReplyTokens(subject, indexes)
+  const noted = yield* notedShares(subject, said, folded, cache)
   const messages: UserMessage[] = []
   let order = 0
   for (const [place, index] of said.entries()) {
@@ -63,7 +64,7 @@ export function* userMessages(
       ? MACHINE
       : EARLY * 0.5 ** (order / EARLY_HALF) +
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
-        (isNoted(subject, index, folded, replyTokens) ? NOTED : 0)
+        NOTED * (noted.get(index) ?? 0)
     const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, text)
     messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
@@ -84,10 +85,8 @@ const EARLY_HALF = 10
 const LATE = 1
 const LATE_HALF = 4
 
-/** The reply to a rule is a word or two; to a question it is long. */
+/** The reply to a rule begins with a word or two; that to a question goes on. */
 const NOTED = 1.5
-const NOTED_TOKENS_MAX = 60
-const NOTED_SHARE_MAX = 0.4
 
 /** What a short answer to a question of the assistant's gains. */
 const ANSWERED = 2
@@ -117,10 +116,10 @@ type Judged = {
 
 function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): UserWords[] {
   const common = { index, refersTo: answered?.refersTo ?? null }
+  const answers = answered?.isAsked === true && heard[0]?.isAsking === false
   const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
   if (text.length <= SHORT_CHARS_MAX && !isMachines) {
-    const isQuestion = heard.length > 0 && best < 0
-    const score = best + gain + (answered?.isAsked === true && !isQuestion ? ANSWERED : 0)
+    const score = gain + (answers ? Math.max(0, best) + ANSWERED : best)
     const isDirective = best >= DIRECTIVE_SCORE || (answered?.refersTo ?? null) !== null
     const isCorrection = heard.some((sentence) => sentence.isCorrection)
     return [{ ...common, start: 0, end: text.length, position: 0, score, isDirective, isCorrection }]
@@ -130,8 +129,8 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     start,
     end,
     position,
-    // Of a longer message the first sentence answers, unless it asks.
-    score: score + gain + (position === 0 && answered?.isAsked === true && score >= 0 ? ANSWERED : 0),
+    // Of a longer message the first sentence answers. What it tells is what was asked for.
+    score: gain + (position === 0 && answers ? Math.max(0, score) + ANSWERED : score),
     isDirective: score >= DIRECTIVE_SCORE,
     isCorrection,
   }))
@@ -160,17 +159,4 @@ function answeredBy(subject: Subject, index: number, text: string): Judged['answ
   const isLong = text.length > ANSWER_CHARS_MAX || /[?？؟]\s*$/.test(text)
   const refersTo = isLong ? null : referredIn(text, asked)
   return { isAsked: lastQuestion(asked) !== null, refersTo }
-}
-
-function meanReplyTokens(subject: Subject, indexes: readonly number[]): number {
-  const replies = indexes.filter((index) => subject.messages[index]?.facts.role === 'assistant')
-  return replies.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0) / Math.max(1, replies.length)
-}
-
-/** Whether the assistant's reply to a message is short beside its others. */
-function isNoted(subject: Subject, index: number, folded: ReadonlySet<number>, replyTokens: number): boolean {
-  const reply = subject.messages[index + 1]?.facts
-  if (!folded.has(index + 1) || reply?.role !== 'assistant' || reply.callIds.length > 0) return false
-  const tokens = subject.sizes[index + 1] ?? 0
-  return tokens <= NOTED_TOKENS_MAX && tokens <= replyTokens * NOTED_SHARE_MAX
 }
