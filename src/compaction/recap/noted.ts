@@ -28,7 +28,10 @@ export function* notedShares(
   const sizeOf = (index: number): number => subject.sizes[index + 1] ?? 0
   const mean = replied.reduce((sum, index) => sum + sizeOf(index), 0) / Math.max(1, replied.length)
   const short = replied.filter((index) => sizeOf(index) <= Math.min(SHORT_TOKENS, mean * SHORT_SHARE))
-  return new Map([...noted.map((index) => [index, share] as const), ...short.map((index) => [index, 1] as const)])
+  return new Map([
+    ...noted.map((index) => [index, share] as const),
+    ...short.map((index) => [index, 1] as const),
+  ])
 }
 
 /**
