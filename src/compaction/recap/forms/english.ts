@@ -171,7 +171,7 @@ export const english: readonly Form[] = [
       like i said, as mentioned, to correct, let me rephrase, to repeat, switch to, switching to,
       revert, go back to, back to, after all, as it turns out, no longer, not anymore, got that wrong,
       got it wrong, is wrong, mixed up, i was mistaken, was a mistake, was mistaken, mistake of mine,
-      mistake on my part, was an error, was incorrect, is incorrect, ^update, ^edit, ^sorry, ^oops,
+      mistake on my part, was an error, was incorrect, is incorrect, ^update$, ^edit$, ^sorry$, ^oops,
       ^apologies, let me correct, i take that back, take back, no longer true, does not hold anymore,
       outdated, supersedes, replaces what`,
     sample: 'Scratch that, make it Thursday.',
