@@ -65,7 +65,7 @@ export function* userMessages(
       : EARLY * 0.5 ** (order / EARLY_HALF) +
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
         NOTED * (noted.get(index) ?? 0)
-    const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, text)
+    const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, answerIn(text, heard))
     messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
     yield
@@ -115,23 +115,24 @@ type Judged = {
 }
 
 function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): UserWords[] {
-  const common = { index, refersTo: answered?.refersTo ?? null }
+  const refersTo = answered?.refersTo ?? null
   const answers = answered?.isAsked === true && heard[0]?.isAsking === false
   const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
   if (text.length <= SHORT_CHARS_MAX && !isMachines) {
     const score = gain + (answers ? Math.max(0, best) + ANSWERED : best)
-    const isDirective = best >= DIRECTIVE_SCORE || (answered?.refersTo ?? null) !== null
+    const isDirective = best >= DIRECTIVE_SCORE || refersTo !== null
     const isCorrection = heard.some((sentence) => sentence.isCorrection)
-    return [{ ...common, start: 0, end: text.length, position: 0, score, isDirective, isCorrection }]
+    return [{ index, start: 0, end: text.length, position: 0, score, isDirective, isCorrection, refersTo }]
   }
   const words = heard.map(({ start, end, score, isCorrection }, position) => ({
-    ...common,
+    index,
+    refersTo: position === 0 ? refersTo : null,
     start,
     end,
     position,
     // Of a longer message the first sentence answers. What it tells is what was asked for.
     score: gain + (position === 0 && answers ? Math.max(0, score) + ANSWERED : score),
-    isDirective: score >= DIRECTIVE_SCORE,
+    isDirective: score >= DIRECTIVE_SCORE || (position === 0 && refersTo !== null),
     isCorrection,
   }))
   if (isMachines) return words.filter(({ isDirective }) => isDirective)
@@ -147,16 +148,24 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     score: BEGINNING_SCORE,
     isDirective: false,
     isCorrection: false,
+    refersTo: null,
   }
-  return [{ ...common, ...beginning }, ...words]
+  return [{ index, ...beginning }, ...words]
 }
 
-/** What a message answers: the message before it, where the assistant said that. A longer one says itself what it refers to. */
-function answeredBy(subject: Subject, index: number, text: string): Judged['answered'] {
+/** What of a message answers: a short one all of it, unless it goes on to ask; else its first sentence. */
+function answerIn(text: string, [first]: readonly Heard[]): string {
+  const isAll = text.length <= ANSWER_CHARS_MAX && !asks.test(text)
+  return isAll || first === undefined ? text : text.slice(first.start, first.end)
+}
+
+const asks = /[?？؟]\s*$/
+
+/** What an answer answers: the message before it, where the assistant said that. */
+function answeredBy(subject: Subject, index: number, answer: string): Judged['answered'] {
   const before = subject.messages[index - 1]?.facts
   if (before?.role !== 'assistant' || before.callIds.length > 0) return null
   const asked = textOf(subject, index - 1)
-  const isLong = text.length > ANSWER_CHARS_MAX || /[?？؟]\s*$/.test(text)
-  const refersTo = isLong ? null : referredIn(text, asked)
-  return { isAsked: lastQuestion(asked) !== null, refersTo }
+  const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
+  return { isAsked: lastQuestion(asked) !== null, refersTo: isLong ? null : referredIn(answer, asked) }
 }
