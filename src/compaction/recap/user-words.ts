@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
+import { formsIn } from './forms/match.ts'
 import { heardIn, textOf, type Heard } from './heard.ts'
 import { machineWritten } from './machine-output.ts'
 import { notedShares } from './noted.ts'
@@ -65,7 +66,8 @@ export function* userMessages(
       : EARLY * 0.5 ** (order / EARLY_HALF) +
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
         NOTED * (noted.get(index) ?? 0)
-    const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, answerIn(text, heard))
+    const answered =
+      isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, answerIn(text, heard), heard)
     messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
     yield
@@ -162,10 +164,19 @@ function answerIn(text: string, [first]: readonly Heard[]): string {
 const asks = /[?？؟]\s*$/
 
 /** What an answer answers: the message before it, where the assistant said that. */
-function answeredBy(subject: Subject, index: number, answer: string): Judged['answered'] {
+function answeredBy(
+  subject: Subject,
+  index: number,
+  answer: string,
+  [first]: readonly Heard[],
+): Judged['answered'] {
   const before = subject.messages[index - 1]?.facts
   if (before?.role !== 'assistant' || before.callIds.length > 0) return null
   const asked = textOf(subject, index - 1)
   const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
-  return { isAsked: lastQuestion(asked) !== null, refersTo: isLong ? null : referredIn(answer, asked) }
+  const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
+  return {
+    isAsked: lastQuestion(asked) !== null,
+    refersTo: isLong ? null : referredIn(answer, asked, isAgreed),
+  }
 }
