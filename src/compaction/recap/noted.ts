@@ -44,7 +44,7 @@ export function beginsNoting(reply: string): boolean {
   const clause = /^[^.!,;:…。！，、؛،।\n—–-]*/u.exec(beginning)?.[0] ?? ''
   if (noting.has(clause.trim())) return true
   const mark = beginning.slice(clause.length, clause.length + 1)
-  return /[.!。！।]/u.test(mark) && clause.trim() !== '' && wordCount(clause) <= SHORT_WORDS
+  return /[.!。！।]/u.test(mark) && /\p{L}/u.test(clause) && wordCount(clause) <= SHORT_WORDS
 }
 
 // --- internal ---

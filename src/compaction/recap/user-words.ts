@@ -88,7 +88,7 @@ const LATE = 1
 const LATE_HALF = 4
 
 /** The reply to a rule begins with a word or two; that to a question goes on. */
-const NOTED = 1.5
+const NOTED = 2.2
 
 /** What a short answer to a question of the assistant's gains. */
 const ANSWERED = 2

@@ -24,6 +24,26 @@ describe('how people say that something is to hold', () => {
   })
 })
 
+// "I was wrong before, four digits it is" was lost: "was" tells of what happened.
+test('what corrects tells no story by the words that it corrects with', () => {
+  for (const sentence of [
+    'I was wrong before, the lab wants four digits.',
+    'That was a mistake of mine, the branch is called trunk.',
+    'On second thought the narrator is her uncle.',
+    'Sorry, I said Monday, it is Thursday.',
+  ]) {
+    const { score, isCorrection } = directiveOf(sentence)
+    expect(isCorrection, sentence).toBe(true)
+    expect(score, sentence).toBeGreaterThan(directiveOf('The lake was calm and we went home.').score + 3)
+  }
+  expect(directiveOf('Sorry for the late reply.').isCorrection).toBe(false)
+})
+
+test('a place in a list is chosen where nothing else is numbered by it', () => {
+  expect([...formsIn('The second, please.').kinds]).toContain('choice')
+  expect([...formsIn('The second replica lags.').kinds]).not.toContain('choice')
+})
+
 describe('a sentence is judged by its form', () => {
   const rules = [
     'Never push to main.',
@@ -60,6 +80,8 @@ describe('a sentence is judged by its form', () => {
     'I never understood what he meant by it.',
     'The museum was closed, it only opens in April.',
     'Ich habe das nie verstanden.',
+    'My neighbour never said a word about the roof.',
+    'The long run has never been easy, as far as I can see.',
     'Je n’ai jamais compris pourquoi il disait cela.',
     'Объясни разницу между фьордом и эстуарием.',
     '东京现在几点？',
