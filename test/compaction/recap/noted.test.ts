@@ -5,6 +5,20 @@ import { finish } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
 import { assistant, prose, user } from '../sending.ts'
 
+/** Twenty turns, the replies to some of which begin with "Sure!". */
+function chat(isNoted: (turn: number) => boolean): object[] {
+  return Array.from({ length: 20 }, (_, turn) => [
+    user(`Turn ${turn}.`),
+    assistant(`${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`),
+  ]).flat()
+}
+
+function sharesOf(messages: readonly object[]): ReadonlyMap<number, number> {
+  const said = messages.flatMap((_, index) => (index % 2 === 0 ? [index] : []))
+  const folded = new Set(messages.keys())
+  return finish(notedShares(subjectOf(messages), said, folded, createMadeCache({ charsMax: 1e6 })))
+}
+
 describe('a reply that begins with a word of assent', () => {
   test.each([
     'Understood.',
@@ -34,17 +48,6 @@ describe('a reply that begins with a word of assent', () => {
 
 // Assistants that begin every reply with "Sure!" tell nothing by it.
 test('says nothing where an assistant begins every reply so', () => {
-  const chat = (isNoted: (turn: number) => boolean) =>
-    Array.from({ length: 20 }, (_, turn) => [
-      user(`Turn ${turn}.`),
-      assistant(`${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`),
-    ]).flat()
-  const sharesOf = (messages: readonly object[]) => {
-    const said = messages.flatMap((_, index) => (index % 2 === 0 ? [index] : []))
-    const folded = new Set(messages.keys())
-    const cache = createMadeCache({ charsMax: 1e6 })
-    return finish(notedShares(subjectOf(messages), said, folded, cache))
-  }
   expect(sharesOf(chat((turn) => turn === 3)).get(6)).toBe(1)
   const always = sharesOf(chat(() => true))
   expect([...always.values()].every((share) => share === 0)).toBe(true)
