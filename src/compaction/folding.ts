@@ -30,7 +30,7 @@ export type FoldAt = (frontier: number, kept?: readonly number[], shortenedToken
  */
 export function folding(subject: Subject, ledger: Ledger, options: FoldingOptions): FoldAt {
   const { pins, previous, recapsBeside, plannedTokensMax } = options
-  const { recapTokensMax, tokensMax, systemTokensMax } = options.caps
+  const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = options.caps
   const { systemCount } = subject.structure
   const passed = pins.latestUser !== -1 && pins.latestUser !== pins.task ? pins.latestUser : null
   const isFitting = plannedTokensMax === null && sum(options.summaries, ({ tokens }) => tokens) <= tokensMax
@@ -60,7 +60,10 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
     const latest = passed !== null && passed < frontier - 1 ? passed : null
     const before = partAt(systemCount, latest ?? frontier, staying)
     const after = latest === null ? NO_PART : partAt(latest + 1, frontier, staying)
-    const roomTokens = Math.min(recapTokensMax, tokensMax - before.writtenTokens - after.writtenTokens)
+    const writtenTokens = before.writtenTokens + after.writtenTokens
+    const besideTokens =
+      recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
+    const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
     // What was shortened lies behind the frontier, and is told in the recap before it.
     const [beforeLeft, afterLeft] =
       latest === null

@@ -6,8 +6,12 @@ import type { Shares } from './shares.ts'
 export type RecapCaps = {
   /** Recaps. */
   readonly recapTokensMax: number
-  /** Recaps and summaries together. */
+  /** Recaps and summaries together … */
   readonly tokensMax: number
+  /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
+  readonly besideTokensMin: number
+  /** … then both may take so much. */
+  readonly togetherTokensMax: number
   /** Quoted system messages, on top. */
   readonly systemTokensMax: number
 }
@@ -28,13 +32,21 @@ export function recapCaps(policy: Policy, room: RecapRoom): RecapCaps {
   const systemTokensMax = quotedSystemTokensMax(smallest ? roomTokens : targetTokens)
   if (smallest) {
     const tokensMax = Math.floor(roomTokens * SMALLEST_RECAP_SHARE)
-    return { recapTokensMax: Math.min(SMALLEST_RECAP_TOKENS, tokensMax), tokensMax, systemTokensMax }
+    return {
+      recapTokensMax: Math.min(SMALLEST_RECAP_TOKENS, tokensMax),
+      tokensMax,
+      besideTokensMin: 0,
+      togetherTokensMax: tokensMax,
+      systemTokensMax,
+    }
   }
   const within = (tokens: number): number =>
     Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(tokens)))
   return {
     recapTokensMax: Math.min(policy.recap.max_tokens, within(leftTokens)),
     tokensMax: within(leftTokens),
+    besideTokensMin: Math.min(policy.recap.max_tokens, shares.recapMin),
+    togetherTokensMax: shares.recapMax,
     systemTokensMax,
   }
 }

@@ -82,8 +82,8 @@ export function ordersOf(asked: RulesOptions): readonly RulesOrder[] {
 
 /** As many chats as take less than three minutes on two cores. */
 const sizes: readonly Size[] = [
-  { windowTokens: 8192, chatTokens: 24_000, chats: 32 },
-  { windowTokens: 32_000, chatTokens: 90_000, chats: 8 },
+  { windowTokens: 8192, chatTokens: 24_000, chats: 24 },
+  { windowTokens: 32_000, chatTokens: 90_000, chats: 6 },
 ]
 
 /** Half of it is kept for the reply. */

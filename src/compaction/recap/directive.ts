@@ -8,6 +8,10 @@ export type Directive = {
   readonly score: number
   /** Whether it says that what was said before no longer holds. */
   readonly isCorrection: boolean
+  /** Whether it tells of something that happened. */
+  readonly isTold: boolean
+  /** Whether it asks something, or for an errand. */
+  readonly isAsking: boolean
 }
 
 /** From here on a sentence is taken for a directive. */
@@ -27,7 +31,8 @@ export function directiveOf(sentence: string, around?: Languages): Directive {
   const holding = weights.filter(([, weight]) => weight > 0).sort(([, a], [, b]) => b - a)
   const [strongest = null] = holding
   const isRuling = strongest !== null && strongest[1] >= RULING
-  const told = !kinds.has('telling') ? 0 : isRuling && decided.has(strongest[0]) ? TOLD_BESIDE : TOLD
+  const isDecided = (isRuling && decided.has(strongest[0])) || kinds.has('correction')
+  const told = !kinds.has('telling') ? 0 : isDecided ? TOLD_BESIDE : TOLD
   const words = wordCount(sentence)
   const asked = askedIn(sentence, kinds, isRuling)
   const score =
@@ -39,7 +44,12 @@ export function directiveOf(sentence: string, around?: Languages): Directive {
     (asked === 0 ? ASKS_NOTHING : 0) +
     (words < WORDS_MIN ? TOO_SHORT : words <= WORDS_SHORT ? SHORT : 0) -
     Math.max(0, words - WORDS_LONG) * A_WORD_TOO_MANY
-  return { score, isCorrection: kinds.has('correction') }
+  return {
+    score,
+    isCorrection: kinds.has('correction'),
+    isTold: kinds.has('telling'),
+    isAsking: asked < 0,
+  }
 }
 
 // --- internal ---

@@ -10,7 +10,7 @@ export function habitualShares(pieces: readonly string[]): number[] {
   for (const own of runs) for (const run of own) times.set(run, (times.get(run) ?? 0) + 1)
   const many = Math.max(TIMES_MIN, pieces.length * TIMES_SHARE)
   return runs.map((own) =>
-    own.size === 0 ? 0 : [...own].filter((run) => (times.get(run) ?? 0) >= many).length / own.size,
+    own.size === 0 ? 0 : ([...own].filter((run) => (times.get(run) ?? 0) >= many).length / own.size) ** 0.5,
   )
 }
 

@@ -2,9 +2,9 @@ import { parseJsonText } from '../../conversation/json-value.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import type { MadeCache } from '../made-cache.ts'
 import type { Subject } from '../subject.ts'
-import { directiveOf } from './directive.ts'
+import { directiveOf, type Directive } from './directive.ts'
 import { languagesIn } from './forms/match.ts'
-import { sentencesOf } from './sentences.ts'
+import { sentencesOf, type Sentence } from './sentences.ts'
 
 /** A sentence of a user's message, and what it looks like. */
 export type Heard = {
@@ -12,6 +12,8 @@ export type Heard = {
   readonly end: number
   readonly score: number
   readonly isCorrection: boolean
+  /** Whether it asks something, or for an errand. */
+  readonly isAsking: boolean
 }
 
 /** The text of a message. */
@@ -32,7 +34,13 @@ export function heardIn(subject: Subject, index: number, text: string, cache: Ma
     sentences.map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end), around) })),
     text,
   )
-  const fields = heard.map(({ start, end, score, isCorrection }) => [start, end, score, Number(isCorrection)])
+  const fields = heard.map(({ start, end, score, isCorrection, isAsking }) => [
+    start,
+    end,
+    score,
+    Number(isCorrection),
+    Number(isAsking),
+  ])
   cache.set(key, { text: JSON.stringify(fields), tokens: 0, how: null })
   return heard
 }
@@ -48,17 +56,50 @@ const NEIGHBOUR_SHARE = 0.25
 /** What a line of a list gains by the line above the list. */
 const HEADING_SHARE = 0.5
 
-function besideEachOther(heard: readonly Heard[], text: string): Heard[] {
+/** What a sentence of a paragraph loses where all others in there tell a story. */
+const STORY = 1.5
+const STORY_SENTENCES_MIN = 2
+
+/** What a line loses that quotes somebody else. */
+const QUOTED = 3
+
+type Judged = Sentence & Directive
+
+function besideEachOther(heard: readonly Judged[], text: string): Heard[] {
   let heading = 0
+  const toldShares = toldSharesOf(heard, text)
   return heard.map((sentence, place) => {
     const { start, end, score } = sentence
     const isItem = itemBegin.test(text.slice(start, start + 8))
     if (!isItem) heading = /[:：]$/.test(text.slice(start, end)) ? Math.max(0, score) : 0
     const neighbours = [heard[place - 1], heard[place + 1]].map((other) => Math.max(0, other?.score ?? 0))
     const gain = Math.max(NEIGHBOUR_SHARE * Math.max(...neighbours), isItem ? HEADING_SHARE * heading : 0)
-    return { ...sentence, score: Math.round((score + gain) * 100) / 100 }
+    const loss = (isQuoted.test(text.slice(start, start + 8)) ? QUOTED : 0) + STORY * (toldShares[place] ?? 0)
+    const { isCorrection, isAsking } = sentence
+    return { start, end, isCorrection, isAsking, score: Math.round((score + gain - loss) * 100) / 100 }
   })
 }
+
+/** For each sentence the share of the others in its paragraph that tell of what happened. */
+function toldSharesOf(heard: readonly Judged[], text: string): number[] {
+  const paragraphs = heard.map(() => 0)
+  for (const [place, { start }] of heard.entries()) {
+    const before = heard[place - 1]
+    const isSame = before !== undefined && !text.slice(before.end, start).includes('\n')
+    paragraphs[place] = (paragraphs[place - 1] ?? 0) + (isSame ? 0 : 1)
+  }
+  const sums = new Map<number, { all: number; told: number }>()
+  for (const [place, { isTold }] of heard.entries()) {
+    const sum = sums.get(paragraphs[place] ?? 0) ?? { all: 0, told: 0 }
+    sums.set(paragraphs[place] ?? 0, { all: sum.all + 1, told: sum.told + Number(isTold) })
+  }
+  return heard.map(({ isTold }, place) => {
+    const { all, told } = sums.get(paragraphs[place] ?? 0) ?? { all: 0, told: 0 }
+    return all - 1 < STORY_SENTENCES_MIN ? 0 : (told - Number(isTold)) / (all - 1)
+  })
+}
+
+const isQuoted = /^\s*>/
 
 const itemBegin = /^(?:[-*•–+]|\d{1,3}[.)])\s/
 
@@ -74,6 +115,7 @@ function readHeard(json: string): Heard[] {
             end: Number(row[1]),
             score: Number(row[2]),
             isCorrection: row[3] === 1,
+            isAsking: row[4] === 1,
           },
         ]
       : [],

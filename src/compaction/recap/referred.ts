@@ -3,13 +3,16 @@ import { sentencesOf } from './sentences.ts'
 
 /**
  * What a short answer refers to in the message before it, word for word: "the second one, please" the second item
- * of the list there, a few words the question with which that message ends; null where there is neither.
+ * of the list there, a few words the question with which that message ends; null where there is neither. `isAgreed`:
+ * whether it is a rule by its form and says yes; then it agrees to the sentence with which the message ends.
  */
-export function referredIn(answer: string, before: string): string | null {
+export function referredIn(answer: string, before: string, isAgreed = false): string | null {
   const place = placeNamed(answer)
   const item = place === null ? null : itemAt(before, place)
-  const isBare = wordCount(answer) <= BARE_WORDS_MAX
-  const found = item ?? (isBare || place !== null ? lastQuestion(before) : null)
+  const isBare = wordCount(answer) <= (isAgreed ? AGREED_WORDS_MAX : BARE_WORDS_MAX)
+  const found =
+    item ??
+    (isBare || place !== null ? (lastQuestion(before) ?? (isAgreed ? lastSentence(before) : null)) : null)
   if (found === null) return null
   const line = found.replace(/\s+/g, ' ').trim()
   return line.length > REFERRED_CHARS_MAX ? `${line.slice(0, REFERRED_CHARS_MAX)}…` : line
@@ -28,10 +31,17 @@ export function lastQuestion(text: string): string | null {
 
 // --- internal ---
 
+function lastSentence(text: string): string | null {
+  const ending = text.slice(-ENDING_CHARS)
+  const last = sentencesOf(ending).at(-1)
+  return last === undefined ? null : ending.slice(last.start, last.end)
+}
+
 const REFERRED_CHARS_MAX = 120
 
 /** An answer of more words says by itself what it is about, unless it names a place. */
 const BARE_WORDS_MAX = 6
+const AGREED_WORDS_MAX = 12
 
 /** A question that stands farther from the end is not what was answered. */
 const ENDING_CHARS = 600

@@ -9,8 +9,8 @@ export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = []
   for (const line of linesOf(text)) {
     const written = text.slice(line.start, line.end)
-    if (!isWriting(written)) continue
-    for (const { start, end } of cutsOf(written)) {
+    if (!mayBeWriting(written)) continue
+    for (const { start, end } of writingIn(written)) {
       sentences.push({ start: line.start + start, end: line.start + end })
       if (sentences.length >= SENTENCES_MAX) return sentences
     }
@@ -71,10 +71,14 @@ const codeBegin =
   /^\s*(?:\d{4}-\d\d-\d\d[T ]\d|\[?\d{1,2}:\d\d:\d\d|at [\w$.<>]+ ?\(|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)[\]|]|\$ |>>> |[{}|]|\[[\d"'{]|@@ |diff --git|File "|Traceback|import [\w{*"']+ from |from [\w.]+ import |#include|(?:SELECT|INSERT|UPDATE|CREATE) [\w*]|\/\/|\/\*|(?:def|class|function|const|let|var|return|public|private) ?[\w$]* ?[({=])/
 const codeEnd = /[{}]\s*$|[=<>()$].*;\s*$|=>\s*[{(]|\)\s*:\s*$/
 
-/** Whether a line looks written by hand: mostly letters and the marks of sentences. */
-function isWriting(line: string): boolean {
+function mayBeWriting(line: string): boolean {
   if (line.length > LINE_CHARS_MAX || !/\p{L}/u.test(line)) return false
-  if (codeBegin.test(line.slice(0, 80)) || codeEnd.test(line.slice(-200))) return false
+  return !codeBegin.test(line.slice(0, 80)) && !codeEnd.test(line.slice(-200))
+}
+
+/** Whether a sentence looks written by hand: mostly letters and the marks of sentences, and no row of a table. */
+function isWriting(line: string): boolean {
+  if (!/\p{L}/u.test(line) || codeBegin.test(line.slice(0, 80)) || isRow.test(line)) return false
   let other = 0
   let spaces = 0
   for (const character of line) {
@@ -84,17 +88,32 @@ function isWriting(line: string): boolean {
   return other <= Math.max(4, (line.length - spaces) * OTHER_SHARE_MAX)
 }
 
-/** Of the characters of a written line at most this share are neither letters nor the marks of sentences. */
+/** Of the characters of a written sentence at most this share are neither letters nor the marks of sentences. */
 const OTHER_SHARE_MAX = 0.2
+
+/** Words with marks between them and no blanks. */
+const isRow = /[^\s;,|][;,|][^\s;,|]+[;,|][^\s;,|]+[;,|]\S/
 
 const isSpace = /\s/
 const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿`]/u
 
-function* cutsOf(line: string): Generator<Sentence, void, void> {
+/** The sentences of a line; of what is no writing, that part which ends at a full stop: a log may follow in its line. */
+function* writingIn(line: string): Generator<Sentence, void, void> {
+  for (const { start, end } of cutsOf(line, isEnd)) {
+    const sentence = line.slice(start, end)
+    if (isWriting(sentence)) yield { start, end }
+    else
+      for (const part of cutsOf(sentence, () => true))
+        if (isWriting(sentence.slice(part.start, part.end)))
+          yield { start: start + part.start, end: start + part.end }
+  }
+}
+
+function* cutsOf(line: string, isCut: typeof isEnd): Generator<Sentence, void, void> {
   let start = 0
   for (const match of line.matchAll(sentenceEnd)) {
     const end = match.index + match[0].length
-    if (!isEnd(line, start, match.index, end)) continue
+    if (!isCut(line, start, match.index, end)) continue
     yield* shortened(line, start, end)
     start = end
   }

@@ -2,8 +2,10 @@ import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
+import { formsIn } from './forms/match.ts'
 import { heardIn, textOf, type Heard } from './heard.ts'
 import { machineWritten } from './machine-output.ts'
+import { notedShares } from './noted.ts'
 import { lastQuestion, referredIn } from './referred.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
@@ -51,7 +53,7 @@ export function* userMessages(
   }
   const byMachine = machineWritten(texts)
   const folded = new Set(indexes)
-  const replyTokens = meanReplyTokens(subject, indexes)
+  const noted = yield* notedShares(subject, said, folded, cache)
   const messages: UserMessage[] = []
   let order = 0
   for (const [place, index] of said.entries()) {
@@ -63,8 +65,9 @@ export function* userMessages(
       ? MACHINE
       : EARLY * 0.5 ** (order / EARLY_HALF) +
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
-        (isNoted(subject, index, folded, replyTokens) ? NOTED : 0)
-    const answered = isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, text)
+        NOTED * (noted.get(index) ?? 0)
+    const answered =
+      isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, answerIn(text, heard), heard)
     messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
     yield
@@ -84,10 +87,8 @@ const EARLY_HALF = 10
 const LATE = 1
 const LATE_HALF = 4
 
-/** The reply to a rule is a word or two; to a question it is long. */
-const NOTED = 1.5
-const NOTED_TOKENS_MAX = 60
-const NOTED_SHARE_MAX = 0.4
+/** The reply to a rule begins with a word or two; that to a question goes on. */
+const NOTED = 2.2
 
 /** What a short answer to a question of the assistant's gains. */
 const ANSWERED = 2
@@ -116,22 +117,24 @@ type Judged = {
 }
 
 function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): UserWords[] {
-  const common = { index, refersTo: answered?.refersTo ?? null }
+  const refersTo = answered?.refersTo ?? null
+  const answers = answered?.isAsked === true && heard[0]?.isAsking === false
   const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
   if (text.length <= SHORT_CHARS_MAX && !isMachines) {
-    const isQuestion = heard.length > 0 && best < 0
-    const score = best + gain + (answered?.isAsked === true && !isQuestion ? ANSWERED : 0)
-    const isDirective = best >= DIRECTIVE_SCORE || (answered?.refersTo ?? null) !== null
+    const score = gain + (answers ? Math.max(0, best) + ANSWERED : best)
+    const isDirective = best >= DIRECTIVE_SCORE || refersTo !== null
     const isCorrection = heard.some((sentence) => sentence.isCorrection)
-    return [{ ...common, start: 0, end: text.length, position: 0, score, isDirective, isCorrection }]
+    return [{ index, start: 0, end: text.length, position: 0, score, isDirective, isCorrection, refersTo }]
   }
   const words = heard.map(({ start, end, score, isCorrection }, position) => ({
-    ...common,
+    index,
+    refersTo: position === 0 ? refersTo : null,
     start,
     end,
     position,
-    score: score + gain,
-    isDirective: score >= DIRECTIVE_SCORE,
+    // Of a longer message the first sentence answers. What it tells is what was asked for.
+    score: gain + (position === 0 && answers ? Math.max(0, score) + ANSWERED : score),
+    isDirective: score >= DIRECTIVE_SCORE || (position === 0 && refersTo !== null),
     isCorrection,
   }))
   if (isMachines) return words.filter(({ isDirective }) => isDirective)
@@ -147,28 +150,33 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     score: BEGINNING_SCORE,
     isDirective: false,
     isCorrection: false,
+    refersTo: null,
   }
-  return [{ ...common, ...beginning }, ...words]
+  return [{ index, ...beginning }, ...words]
 }
 
-/** What a message answers if it is short: the message before it, where the assistant said that. */
-function answeredBy(subject: Subject, index: number, text: string): Judged['answered'] {
+/** What of a message answers: a short one all of it, unless it goes on to ask; else its first sentence. */
+function answerIn(text: string, [first]: readonly Heard[]): string {
+  const isAll = text.length <= ANSWER_CHARS_MAX && !asks.test(text)
+  return isAll || first === undefined ? text : text.slice(first.start, first.end)
+}
+
+const asks = /[?？؟]\s*$/
+
+/** What an answer answers: the message before it, where the assistant said that. */
+function answeredBy(
+  subject: Subject,
+  index: number,
+  answer: string,
+  [first]: readonly Heard[],
+): Judged['answered'] {
   const before = subject.messages[index - 1]?.facts
-  if (text.length > ANSWER_CHARS_MAX || before?.role !== 'assistant' || before.callIds.length > 0) return null
+  if (before?.role !== 'assistant' || before.callIds.length > 0) return null
   const asked = textOf(subject, index - 1)
-  const refersTo = /[?？؟]\s*$/.test(text) ? null : referredIn(text, asked)
-  return { isAsked: lastQuestion(asked) !== null, refersTo }
-}
-
-function meanReplyTokens(subject: Subject, indexes: readonly number[]): number {
-  const replies = indexes.filter((index) => subject.messages[index]?.facts.role === 'assistant')
-  return replies.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0) / Math.max(1, replies.length)
-}
-
-/** Whether the assistant's reply to a message is short beside its others. */
-function isNoted(subject: Subject, index: number, folded: ReadonlySet<number>, replyTokens: number): boolean {
-  const reply = subject.messages[index + 1]?.facts
-  if (!folded.has(index + 1) || reply?.role !== 'assistant' || reply.callIds.length > 0) return false
-  const tokens = subject.sizes[index + 1] ?? 0
-  return tokens <= NOTED_TOKENS_MAX && tokens <= replyTokens * NOTED_SHARE_MAX
+  const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
+  const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
+  return {
+    isAsked: lastQuestion(asked) !== null,
+    refersTo: isLong ? null : referredIn(answer, asked, isAgreed),
+  }
 }

@@ -12,7 +12,7 @@ describe('how people say that something is to hold', () => {
       const all = phrasesOf({ phrases })
       expect(new Set(all).size, `${language} ${kind}`).toBe(all.length)
       for (const phrase of all)
-        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^.;:]+(?: [^\s*^.;:]+)*(?: ?\*)?$/)
+        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/)
     }
   })
 
@@ -22,6 +22,27 @@ describe('how people say that something is to hold', () => {
     const german = languagesIn('Ich habe das Brot gekauft, und es war gut. Wir sind nach Hause gegangen.')
     expect([...formsIn('Nur so.', german).kinds]).toContain('limit')
   })
+})
+
+// "I was wrong before, four digits it is" was lost: "was" tells of what happened.
+test.each([
+  'I was wrong before, the lab wants four digits.',
+  'That was a mistake of mine, the branch is called trunk.',
+  'On second thought the narrator is her uncle.',
+  'Sorry, I said Monday, it is Thursday.',
+])('what corrects tells no story by the words that it corrects with: %s', (sentence) => {
+  const { score, isCorrection } = directiveOf(sentence)
+  expect(isCorrection).toBe(true)
+  expect(score).toBeGreaterThan(directiveOf('The lake was calm and we went home.').score + 3)
+})
+
+test('who is sorry for the late reply corrects nothing', () => {
+  expect(directiveOf('Sorry for the late reply.').isCorrection).toBe(false)
+})
+
+test('a place in a list is chosen where nothing else is numbered by it', () => {
+  expect([...formsIn('The second, please.').kinds]).toContain('choice')
+  expect([...formsIn('The second replica lags.').kinds]).not.toContain('choice')
 })
 
 describe('a sentence is judged by its form', () => {
@@ -60,6 +81,8 @@ describe('a sentence is judged by its form', () => {
     'I never understood what he meant by it.',
     'The museum was closed, it only opens in April.',
     'Ich habe das nie verstanden.',
+    'My neighbour never said a word about the roof.',
+    'The long run has never been easy, as far as I can see.',
     'Je n’ai jamais compris pourquoi il disait cela.',
     'Объясни разницу между фьордом и эстуарием.',
     '东京现在几点？',

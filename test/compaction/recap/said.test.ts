@@ -79,6 +79,49 @@ describe('a rule that was laid down early is there after a long chat', () => {
     expect(told).toContain(rule)
   })
 
+  // What follows an answer in its message hid that it was one.
+  test('as the first sentence of a longer message that answers a question, and says which', () => {
+    const rule = 'Eighteen adults and seven children.'
+    const told = recap([
+      ...chatter(8),
+      assistant('How many guests do you expect?'),
+      user(`${rule} ${'The hall was cold when we saw it last week. '.repeat(6)}`),
+      ...chatter(150, 8),
+    ])
+    expect(told).toContain(`- ${rule}`)
+    expect(told).toContain('(answers: How many guests do you expect?)')
+  })
+
+  test('that says yes to a proposal, with the proposal', () => {
+    const told = recap([
+      ...chatter(8),
+      assistant(`${prose('The notes', 100)}\n\nWe might leave Fridays without appointments.`),
+      user('Yes, always do it that way from now on.'),
+      assistant('Noted.'),
+      ...chatter(150, 8),
+    ])
+    expect(told).toContain(
+      '- Yes, always do it that way from now on. (answers: We might leave Fridays without appointments.)',
+    )
+  })
+
+  test('before what a story tells and what is quoted, however it sounds', () => {
+    const rule = 'The deadline is Friday at noon.'
+    const story = 'He said we must never go there. It was always only dark. They had to keep quiet. '
+    const quoted = '> You must always reply at once.\n> Never forget the form.\n'
+    const told = recap(
+      [
+        user(`${story.repeat(4)}\n${quoted}`),
+        assistant(prose('Well', 150)),
+        user(rule),
+        assistant(`Understood. ${prose('And so', 150)}`),
+        ...chatter(150),
+      ],
+      300,
+    )
+    expect(told).toContain(rule)
+  })
+
   test('in a list under its heading', () => {
     const list = 'House rules:\n- tabs for indents\n- British spelling\n- lines of eighty characters'
     const told = recap([user(`${prose('A story', 300)}\n${list}`), ...chatter(150)])

@@ -47,6 +47,22 @@ test.each([
   expect(cut(text)).toEqual([text])
 })
 
+// A rule that a log followed in the same line was taken for a part of the log.
+test.each([
+  [
+    'Never touch production. 06:26:02 WARN [batch-1] queue batch=a2ef1439 took=630ms',
+    'Never touch production.',
+  ],
+  ['本番環境には触らないでください。 06:26:02 WARN [batch-1] batch=a2ef', '本番環境には触らないでください。'],
+  ['Bitte nichts löschen. day;name;amount;state', 'Bitte nichts löschen.'],
+])('what is pasted behind a sentence in its line hides it not: %s', (text, sentence) => {
+  expect(cut(text)).toEqual([sentence])
+})
+
+test('a row of a table is no sentence', () => {
+  expect(cut('day;name;amount;state;count\nNo tabs,no emojis,please.')).toEqual(['No tabs,no emojis,please.'])
+})
+
 // A fence that nobody closed hid all that was said after it.
 test('a fence without another one hides nothing', () => {
   expect(cut('Fix this: ```\nNever touch the schema.')).toContain('Never touch the schema.')

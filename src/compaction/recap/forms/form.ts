@@ -31,8 +31,8 @@ export type FormKind =
   | 'plain'
 
 /**
- * Phrases of one kind in one language, with commas between. `^` before a phrase: only where a clause begins; `*` at
- * the end or the beginning of a word: any ending or beginning.
+ * Phrases of one kind in one language, with commas between. `^` before a phrase: only where a clause begins; `$` behind
+ * it: only where one ends; `*` at the end or the beginning of a word: any ending or beginning.
  */
 export type Form = {
   readonly kind: FormKind

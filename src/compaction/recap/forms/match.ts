@@ -59,7 +59,7 @@ export function formsIn(sentence: string, around: Languages = new Map()): Found 
   const kinds = new Set<FormKind>()
   const directed = new Set<FormKind>()
   const isAsked = questionMark.test(text)
-  for (const { language: one, kind, isOnlyFirst, index } of matches) {
+  for (const { language: one, kind, isOnlyFirst, index } of unexplained(matches)) {
     if (!languages.has(one)) continue
     const isLater = opensLater(words, index)
     // Further on "what" and "which" begin clauses that ask nothing, and verbs that are no errand.
@@ -91,10 +91,15 @@ type Phrase = {
   readonly kind: FormKind
   readonly language: string
   readonly isOnlyFirst: boolean
+  readonly isOnlyLast: boolean
   readonly rest: readonly string[]
 }
 
-type Match = Pick<Phrase, 'kind' | 'language' | 'isOnlyFirst'> & { readonly index: number }
+type Match = Pick<Phrase, 'kind' | 'language' | 'isOnlyFirst'> & {
+  /** Its first word, and how many there are. */
+  readonly index: number
+  readonly length: number
+}
 
 const byWord = new Map<string, Phrase[]>()
 const byBeginning = new Map<string, Phrase[]>()
@@ -116,13 +121,14 @@ const endLengths = lengthsOf(byEnd)
 
 function learn({ kind, language }: Form, phrase: string): void {
   const isOnlyFirst = phrase.startsWith('^')
-  const text = evened(isOnlyFirst ? phrase.slice(1) : phrase)
+  const isOnlyLast = phrase.endsWith('$')
+  const text = evened(phrase.slice(isOnlyFirst ? 1 : 0, isOnlyLast ? -1 : undefined))
   if (unspacedLanguages.has(language)) {
     add(byCharacter, `${language}${text.charAt(0)}`, { kind, text, isOnlyFirst })
     return
   }
   const [first = '', ...rest] = text.split(' ')
-  const learnt = { kind, language, isOnlyFirst, rest }
+  const learnt = { kind, language, isOnlyFirst, isOnlyLast, rest }
   if (first.endsWith('*')) add(byBeginning, first.slice(0, -1), learnt)
   else if (first.startsWith('*')) add(byEnd, first.slice(1), learnt)
   else add(byWord, first, learnt)
@@ -146,10 +152,11 @@ function matchesIn(words: readonly Word[]): {
   const known = new Map<string, number>()
   for (const [index, { word, isFirst }] of words.entries()) {
     const languages = new Set<string>()
-    for (const { kind, language, isOnlyFirst, rest } of beginningWith(word)) {
+    for (const { kind, language, isOnlyFirst, isOnlyLast, rest } of beginningWith(word)) {
       if (isOnlyFirst && !isFirst) continue
       if (!rest.every((next, offset) => isLike(words[index + 1 + offset]?.word, next))) continue
-      matches.push({ kind, language, isOnlyFirst, index })
+      if (isOnlyLast && !endsClause(words, index + rest.length)) continue
+      matches.push({ kind, language, isOnlyFirst, index, length: rest.length + 1 })
       languages.add(language)
     }
     for (const language of languages) known.set(language, (known.get(language) ?? 0) + 1)
@@ -162,6 +169,29 @@ function* beginningWith(word: string): Generator<Phrase, void, void> {
   for (const length of beginningLengths)
     if (length <= word.length) yield* byBeginning.get(word.slice(0, length)) ?? []
   for (const length of endLengths) if (length < word.length) yield* byEnd.get(word.slice(-length)) ?? []
+}
+
+function endsClause(words: readonly Word[], index: number): boolean {
+  return words[index]?.clause !== words[index + 1]?.clause
+}
+
+/** What tells of no directive. */
+const explained: ReadonlySet<FormKind> = new Set<FormKind>(['telling', 'question', 'request'])
+
+/** What no longer phrase of the same language explains: "was" tells of what happened, "I was wrong" does not. */
+function unexplained(matches: readonly Match[]): readonly Match[] {
+  const long = matches.filter(({ length }) => length > 1)
+  return matches.filter(
+    ({ kind, index, length, language }) =>
+      !explained.has(kind) ||
+      !long.some(
+        (other) =>
+          other.language === language &&
+          other.length > length &&
+          other.index <= index &&
+          index + length <= other.index + other.length,
+      ),
+  )
 }
 
 function isLike(word: string | undefined, known: string): boolean {

@@ -1,0 +1,86 @@
+import type { Steps } from '../../conversation/source.ts'
+import type { MadeCache } from '../made-cache.ts'
+import type { Subject } from '../subject.ts'
+import { evened, wordCount } from './forms/words.ts'
+import { textOf } from './heard.ts'
+
+/**
+ * How much the reply to each of these messages looks like a word of assent, from 0 to 1: "Understood." Who lays down a
+ * rule is told so, and mostly in short; where an assistant begins every reply in that way it says nothing. By the
+ * message's index.
+ */
+export function* notedShares(
+  subject: Subject,
+  said: readonly number[],
+  folded: ReadonlySet<number>,
+  cache: MadeCache,
+): Steps<ReadonlyMap<number, number>> {
+  const replied = said.filter((index) => {
+    const reply = subject.messages[index + 1]?.facts
+    return folded.has(index + 1) && reply?.role === 'assistant' && reply.callIds.length === 0
+  })
+  const noted: number[] = []
+  for (const index of replied) {
+    if (isNotedIn(subject, index + 1, cache)) noted.push(index)
+    yield
+  }
+  const share = Math.max(0, 1 - (noted.length - 1) / Math.max(1, replied.length * COMMON_SHARE))
+  const sizeOf = (index: number): number => subject.sizes[index + 1] ?? 0
+  const mean = replied.reduce((sum, index) => sum + sizeOf(index), 0) / Math.max(1, replied.length)
+  const short = replied.filter((index) => sizeOf(index) <= Math.min(SHORT_TOKENS, mean * SHORT_SHARE))
+  return new Map([
+    ...noted.map((index) => [index, share] as const),
+    ...short.map((index) => [index, 1] as const),
+  ])
+}
+
+/**
+ * Whether a reply begins with a word of assent, or with a sentence of a few words, whatever the language.
+ *
+ * @internal exported for tests
+ */
+export function beginsNoting(reply: string): boolean {
+  const beginning = evened(reply.slice(0, LOOKED_AT_CHARS)).replace(/^[\s*_#>"“]+/, '')
+  const clause = /^[^.!,;:…。！，、؛،।\n—–-]*/u.exec(beginning)?.[0] ?? ''
+  if (noting.has(clause.trim())) return true
+  const mark = beginning.slice(clause.length, clause.length + 1)
+  return /[.!。！।]/u.test(mark) && /\p{L}/u.test(clause) && wordCount(clause) <= SHORT_WORDS
+}
+
+// --- internal ---
+
+/** Where so many replies begin so, it is a habit. */
+const COMMON_SHARE = 0.5
+
+/** So short a reply, beside the others, is no more than a word of assent, whatever it says. */
+const SHORT_TOKENS = 60
+const SHORT_SHARE = 0.4
+
+const LOOKED_AT_CHARS = 80
+const SHORT_WORDS = 3
+
+/** What one says who takes note of something. */
+const noting: ReadonlySet<string> = new Set(
+  `understood, noted, got it, will do, ok, okay, sure, sure thing, all right, alright, very well, agreed, of course,
+   certainly, absolutely, acknowledged, roger, right, fine, duly noted, i understand, makes sense, sounds good,
+   verstanden, notiert, alles klar, geht klar, in ordnung, gerne, natürlich, gut, begrepen, genoteerd, prima,
+   akkoord, compris, noté, bien noté, c'est noté, entendu, d'accord, très bien, bien sûr, entendido, anotado,
+   de acuerdo, vale, perfecto, claro, por supuesto, certo, combinado, tudo bem, capito, va bene, d'accordo, ricevuto,
+   chiaro, förstått, uppfattat, noterat, forstået, forstått, rozumiem, zrozumiano, jasne, dobrze, rozumím, dobře,
+   понял, поняла, понятно, принято, хорошо, ясно, зрозуміло, зрозумів, добре, anlaşıldı, anladım, tamam, peki,
+   明白, 明白了, 好的, 好, 收到, 了解, 知道了, 没问题, 承知しました, 承知いたしました, 了解しました, わかりました,
+   かしこまりました, はい, 알겠습니다, 네, 네 알겠습니다, 확인했습니다, مفهوم, حسنا, تم, بالتأكيد, समझ गया, ठीक है,
+   जी, baik, mengerti, siap, được, đã hiểu, vâng`
+    .split(',')
+    .map((words) => evened(words).trim()),
+)
+
+/** Found once for each reply. */
+function isNotedIn(subject: Subject, index: number, cache: MadeCache): boolean {
+  const key = `noted:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
+  const known = cache.get(key)?.text ?? null
+  if (known !== null) return known === 'yes'
+  const isNoted = beginsNoting(textOf(subject, index))
+  cache.set(key, { text: isNoted ? 'yes' : 'no', tokens: 0, how: null })
+  return isNoted
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { folding } from '../../src/compaction/folding.ts'
+import { createLedger } from '../../src/compaction/ledger.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { pinsAt } from '../../src/compaction/pins.ts'
+import { standingSummary } from '../../src/compaction/summary-message.ts'
+import { createTreatments } from '../../src/compaction/treatments.ts'
+import { policyOf, subjectOf } from '../support/subject.ts'
+import { assistant, prose, user } from './sending.ts'
+
+const turns = Array.from({ length: 40 }, (_, turn) => [
+  user(`Turn ${turn}.`),
+  assistant(prose(`Answer ${turn}`, 200)),
+])
+const subject = subjectOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
+const policy = policyOf()
+const ledger = createLedger(
+  subject,
+  policy,
+  createTreatments(subject, policy, createMadeCache({ charsMax: 1e6 })),
+)
+const frontier = 60
+const summary = standingSummary(
+  subject,
+  { start: 0, end: frontier, except: [0] },
+  { written: prose('Much was done', 800), systemTokensMax: 0, note: '' },
+)
+
+/** What summary and recap before the frontier may take together. */
+function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
+  const tokensMax = summary.tokens + 20
+  const foldAt = folding(subject, ledger, {
+    pins: pinsAt(subject, policy, subject.messages.length),
+    caps: {
+      recapTokensMax: tokensMax,
+      tokensMax,
+      besideTokensMin: 500,
+      togetherTokensMax,
+      systemTokensMax: 0,
+    },
+    previous: null,
+    summaries: [summary],
+    recapsBeside,
+    plannedTokensMax: null,
+  })
+  return foldAt(frontier).beforeTokensMax
+}
+
+// A summary that filled the room of both left none for the recap, and with it went all that the user had said.
+test('a summary leaves the recap beside it its least share, as far as both may have it', () => {
+  expect(foldedTokensMax(10_000)).toBe(summary.tokens + 500)
+  expect(foldedTokensMax(summary.tokens + 300)).toBe(summary.tokens + 300)
+  expect(foldedTokensMax(10_000, false)).toBeLessThanOrEqual(summary.tokens + 20)
+})
