@@ -2,13 +2,13 @@ import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../pressure/pressure.ts'
 import { targetOf, triggerOf } from '../profiles/thresholds.ts'
-import { plannedTokens, UNTOUCHED } from './layout.ts'
+import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit } from './limit.ts'
 import { partsAt, recentMessages, type Parts, type Recent } from './parts.ts'
 import { pinsAt, type Pins } from './pins.ts'
 import type { Policy, Room } from './policy.ts'
-import { sharesOf, type Shares } from './shares.ts'
+import { SHARE, sharesOf, type Shares } from './shares.ts'
 import type { Fold, Stride, StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -39,6 +39,9 @@ export type PlanOptions = {
 /** A fold that was planned ahead, with the summaries that were written for it. */
 export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
 
+/** Where the calls begin that are to be seen, and what they take without their results, in tokens. */
+type CallsSeen = { readonly from: number; readonly tokens: number }
+
 /** What a stride is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
 export type PlanFrame = {
   readonly pins: Pins
@@ -65,6 +68,8 @@ export type PlanFrame = {
   /** Where the newest messages begin that stay as they were, and what they take beside pinned ones. */
   readonly recentFrom: number
   readonly recentTokens: number
+  /** The calls before them, as far as they have a right before old results and before a recap. */
+  readonly calls: CallsSeen
   /** The unit before them is cut down to so many tokens, where they would not come to their share without it. */
   readonly cutUnit: { readonly from: number; readonly tokensMax: number } | null
   /** Where a pass begins, in tokens: where it has no threshold of its own, with the trigger. */
@@ -157,6 +162,9 @@ export function* frameOf(
     saysItself,
     recentFrom,
     recentTokens,
+    calls: smallest
+      ? { from: recentFrom, tokens: 0 }
+      : yield* callsSeen(subject, ledger, { end: recentFrom, point, tokensMax: roomTokens * SHARE.calls }),
     cutUnit:
       recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
         ? null
@@ -199,6 +207,38 @@ function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixe
   const share = setting > 1 ? setting / options.room.budgetTokens : setting
   return Math.min(target, Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)))
 }
+
+/** So many of the newest assistant messages are to be seen, whatever becomes of their results. */
+const CALLS_SEEN = 10
+
+/** The newest assistant messages before `end`, as far as there is room for them once their results are cleared. */
+function* callsSeen(
+  subject: Subject,
+  ledger: Ledger,
+  { end, point, tokensMax }: { readonly end: number; readonly point: number; readonly tokensMax: number },
+): Steps<CallsSeen> {
+  const { structure, messages } = subject
+  const isAssistant = (index: number): boolean => messages[index]?.facts.role === 'assistant'
+  let seen = 0
+  for (let index = end; index < point; index += 1) if (isAssistant(index)) seen += 1
+  const cleared = { render: 0, preview: 0, clear: end }
+  let tokens = 0
+  let from = end
+  for (let unit = end; unit > structure.systemCount && seen < CALLS_SEEN;) {
+    const start = Math.max(structure.systemCount, structure.unitStart(unit - 1))
+    const more = isAssistant(start) ? yield* ledger.treatedTokens(start, unit, cleared, NO_CLIPS) : 0
+    if (tokens + more > tokensMax) break
+    tokens += more
+    if (isAssistant(start)) {
+      seen += 1
+      from = start
+    }
+    unit = start
+  }
+  return { from, tokens }
+}
+
+const NO_CLIPS = clipsByIndex([])
 
 /** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
 function roundsAhead(freeTokens: number, roundsTokens: number): number {

@@ -47,7 +47,8 @@ export function* planStride(
   const caps = recapCaps(policy, {
     shares: frame.shares,
     roomTokens: frame.roomTokens,
-    leftTokens: targetTokens - frame.fixedTokens - recentTokens - (frame.cutUnit?.tokensMax ?? 0),
+    leftTokens:
+      targetTokens - frame.fixedTokens - recentTokens - frame.calls.tokens - (frame.cutUnit?.tokensMax ?? 0),
     targetTokens,
     smallest: options.smallest,
   })
@@ -74,6 +75,7 @@ export function* planStride(
     foldAt,
     clips: standingClips(frame),
     protectedFrom: recentFrom,
+    recapTokensMax: caps.recapTokensMax,
   }
   let draft = yield* weighed(plan, {
     reach: before.reach,
@@ -130,6 +132,8 @@ type Plan = {
   readonly clips: Stride['clips']
   /** Where the newest messages begin that no pass touches and no fold reaches. */
   readonly protectedFrom: number
+  /** What a recap may take, in tokens. */
+  readonly recapTokensMax: number
 }
 
 /** How far it has come. */
@@ -205,20 +209,21 @@ function* foldedByTurns(
 }
 
 /**
- * The fold of any other profile. Before everything goes that is older than the newest messages, the results go that a
- * profile keeps uncleared: calls are the last to go.
+ * The fold of any other profile. Before calls go that are to be seen, the results go that a profile keeps uncleared: calls
+ * are the last to go.
  */
 function* folded(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
-  const whole = yield* foldedAtFrontier(plan, draft, aimTokens)
-  if ((whole.fold?.frontier ?? 0) < plan.protectedFrom || whole.fold === draft.fold) return whole
-  const cleared = yield* treated(plan, draft, aimTokens, 0)
-  if (cleared.tokens === draft.tokens) return whole
-  const without = yield* foldedAtFrontier(plan, cleared, aimTokens)
-  return (without.fold?.frontier ?? 0) < plan.protectedFrom ? without : whole
+  const first = yield* foldedAtFrontier(plan, draft, aimTokens)
+  const frontier = first.fold?.frontier ?? 0
+  if (frontier <= plan.frame.calls.from || first.fold === draft.fold) return first
+  const cleared = yield* treated(plan, draft, aimTokens - plan.recapTokensMax, 0)
+  if (cleared.tokens === draft.tokens) return first
+  const without = yield* foldedAtFrontier(plan, cleared, aimTokens, true)
+  return (without.fold?.frontier ?? 0) < frontier ? without : first
 }
 
 /** What turns were not enough for, or a profile without a limit. */
-function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
+function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number, isToldWhole = false): Steps<Draft> {
   const { subject, ledger, policy, options, frame, foldAt, clips, protectedFrom } = plan
   const { structure } = subject
   const { reach, fold } = draft
@@ -232,7 +237,7 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number): Steps<D
   // Where clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
   const leastTokens = frame.saysItself ? TOLD_TOKENS_MIN : frame.shares.recapMin
   const freeTokens = Math.max(leastTokens, aimTokens - draft.tokens)
-  const toldTokens = isEnough ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
+  const toldTokens = isEnough && !isToldWhole ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
   const frontier = yield* chooseFrontier(subject, ledger, {
     pins: frame.pins,
     reach,

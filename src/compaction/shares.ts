@@ -11,6 +11,8 @@ export const SHARE = {
   pinned: 1 / 4,
   /** The newest messages as they were, the newest round among them, when a compaction ends. */
   recent: 1 / 3,
+  /** The agent's own calls before them, without their results. */
+  calls: 1 / 8,
   /** What stands for folded messages, at the most … */
   recap: 1 / 3,
   /** … and what it keeps of that beside parts which take more than their share. */

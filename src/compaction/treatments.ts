@@ -1,6 +1,7 @@
 import { argumentSpans, type ArgumentsSpan } from '../conversation/calls.ts'
 import type { Message } from '../conversation/message.ts'
 import { parseMessage } from '../conversation/parse.ts'
+import { plainThoughts } from '../conversation/plain-thoughts.ts'
 import type { Steps } from '../conversation/source.ts'
 import { frameTokens, uncutTokens } from '../pressure/message-tokens.ts'
 import { clipArguments, clipText, waterLevel } from './passes/clip.ts'
@@ -75,7 +76,8 @@ function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Trea
       const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${handle}:${settings}`
       let made = cache.get(key)
       if (made === undefined) {
-        made = smallerOf(size, makeOne(policy, subject, index, treatment))
+        const savedMin = treatment.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
+        made = smallerOf(size, makeOne(policy, subject, index, treatment), savedMin)
         cache.set(key, made)
         yield
       }
@@ -105,9 +107,12 @@ function handleIn(policy: Policy, subject: Subject, index: number, kind: Treatme
   return policy.recall.enabled && isMarked ? handleOf(index, subject.structure.systemCount) : null
 }
 
-/** A treatment that would make a message larger leaves it as it is. */
-function smallerOf(size: number, made: Made): Made {
-  return made.text !== null && made.tokens < size ? made : unchanged(size)
+/** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */
+const CLEARED_SAVES_MIN = 32
+
+/** A treatment that would save next to nothing leaves a message as it is. */
+function smallerOf(size: number, made: Made, savedMin: number): Made {
+  return made.text !== null && made.tokens <= size - savedMin ? made : unchanged(size)
 }
 
 /** A message that stays as it is. */
@@ -201,7 +206,7 @@ function total(sizes: readonly number[]): number {
 
 /**
  * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut
- * allow: media go first, then text and call arguments share what is left, the largest cut first.
+ * allow: media go first, then text, plain thoughts and call arguments share what is left, the largest cut first.
  */
 function clipMessage(
   policy: Policy,
@@ -218,10 +223,16 @@ function clipMessage(
   const { text, how } = treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
-  const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) + mediaTokens
+  const thoughts = plainThoughts(source, message, parsed)
+  const thoughtTokens = thoughts === null ? 0 : count(thoughts.text)
+  const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) - thoughtTokens + mediaTokens
   const textTokens = count(text)
   const argumentTokens = parsed.calls.map((call) => count(call.argumentsText))
-  const level = waterLevel([textTokens, ...argumentTokens], treatment.tokensMax - staying - markTokens, 0)
+  const level = waterLevel(
+    [textTokens, thoughtTokens, ...argumentTokens],
+    treatment.tokensMax - staying - markTokens,
+    0,
+  )
 
   const replacements: Replacement[] = []
   const mark = { handle: handleIn(policy, subject, index, treatment.kind) }
@@ -232,7 +243,13 @@ function clipMessage(
     if (content !== null) replacements.push(content)
   }
   let isCut = shownText !== text
-  let tokens = staying + count(shownText)
+  let tokens = staying + count(shownText) + Math.min(thoughtTokens, level)
+  if (thoughts !== null && thoughtTokens > level) {
+    const shown = clipText(thoughts.text, thoughtTokens, level, count, mark)
+    tokens += count(shown) - level
+    isCut = true
+    for (const span of thoughts.spans) replacements.push({ ...span, json: JSON.stringify(shown) })
+  }
   for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
     const argumentsText = parsed.calls[position]?.argumentsText ?? ''
     const sizeTokens = argumentTokens[position] ?? 0

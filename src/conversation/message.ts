@@ -68,7 +68,7 @@ export type ParsedMessage = {
     /** How it was written: with `arguments` in `function`, with `input` in `custom`, or as a `function_call`. */
     readonly form: 'function' | 'custom' | 'legacy'
   }[]
-  /** Texts that count and are never rewritten: thoughts sent back, a refusal, content of an unknown shape. They are no part of the meaning. */
+  /** Texts beside content and calls that count: thoughts sent back, a refusal, content of an unknown shape. They are no part of the meaning. */
   readonly uncut: string
   /** Characters of encrypted thoughts and of signatures, which are no text to count. */
   readonly opaqueCharacters: number
