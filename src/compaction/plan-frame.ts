@@ -122,23 +122,22 @@ export function* frameOf(
     })
   // What the profile keeps is measured by the room, however early a compaction is made.
   const { keptMax, recapMin } = sharesOf(roomTokens, parts.sizes)
-  const roundsTokens = roundTokens(subject, ledger, point)
+  const latest = latestRounds(subject, ledger, point)
   const besideTokens = thresholdOf(null) - fixedTokens - recapMin
-  const rounds = roundsAhead(besideTokens - recentWith(0, 0).tokens, roundsTokens)
-  const recent = recentWith(
-    options.keepRecent,
-    rounds === 0 || saysItself ? keptMax : Math.min(keptMax, besideTokens - rounds * roundsTokens),
-  )
+  const rounds = roundsAhead(besideTokens - recentWith(0, 0).tokens, latest)
+  // What leaves room for the rounds to come.
+  const roomyTokens = rounds === 0 || saysItself ? Infinity : besideTokens - rounds * latest.mean
+  const recent = recentWith(options.keepRecent, Math.min(keptMax, roomyTokens))
   const recentFrom = recent.from
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
-  const cutTokens = recent.cutFrom === null ? 0 : Math.floor(shares.recentMin - recent.tokens)
+  const cutTokens =
+    recent.cutFrom === null
+      ? 0
+      : Math.floor(Math.max(shares.recentMin, Math.min(shares.recentMax, roomyTokens)) - recent.tokens)
   const goalTokens =
     rounds === 0 && !saysItself
       ? thresholdOf(null)
-      : Math.min(
-          goalOf(policy, options, beforeTokens, fixedTokens),
-          thresholdOf(null) - rounds * roundsTokens,
-        )
+      : Math.min(goalOf(policy, options, beforeTokens, fixedTokens), thresholdOf(null) - rounds * latest.mean)
   const targetTokens = smallest ? 0 : goalTokens
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
   // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
@@ -241,19 +240,27 @@ function* callsSeen(
 const NO_CLIPS = clipsByIndex([])
 
 /** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
-function roundsAhead(freeTokens: number, roundsTokens: number): number {
-  return roundsTokens === 0
-    ? ROUNDS_AHEAD
-    : Math.max(0, Math.min(ROUNDS_AHEAD, Math.floor(freeTokens / roundsTokens)))
+function roundsAhead(
+  freeTokens: number,
+  { mean, least }: { readonly mean: number; readonly least: number },
+): number {
+  if (mean === 0) return ROUNDS_AHEAD
+  if (freeTokens < least) return 0
+  return Math.max(1, Math.min(ROUNDS_AHEAD, Math.floor(freeTokens / mean)))
 }
 
-/** What a round of the latest ones takes, in tokens; 0 before the first. */
-function roundTokens(subject: Subject, ledger: Ledger, point: number): number {
+/** What the latest rounds take, in tokens; 0 before the first. */
+function latestRounds(
+  subject: Subject,
+  ledger: Ledger,
+  point: number,
+): { readonly mean: number; readonly least: number } {
   const { requestPoints } = subject.structure
   const last = countBelow(requestPoints, point)
-  const first = Math.max(0, last - ROUNDS_WEIGHED)
-  const from = requestPoints[first]
-  return from === undefined || last === 0 ? 0 : ledger.originalTokens(from, point) / (last - first)
+  const starts = requestPoints.slice(Math.max(0, last - ROUNDS_WEIGHED), last)
+  if (starts.length === 0) return { mean: 0, least: 0 }
+  const sizes = starts.map((start, order) => ledger.originalTokens(start, starts[order + 1] ?? point))
+  return { mean: sizes.reduce((sum, size) => sum + size, 0) / sizes.length, least: Math.min(...sizes) }
 }
 
 /** What the messages from `start` on take, without those that are pinned. */

@@ -74,7 +74,7 @@ export function* planStride(
     frame,
     foldAt,
     clips: standingClips(frame),
-    protectedFrom: recentFrom,
+    protectedFrom: frame.cutUnit?.from ?? recentFrom,
     recapTokensMax: caps.recapTokensMax,
   }
   let draft = yield* weighed(plan, {
@@ -95,8 +95,10 @@ export function* planStride(
   if (isByLength && !demanded && draft.tokens > room.budgetTokens) return null
   if (draft.tokens > aimTokens) {
     const cut = yield* cutUnit(subject, ledger, frame, { reach: draft.reach, clips: plan.clips })
+    const isUnprotected = cut.protectedFrom > plan.protectedFrom
     plan = { ...plan, clips: [...cut.clips, ...pinnedClips(frame)], protectedFrom: cut.protectedFrom }
     draft = yield* weighed(plan, draft)
+    if (isUnprotected) draft = yield* treated(plan, draft, aimTokens)
   }
   draft = yield* folded(plan, draft, aimTokens)
   if (plannedTokensMax === null && !options.smallest) {
