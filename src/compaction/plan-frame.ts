@@ -5,10 +5,10 @@ import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit } from './limit.ts'
-import { partsAt, recentMessages, type Parts, type Recent } from './parts.ts'
+import { partsAt, recentMessages, type Parts, type Recent, type RecentOptions } from './parts.ts'
 import { pinsAt, type Pins } from './pins.ts'
 import type { Policy, Room } from './policy.ts'
-import { SHARE, sharesOf, type Shares } from './shares.ts'
+import { SHARE, sharesOf, type PartSizes, type Shares } from './shares.ts'
 import type { Fold, Stride, StrideReason } from './stride.ts'
 import type { Subject } from './subject.ts'
 
@@ -96,46 +96,60 @@ export function* frameOf(
   const mustFit = options.isBeyondBudget || beforeTokens > room.budgetTokens
   // Made below the pressure, a compaction divides what there is and not what there is room for.
   const isForLater = options.plannedTokensMax !== null || hasLimit(policy)
-  const divided = sharesOf(
-    isForLater ? roomTokens : Math.min(roomTokens, Math.max(0, viewTokens - parts.systemTokens)),
-    parts.sizes,
-  )
-  // Nobody needs their room while all of it fits.
+  const dividedTokens = isForLater
+    ? roomTokens
+    : Math.min(roomTokens, Math.max(0, viewTokens - parts.systemTokens))
   const shares =
     isAskedFor(reason) && !mustFit
-      ? { ...divided, task: parts.sizes.task, latestUser: parts.sizes.latestUser }
-      : divided
+      ? sharesBeside(dividedTokens, parts.sizes)
+      : sharesOf(dividedTokens, parts.sizes)
   const fixedTokens =
     room.aroundTokens + parts.systemTokens + shares.task + shares.latestUser + parts.sizes.newestUser
   const thresholdOf = (at: number | null): number =>
     thresholdTokens(at ?? triggerOf(policy), room.budgetTokens, fixedTokens)
   // A profile with a limit, or with a target of its own and room to reach it, says itself how much of them stays.
   const saysItself = hasLimit(policy) || (policy.target !== null && !mustFit)
-  const recentWith = (keepRecent: number, keptTokensMax: number): Recent =>
-    recentMessages(subject, ledger, pins, {
+  const recentWith = (keepRecent: number, limits: RecentLimits): Recent => {
+    const { tokensMin, tokensMax, keptTokensMax } = smallest ? NO_LIMITS : limits
+    return recentMessages(subject, ledger, pins, {
       point,
       parts,
       keepRecent: smallest ? 0 : keepRecent,
-      tokensMin: smallest || saysItself ? 0 : shares.recentMin,
-      tokensMax: smallest ? 0 : shares.recentMax,
-      keptTokensMax: smallest ? 0 : keptTokensMax,
+      tokensMin: saysItself ? 0 : tokensMin,
+      tokensMax,
+      keptTokensMax,
     })
+  }
+  const { recentMin, recentMax } = shares
+  const least = recentWith(0, { tokensMin: recentMin, tokensMax: recentMax, keptTokensMax: 0 })
   // What the profile keeps is measured by the room, however early a compaction is made.
   const { keptMax, recapMin } = sharesOf(roomTokens, parts.sizes)
   const latest = latestRounds(subject, ledger, point)
   const besideTokens = thresholdOf(null) - fixedTokens - recapMin
-  const rounds = roundsAhead(besideTokens - recentWith(0, 0).tokens, latest)
-  // What leaves room for the rounds to come.
-  const roomyTokens = rounds === 0 || saysItself ? Infinity : besideTokens - rounds * latest.mean
-  const recent = recentWith(options.keepRecent, Math.min(keptMax, roomyTokens))
+  const rounds = saysItself ? ROUNDS_AHEAD : roundsAhead(besideTokens - least.tokens, latest)
+  const callsTokensMax = roomTokens * SHARE.calls
+  // Where not even one more round would fit, newest messages and recap share what is left.
+  const crowdedTokens =
+    least.tokens + Math.max(0, thresholdOf(null) - fixedTokens - callsTokensMax - least.tokens) / 2
+  const roomyTokens = saysItself ? Infinity : besideTokens - rounds * latest.mean
+  const limits =
+    rounds === 0
+      ? {
+          tokensMin: Math.max(recentMin, crowdedTokens),
+          tokensMax: Math.max(recentMax, crowdedTokens),
+          keptTokensMax: Math.min(keptMax, crowdedTokens),
+        }
+      : { tokensMin: recentMin, tokensMax: recentMax, keptTokensMax: Math.min(keptMax, roomyTokens) }
+  const recent = recentWith(options.keepRecent, limits)
   const recentFrom = recent.from
   const recentTokens = tokensBeside(subject, ledger, pins, recentFrom, point)
-  const cutTokens =
-    recent.cutFrom === null
-      ? 0
-      : Math.floor(Math.max(shares.recentMin, Math.min(shares.recentMax, roomyTokens)) - recent.tokens)
+  const cutTokensMax = rounds === 0 ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
+  const cutTokens = recent.cutFrom === null ? 0 : Math.floor(cutTokensMax - recent.tokens)
+  const calls = smallest
+    ? { from: recentFrom, tokens: 0 }
+    : yield* callsSeen(subject, ledger, { end: recentFrom, point, tokensMax: callsTokensMax })
   const goalTokens =
-    rounds === 0 && !saysItself
+    rounds === 0
       ? thresholdOf(null)
       : Math.min(goalOf(policy, options, beforeTokens, fixedTokens), thresholdOf(null) - rounds * latest.mean)
   const targetTokens = smallest ? 0 : goalTokens
@@ -161,9 +175,7 @@ export function* frameOf(
     saysItself,
     recentFrom,
     recentTokens,
-    calls: smallest
-      ? { from: recentFrom, tokens: 0 }
-      : yield* callsSeen(subject, ledger, { end: recentFrom, point, tokensMax: roomTokens * SHARE.calls }),
+    calls,
     cutUnit:
       recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
         ? null
@@ -186,6 +198,17 @@ export function savingsMinTokens(room: Room): number {
 }
 
 // --- internal ---
+
+type RecentLimits = Pick<RecentOptions, 'tokensMin' | 'tokensMax' | 'keptTokensMax'>
+
+const NO_LIMITS: RecentLimits = { tokensMin: 0, tokensMax: 0, keptTokensMax: 0 }
+
+/** The shares of what there is beside task and latest user message: nobody needs their room while all of it fits. */
+function sharesBeside(roomTokens: number, sizes: PartSizes): Shares {
+  const { task, latestUser } = sizes
+  const others = sharesOf(roomTokens - task - latestUser, { ...sizes, task: 0, latestUser: 0 })
+  return { ...others, task, latestUser, sure: { ...others.sure, task, latestUser } }
+}
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import type { Stride } from '../../src/compaction/stride.ts'
+import { policyOf } from '../support/subject.ts'
+import { assistant, prose, round, send, system, user, type Sent } from './sending.ts'
+
+/** The defaults of a profile. */
+const policy = policyOf({
+  trigger: 1,
+  target: null,
+  keep: { recent_messages: 4 },
+  recap: { max_tokens: 8192 },
+})
+
+type Walked = Sent & { readonly isCompacted: boolean }
+
+/** What is sent for each request of a run of rounds, each with the record of the one before. */
+function walk(conversation: readonly object[], budgetTokens: number, more = policy): readonly Walked[] {
+  const sent: Walked[] = []
+  let newest: Stride | null = null
+  let seenUntil: number | null = null
+  for (let end = 2; end <= conversation.length; end += 1) {
+    const next = conversation[end]
+    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
+    const request = send(conversation.slice(0, end), { budgetTokens, policy: more, newest, seenUntil })
+    sent.push({ ...request, isCompacted: request.stride !== newest })
+    newest = request.stride
+    seenUntil = end
+  }
+  return sent
+}
+
+const task = user('Find out why the nightly run fails, and repair it.')
+const roundsOf = (count: number, tokens: number): object[] =>
+  Array.from({ length: count }, (_, number) =>
+    round(`c${number}`, prose(`printed by ${number}`, tokens)),
+  ).flat()
+
+const callsIn = ({ messages }: Sent): number => messages.filter(({ role }) => role === 'assistant').length
+
+// Story: behind rounds of a fifth of the window and more one action was left, and a sixth to two fifths of the room stayed
+// unused at every request: room was kept for rounds that could not fit, and calls went with their results.
+describe('an agent whose rounds are large', () => {
+  test.each([0.2, 0.35, 0.5])('of %f of the window sees most of what it did', (share) => {
+    const late = walk([task, ...roundsOf(24, 12_000 * share)], 12_000).slice(12)
+    const seen = late.reduce((sum, request) => sum + Math.min(10, callsIn(request)), 0) / late.length
+    expect(seen).toBeGreaterThan(7)
+    for (const { tokens } of late) expect(tokens).toBeLessThanOrEqual(12_000)
+  })
+
+  test('is compacted at every request only where no round more can fit', () => {
+    const late = walk([task, ...roundsOf(24, 4_200)], 12_000).slice(12)
+    expect(late.filter(({ isCompacted }) => isCompacted).length).toBeLessThanOrEqual(6)
+    const crowded = walk([task, ...roundsOf(24, 6_500)], 12_000).slice(12)
+    for (const { tokens } of crowded) expect(tokens).toBeGreaterThan(12_000 * 0.8)
+  })
+})
+
+// Story: what was older than the newest round and larger than half of the room was folded whole, or previewed to a few
+// lines, in a view that left most of its room unused.
+test('a large result keeps head and tail, as long as there is room for them', () => {
+  const conversation = [
+    task,
+    ...roundsOf(6, 900),
+    ...round('large', prose('a whole file', 9_000)),
+    ...round('small', 'done'),
+  ]
+  const last = walk(conversation, 12_000).at(-1)
+  const large = last?.contents.find((content) => content.startsWith('a whole file'))
+  expect(large?.length ?? 0).toBeGreaterThan(3 * 12_000 * 0.3)
+})
+
+// Story: a task of three quarters of the window was cut to a quarter, where a hundred tokens less would have fitted.
+test('a task above its share is cut no further than the view needs', () => {
+  const long = user(prose('the task', 9_000))
+  const { contents, tokens } = send([long, ...round('a', prose('printed', 1_000))], {
+    budgetTokens: 10_000,
+    policy,
+  })
+  expect(contents[0]?.length ?? 0).toBeGreaterThan(3 * 5_000)
+  expect(tokens).toBeLessThanOrEqual(10_000)
+})
+
+// Story: compacted because it was asked for, at a tenth of the window, a task lost half of its words.
+describe('a compaction that was asked for', () => {
+  const long = user(prose('the task', 9_000))
+
+  test('by a header cuts no pinned message while all of it fits', () => {
+    const { contents } = send([long, ...roundsOf(10, 600)], { budgetTokens: 100_000, policy, forced: true })
+    expect(contents[0]).toBe(prose('the task', 9_000))
+  })
+
+  test('by calls cuts none either', () => {
+    const every = policyOf({ ...policy, every: { tool_calls: 5 } })
+    const requests = walk([long, ...roundsOf(20, 300)], 20_000, every)
+    expect(requests.filter(({ isCompacted }) => isCompacted).length).toBeGreaterThan(2)
+    for (const { contents } of requests) expect(contents[0]).toBe(prose('the task', 9_000))
+  })
+})
+
+// Story: behind thoughts that filled the room the newest result was cut to 24 tokens, then the round was folded.
+test.each(['reasoning_content', 'reasoning', 'thinking'])(
+  'long thoughts in `%s` are cut, not the newest result',
+  (field) => {
+    const [call, result] = round('a', prose('printed', 1_200))
+    const thinking = { ...call, [field]: prose('I wonder', 6_000) }
+    const { messages, contents, tokens } = send([task, thinking, result ?? {}], {
+      budgetTokens: 5_500,
+      policy,
+    })
+    expect(contents.at(-1)).toBe(prose('printed', 1_200))
+    expect(String(messages.at(-2)?.[field])).toMatch(/^I wonder.*\[clipped: 6000 tokens in all\]/)
+    expect(tokens).toBeLessThanOrEqual(5_500)
+  },
+)
+
+test('signed thoughts are left as they are', () => {
+  const [call, result] = round('a', prose('printed', 3_000))
+  const blocks = [{ type: 'thinking', thinking: prose('I wonder', 1_000), signature: 'c2lnbmVk' }]
+  const thinking = { ...call, thinking_blocks: blocks }
+  const { messages } = send([task, thinking, result ?? {}], { budgetTokens: 3_000, policy })
+  expect(messages.at(-2)?.['thinking_blocks']).toEqual(blocks)
+})
+
+// Story: system messages behind the newest result took room that was counted as the result's and the recap's.
+test('a large system message in the newest round leaves the result its share of what is left', () => {
+  const conversation = [task, ...roundsOf(8, 600), system(prose('a new rule', 4_500)), assistant('Noted.')]
+  const { contents, tokens } = send(conversation.slice(0, -1), { budgetTokens: 6_000, policy })
+  expect(contents.at(-1)).toBe(prose('a new rule', 4_500))
+  expect(contents.at(-2)).toBe(prose('printed by 7', 600))
+  expect(tokens).toBeLessThanOrEqual(6_000)
+})
+
+test('a result of a few words is not replaced by as many', () => {
+  const short = Array.from({ length: 30 }, (_, number) => round(`c${number}`, 'Replaced two lines.')).flat()
+  const { contents } = send([task, ...short, ...roundsOf(4, 900)], { budgetTokens: 4_000, policy })
+  expect(contents.join('\n')).not.toMatch(/\[cleared: result of read_file, \d\d? tokens/)
+})
