@@ -83,9 +83,11 @@ export function checkExchange(input: CheckInput): Checked {
   const isToolsWayKnown = job.statesUsage && previous?.isAnswered === true
   const doubtTokens = isToolsWayKnown ? 0 : Math.ceil(subject.toolsTokens * TOOLS_DOUBT_SHARE)
   const sharedTokens = Math.max(1, roomTokens - doubtTokens)
+  // Calls that nobody answered, before a user's word, are two turns of the user's to a strict template: they are folded.
+  const isRoundFoldable = subject.variant === 'broken' && job.upstreamTemplate === 'strict'
   if (!isUntouched && !isFixedTooLarge)
     for (const { what, detail } of input.missingPins({ point, rawMessages, roomTokens: sharedTokens }))
-      add(pinChecks[what], detail)
+      if (!(isRoundFoldable && what === 'pinned')) add(pinChecks[what], detail)
   const newest = subject.messages[point - 1]?.text ?? ''
   if (!isFixedTooLarge && previous !== null && previous.newest !== newest && isSame(previous, last))
     add('P4 same prompt', 'the same messages were sent as for the request before')
