@@ -126,7 +126,13 @@ export function* frameOf(
   const { keptMax, recapMin } = sharesOf(roomTokens, parts.sizes)
   const latest = latestRounds(subject, ledger, point)
   const besideTokens = thresholdOf(null) - fixedTokens - recapMin
-  const rounds = saysItself ? ROUNDS_AHEAD : roundsAhead(besideTokens - least.tokens, latest)
+  const fitting = roundsAhead(besideTokens - least.tokens, latest)
+  // Planned ahead, there is always something to fold by the time it is due.
+  const rounds = saysItself
+    ? ROUNDS_AHEAD
+    : options.plannedTokensMax === null
+      ? fitting
+      : Math.max(1, fitting)
   const callsTokensMax = roomTokens * SHARE.calls
   // Where not even one more round would fit, newest messages and recap share what is left.
   const crowdedTokens =

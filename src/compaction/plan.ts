@@ -217,6 +217,8 @@ function* foldedByTurns(
 function* folded(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
   const first = yield* foldedAtFrontier(plan, draft, aimTokens)
   const frontier = first.fold?.frontier ?? 0
+  // A summary tells what calls did and what came of them.
+  if (plan.options.plannedTokensMax !== null) return first
   if (frontier <= plan.frame.calls.from || first.fold === draft.fold) return first
   const cleared = yield* treated(plan, draft, aimTokens - plan.recapTokensMax, 0)
   if (cleared.tokens === draft.tokens) return first

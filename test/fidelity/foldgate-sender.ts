@@ -28,7 +28,7 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
   const all = recording.messages.map(({ message }) => message)
   const model = wantsSummaries(profile) ? await startSummaryModel() : null
   const stage = await openStage({
-    profile: model === null ? profile : withCheapSummaries(profile),
+    profile: model === null ? profile : withCheapSummaries(withoutNoWriter(profile)),
     ...(model !== null && { upstreams: cheapUpstream(model) }),
     windowTokens: room.windowTokens,
     template: 'lenient',
@@ -66,6 +66,15 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
 }
 
 // --- internal ---
+
+/** A resolved profile says that nobody writes its summaries: then the stand-in does. */
+function withoutNoWriter(profile: object): object {
+  if (!('summary' in profile) || !isObject(profile.summary)) return profile
+  const named = Object.entries(profile.summary).filter(
+    ([key, value]) => value !== null || (key !== 'upstream' && key !== 'model'),
+  )
+  return { ...profile, summary: Object.fromEntries(named) }
+}
 
 /** As a profile says it: by its strategy, or by naming who is to write summaries. */
 function wantsSummaries(profile: object): boolean {

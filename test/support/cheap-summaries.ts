@@ -13,11 +13,7 @@ export function withCheapSummaries(profile: object): object {
   return {
     strategy: 'summarize',
     ...profile,
-    summary: {
-      ...summary,
-      upstream: summary['upstream'] ?? NAME,
-      model: summary['model'] ?? 'cheap-1',
-    },
+    summary: { upstream: NAME, model: 'cheap-1', ...summary },
   }
 }
 
