@@ -24,7 +24,12 @@ test.each(['lenient', 'strict'])(
   'the messages that the page shows are those that the upstream received (%s)',
   async (template) => {
     await using at = await reportStand(completion('Done.'), {
-      profile: { template, window: { tokens: 8_000, output_reserve: 1_000 } },
+      profile: {
+        template,
+        clear: { enabled: false },
+        recap: { max_tokens: 600 },
+        window: { tokens: 8_000, output_reserve: 1_000 },
+      },
       settings: { admin: { show_content: true } },
     })
     const messages: TestMessage[] = []

@@ -139,7 +139,7 @@ describe('a streamed request that is rewritten', () => {
       usageEvent,
     ]
     const rest = ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', 'data: [DONE]\n\n']
-    const profile = { ...smallWindow, trigger: 0.95, target: 0.9 }
+    const profile = { ...smallWindow, trigger: 0.95, target: 0.9, keep: { recent_messages: 16 } }
     await using at = await stand(events([...late, ...rest]), { profile })
     const reply = await postChat(at.url, request)
     expect(reply.action).toBe('compacted')
