@@ -126,7 +126,10 @@ export function* frameOf(
   const { keptMax, recapMin } = sharesOf(roomTokens, parts.sizes)
   const latest = latestRounds(subject, ledger, point)
   const besideTokens = thresholdOf(null) - fixedTokens - recapMin
-  const fitting = roundsAhead(besideTokens - least.tokens, latest)
+  // Beside the newest round alone: what stands before it gives way first.
+  const newestTokens = parts.sizes.newestRound + parts.sizes.newestUser
+  const fitting =
+    besideTokens - newestTokens < latest.least ? 0 : roundsAhead(besideTokens - least.tokens, latest)
   // Planned ahead, there is always something to fold by the time it is due.
   const rounds = saysItself
     ? ROUNDS_AHEAD
@@ -269,12 +272,8 @@ function* callsSeen(
 const NO_CLIPS = clipsByIndex([])
 
 /** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
-function roundsAhead(
-  freeTokens: number,
-  { mean, least }: { readonly mean: number; readonly least: number },
-): number {
+function roundsAhead(freeTokens: number, { mean }: { readonly mean: number }): number {
   if (mean === 0) return ROUNDS_AHEAD
-  if (freeTokens < least) return 0
   return Math.max(1, Math.min(ROUNDS_AHEAD, Math.floor(freeTokens / mean)))
 }
 
