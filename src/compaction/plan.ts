@@ -232,16 +232,16 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number, isToldWh
   const { structure } = subject
   const { reach, fold } = draft
   if (!frame.runs(policy.fold.at)) return draft
-  const start = fold?.frontier ?? structure.systemCount
-  const shortenedTokens = yield* lostTokens(plan, draft, start)
-  // What results said that were cleared stands nowhere else: a recap tells it, and takes a fold to stand for.
-  const isUntold = fold === null && shortenedTokens >= TOLD_TOKENS_MIN
+  const shortenedTokens = yield* lostTokens(plan, draft)
   const isEnough = draft.tokens <= aimTokens
+  // What results said that were cleared stands nowhere else: a recap tells it, and takes a fold to stand for.
+  const isUntold = shortenedTokens >= TOLD_TOKENS_MIN
   if (isEnough && !isUntold) return draft
   // Where clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
   const leastTokens = frame.saysItself ? TOLD_TOKENS_MIN : frame.shares.recapMin
   const freeTokens = Math.max(leastTokens, aimTokens - draft.tokens)
   const toldTokens = isEnough && !isToldWhole ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
+  if (isEnough && fold !== null) return yield* told(plan, draft, toldTokens, aimTokens)
   const frontier = yield* chooseFrontier(subject, ledger, {
     pins: frame.pins,
     reach,
@@ -257,9 +257,31 @@ function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number, isToldWh
   return frontier === null ? draft : yield* weighed(plan, { reach, fold: foldAt(frontier, [], toldTokens) })
 }
 
-/** What clearing and previews have taken from the messages that stand from `start` on. */
-function* lostTokens({ ledger, options, clips }: Plan, { reach }: Draft, start: number): Steps<number> {
+/** The same fold, whose recap tells what was shortened behind it, too, as far as the aim leaves room. */
+function* told(plan: Plan, draft: Draft, toldTokens: number, aimTokens: number): Steps<Draft> {
+  const { fold, reach } = draft
+  if (fold === null || plan.options.plannedTokensMax !== null) return draft
+  const whole = yield* weighed(plan, { reach, fold: plan.foldAt(fold.frontier, fold.kept, toldTokens) })
+  const overTokens = Math.max(0, whole.tokens - aimTokens)
+  if (overTokens === 0 || whole.fold === null) return whole
+  const { beforeTokensMax, afterTokensMax } = whole.fold
+  // What lies behind the frontier is told by the recap nearest to it.
+  const shorter =
+    afterTokensMax > 0
+      ? { ...whole.fold, afterTokensMax: afterTokensMax - overTokens }
+      : { ...whole.fold, beforeTokensMax: beforeTokensMax - overTokens }
+  const isLonger =
+    shorter.beforeTokensMax >= fold.beforeTokensMax && shorter.afterTokensMax >= fold.afterTokensMax
+  return isLonger ? yield* weighed(plan, { reach, fold: shorter }) : draft
+}
+
+/** What clearing and previews have taken from the messages that are not folded. */
+function* lostTokens(
+  { subject, ledger, options, clips }: Plan,
+  { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
+): Steps<number> {
   const known = clipsByIndex(clips)
+  const start = fold?.frontier ?? subject.structure.systemCount
   let lost = 0
   for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
     const { kind } = ledger.treatment(index, reach, known)

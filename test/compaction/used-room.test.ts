@@ -130,6 +130,23 @@ test('a large system message in the newest round leaves the result its share of 
   expect(tokens).toBeLessThanOrEqual(6_000)
 })
 
+// Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
+// cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
+test('a later compaction tells what it clears, too', () => {
+  const failures = (number: number): string =>
+    Array.from(
+      { length: 32 },
+      (_, line) =>
+        `src/part-${number}/file_${line}.ts failed: expected ${number}${line} rows in table_${line}`,
+    ).join('\n')
+  const rounds = Array.from({ length: 16 }, (_, number) => round(`c${number}`, failures(number))).flat()
+  const recaps = walk([task, ...rounds], 6_000)
+    .filter(({ isCompacted }) => isCompacted)
+    .map(({ contents }) => contents.find((content) => content.includes('conversation-recap'))?.length ?? 0)
+  expect(recaps.length).toBeGreaterThan(1)
+  expect(Math.min(...recaps)).toBeGreaterThan(Math.max(...recaps) / 2)
+})
+
 test('a result of a few words is not replaced by as many', () => {
   const short = Array.from({ length: 30 }, (_, number) => round(`c${number}`, 'Replaced two lines.')).flat()
   const { contents } = send([task, ...short, ...roundsOf(4, 900)], { budgetTokens: 4_000, policy })
