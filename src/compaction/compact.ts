@@ -2,13 +2,13 @@ import type { Steps } from '../conversation/source.ts'
 import { advance, type Advanced, type AdvanceOptions } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import { planStride } from './plan.ts'
+import { planStride } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Stride } from './stride.ts'
-import type { ViewTools } from './standing-view.ts'
+import type { ViewTools } from './view/standing-view.ts'
 import type { Subject } from './subject.ts'
 import { createTreatments } from './treatments.ts'
-import { buildView, type View } from './view.ts'
+import { buildView, type View } from './view/view.ts'
 
 export type CompactOptions = AdvanceOptions & { readonly policy: Policy }
 

@@ -1,12 +1,12 @@
 import type { Structure } from '../conversation/structure.ts'
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
-import { baseOf } from './placement.ts'
+import { baseOf } from './view/placement.ts'
 import type { PassName } from './policy.ts'
-import { treatingPasses } from './reach.ts'
+import { treatingPasses } from './plan/reach.ts'
 import type { Stride } from './stride.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
-import type { ViewMessage } from './view.ts'
+import type { ViewMessage } from './view/view.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {

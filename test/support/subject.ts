@@ -1,6 +1,6 @@
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import type { View } from '../../src/compaction/view.ts'
+import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { elementsIn } from '../../src/conversation/spans-in.ts'
 import type { Media } from '../../src/conversation/message.ts'

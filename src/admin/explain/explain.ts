@@ -1,5 +1,5 @@
 import { createMadeCache } from '../../compaction/made-cache.ts'
-import { pinnedTokens, pinsAt } from '../../compaction/pins.ts'
+import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { createCalibration } from '../../pressure/calibration/calibration.ts'

@@ -1,6 +1,6 @@
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/summary-message.ts'
-import type { View } from '../../compaction/view.ts'
+import type { View } from '../../compaction/view/view.ts'
 import type { Message, Role } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import type { Source, Steps } from '../../conversation/source.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Stride } from '../../src/compaction/stride.ts'
-import { countThirds, policyOf } from '../support/subject.ts'
-import { assistant, prose, round, send, system, user } from './sending.ts'
+import type { Stride } from '../../../src/compaction/stride.ts'
+import { countThirds, policyOf } from '../../support/subject.ts'
+import { assistant, prose, round, send, system, user } from '../sending.ts'
 
 const recapOpening = '<conversation-recap>'
 

@@ -1,11 +1,11 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../../conversation/source.ts'
 import { templateFits } from './frontier.ts'
 import { heldTurns, requestAndReply, type HeldTurn } from './held-turns.ts'
 import { bringsDown, isOverLimit, lengthOf, type Folded, type Length } from './limit.ts'
 import type { Pins } from './pins.ts'
-import type { Policy } from './policy.ts'
-import type { Fold } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Policy } from '../policy.ts'
+import type { Fold } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 /** Where a fold by turns ends, and what it keeps of those that it takes. */
 export type TurnsFold = Pick<Fold, 'frontier' | 'kept'>

@@ -1,6 +1,6 @@
-import type { Policy } from './policy.ts'
-import type { Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Policy } from '../policy.ts'
+import type { Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 /** The messages that a stride at this point pins by what they are. */
 export function pinsAt(subject: Subject, policy: Policy, point: number): Pins {

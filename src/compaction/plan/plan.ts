@@ -1,13 +1,13 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../../conversation/source.ts'
 import { folding, type FoldAt } from './folding.ts'
 import { foldOverLimit, foldTurns, type TurnsChoice, type TurnsFold } from './fold-turns.ts'
 import { cutUnit } from './cut-unit.ts'
 import { chooseFrontier } from './frontier.ts'
-import { clipsByIndex, plannedTokens } from './layout.ts'
-import type { Ledger } from './ledger.ts'
+import { clipsByIndex, plannedTokens } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
-import { planClips } from './plan-clips.ts'
-import { isPinned, pinnedClips, standingClips, withSpare } from './plan-pins.ts'
+import { planClips } from './clip-to-fit.ts'
+import { isPinned, pinnedClips, standingClips, withSpare } from './pinned-clips.ts'
 import {
   frameOf,
   isAskedFor,
@@ -15,14 +15,14 @@ import {
   type PlanFrame,
   type PlanOptions,
   type PreparedFold,
-} from './plan-frame.ts'
-import type { Policy } from './policy.ts'
+} from './frame.ts'
+import type { Policy } from '../policy.ts'
 import { passEnd, reachFor, treatingPasses } from './reach.ts'
 import { recapCaps } from './recap-caps.ts'
-import { RECAP_TOKENS_MIN } from './recap/recap.ts'
-import { FOLD_VERSION, type Fold, type Reach, type Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
-import { hasUnsummarised } from './summary-ranges.ts'
+import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
+import { FOLD_VERSION, type Fold, type Reach, type Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
+import { hasUnsummarised } from '../summary-ranges.ts'
 
 /**
  * The next stride at a request point: the passes, cheapest first, until the view is at or below the

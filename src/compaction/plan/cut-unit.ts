@@ -1,11 +1,11 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../../conversation/source.ts'
 import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clip-group.ts'
-import { clipsByIndex } from './layout.ts'
-import type { Ledger } from './ledger.ts'
-import type { PlanFrame } from './plan-frame.ts'
-import { isPinned } from './plan-pins.ts'
-import type { Reach, Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import { clipsByIndex } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
+import type { PlanFrame } from './frame.ts'
+import { isPinned } from './pinned-clips.ts'
+import type { Reach, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 export type CutUnit = {
   readonly clips: Stride['clips']

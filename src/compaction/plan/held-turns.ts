@@ -1,7 +1,7 @@
-import { countBelow } from '../conversation/count-below.ts'
-import { parseMessage } from '../conversation/parse.ts'
+import { countBelow } from '../../conversation/count-below.ts'
+import { parseMessage } from '../../conversation/parse.ts'
 import type { Folded } from './limit.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** A turn that a view holds: whole, what is left of it, or brought down to its request and reply. */
 export type HeldTurn = {

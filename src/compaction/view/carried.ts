@@ -1,7 +1,7 @@
-import type { Message } from '../conversation/message.ts'
-import type { PassName, Policy } from './policy.ts'
-import type { Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { PassName, Policy } from '../policy.ts'
+import type { Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view.ts'
 
 /**

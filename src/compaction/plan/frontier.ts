@@ -1,9 +1,9 @@
-import type { Steps } from '../conversation/source.ts'
-import { clipsByIndex, layoutOf, partTokens } from './layout.ts'
-import type { Ledger } from './ledger.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { clipsByIndex, layoutOf, partTokens } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
-import type { Fold, Reach, Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Fold, Reach, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 export type FrontierChoice = {
   readonly pins: Pins

@@ -1,12 +1,12 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../../conversation/source.ts'
 import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clip-group.ts'
 import { templateFits } from './frontier.ts'
-import { clipsByIndex, plannedTokens } from './layout.ts'
-import type { Ledger } from './ledger.ts'
+import { clipsByIndex, plannedTokens } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
 import type { Parts } from './parts.ts'
 import type { Shares } from './shares.ts'
-import type { Clip, Fold, Reach, Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Clip, Fold, Reach, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 export type ClipInput = {
   readonly pins: Pick<Stride, 'task' | 'latestUser'>

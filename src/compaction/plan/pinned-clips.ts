@@ -1,5 +1,5 @@
-import type { PlanFrame } from './plan-frame.ts'
-import type { Clip, Stride } from './stride.ts'
+import type { PlanFrame } from './frame.ts'
+import type { Clip, Stride } from '../stride.ts'
 
 /** Whether a message is task or latest user message. */
 export function isPinned({ pins }: Pick<PlanFrame, 'pins'>, index: number): boolean {

@@ -1,13 +1,13 @@
-import type { Steps } from '../conversation/source.ts'
-import type { ViewItem } from '../conversation/splice.ts'
-import { layoutOf, UNTOUCHED } from './layout.ts'
-import type { MadeHow } from './made-cache.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { ViewItem } from '../../conversation/splice.ts'
+import { layoutOf, UNTOUCHED } from '../layout.ts'
+import type { MadeHow } from '../made-cache.ts'
 import { joinUsers } from './placement.ts'
-import type { PassName } from './policy.ts'
-import { BARE_MARK } from './recap/recap.ts'
+import type { PassName } from '../policy.ts'
+import { BARE_MARK } from '../recap/recap.ts'
 import { messagesFrom, original, standInMessage, standingView, type ViewTools } from './standing-view.ts'
-import type { Stride, SummaryRange } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Stride, SummaryRange } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 /** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
 export type ViewMessage = {

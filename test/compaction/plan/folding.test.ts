@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { folding } from '../../src/compaction/folding.ts'
-import { createLedger } from '../../src/compaction/ledger.ts'
-import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { pinsAt } from '../../src/compaction/pins.ts'
-import { standingSummary } from '../../src/compaction/summary-message.ts'
-import { createTreatments } from '../../src/compaction/treatments.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
-import { assistant, prose, user } from './sending.ts'
+import { folding } from '../../../src/compaction/plan/folding.ts'
+import { createLedger } from '../../../src/compaction/ledger.ts'
+import { createMadeCache } from '../../../src/compaction/made-cache.ts'
+import { pinsAt } from '../../../src/compaction/plan/pins.ts'
+import { standingSummary } from '../../../src/compaction/summary-message.ts'
+import { createTreatments } from '../../../src/compaction/treatments.ts'
+import { policyOf, subjectOf } from '../../support/subject.ts'
+import { assistant, prose, user } from '../sending.ts'
 
 const turns = Array.from({ length: 40 }, (_, turn) => [
   user(`Turn ${turn}.`),

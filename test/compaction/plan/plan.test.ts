@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf, subjectOf } from '../support/subject.ts'
-import { assistant, prose, round, rounds, send, user, type SendOptions, type Sent } from './sending.ts'
+import { policyOf, subjectOf } from '../../support/subject.ts'
+import { assistant, prose, round, rounds, send, user, type SendOptions, type Sent } from '../sending.ts'
 
 const task = user('The task.')
 

@@ -1,8 +1,8 @@
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
 import { recapTokensOf, type RecapCaps } from './recap-caps.ts'
-import type { Fold, StandingSummary, Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Fold, StandingSummary, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 export type FoldingOptions = {
   readonly pins: Pins

@@ -1,5 +1,5 @@
-import { RECAP_TOKENS_MIN } from './recap/recap.ts'
-import type { Policy } from './policy.ts'
+import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
+import type { Policy } from '../policy.ts'
 import type { Shares } from './shares.ts'
 
 /** The most that stands for folded messages, in tokens. */

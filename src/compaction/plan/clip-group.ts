@@ -1,8 +1,8 @@
-import type { Steps } from '../conversation/source.ts'
-import { clipsByIndex } from './layout.ts'
-import type { Ledger } from './ledger.ts'
-import { waterLevel } from './passes/clip.ts'
-import type { Clip, Clippable, Reach } from './stride.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { clipsByIndex } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
+import { waterLevel } from '../passes/clip.ts'
+import type { Clip, Clippable, Reach } from '../stride.ts'
 
 /** A clipped message keeps about this much: a mark, and a few lines of its head and tail. */
 export const HEAD_AND_TAIL_TOKENS = 64

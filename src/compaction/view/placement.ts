@@ -1,6 +1,6 @@
-import { contentIn, joinedContent, withContent, type JsonContent } from '../conversation/joined-content.ts'
-import { messageWith } from './made-message.ts'
-import type { Subject } from './subject.ts'
+import { contentIn, joinedContent, withContent, type JsonContent } from '../../conversation/joined-content.ts'
+import { messageWith } from '../made-message.ts'
+import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view.ts'
 
 /**

@@ -1,8 +1,8 @@
-import type { Steps } from '../conversation/source.ts'
-import { clipsByIndex } from './layout.ts'
-import type { Ledger } from './ledger.ts'
-import type { Reach, Stride } from './stride.ts'
-import type { Subject } from './subject.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { clipsByIndex } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Reach, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
 
 /** The passes that treat single messages, cheapest first. */
 export const treatingPasses = ['render', 'preview', 'clear'] as const

@@ -1,7 +1,7 @@
-import { countBelow } from '../conversation/count-below.ts'
-import type { Structure } from '../conversation/structure.ts'
-import type { Policy } from './policy.ts'
-import type { Fold, Stride } from './stride.ts'
+import { countBelow } from '../../conversation/count-below.ts'
+import type { Structure } from '../../conversation/structure.ts'
+import type { Policy } from '../policy.ts'
+import type { Fold, Stride } from '../stride.ts'
 
 /** How long a view is, whatever its tokens. */
 export type Length = {

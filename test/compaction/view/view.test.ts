@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf } from '../support/subject.ts'
-import { assistant, prose, round, rounds, send, system, user, type Sent } from './sending.ts'
+import { policyOf } from '../../support/subject.ts'
+import { assistant, prose, round, rounds, send, system, user, type Sent } from '../sending.ts'
 
 const recapIn = /^<conversation-recap>[^]*<\/conversation-recap>$/
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../src/conversation/rules.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
-import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from './sending.ts'
+import { violationsOf } from '../../../src/conversation/rules.ts'
+import type { Stride } from '../../../src/compaction/stride.ts'
+import { policyOf, subjectOf } from '../../support/subject.ts'
+import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from '../sending.ts'
 
 const ROOMY = 100_000
 

@@ -1,7 +1,7 @@
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
 import { SHARE, type PartSizes } from './shares.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** The parts of a conversation that have a right to stand in its view: promise P4. */
 export type Parts = {

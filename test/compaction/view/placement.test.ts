@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../src/conversation/rules.ts'
-import { growing, validConversation, type TestMessage } from '../support/conversations.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
-import { rawSubject } from './raw-subject.ts'
-import { assistant, prose, rounds, send, system, user, type Sent } from './sending.ts'
+import { violationsOf } from '../../../src/conversation/rules.ts'
+import { growing, validConversation, type TestMessage } from '../../support/conversations.ts'
+import { policyOf, subjectOf } from '../../support/subject.ts'
+import { rawSubject } from '../raw-subject.ts'
+import { assistant, prose, rounds, send, system, user, type Sent } from '../sending.ts'
 
 /** Rounds that a fold has to take away, and the answer that ends a turn, as a client spells them. */
 const work = (prefix: string): string[] =>
