@@ -31,7 +31,7 @@ export {
 } from './compaction/compact.ts'
 export { foldAhead, type AheadOptions, type FoldAhead } from './compaction/ahead.ts'
 export { createMadeCache, type MadeCache } from './compaction/made-cache.ts'
-export type { PreparedFold } from './compaction/plan/frame.ts'
+export type { PreparedFold } from './compaction/plan/options.ts'
 export type { Policy, Room } from './compaction/policy.ts'
 export {
   FOLD_VERSION,
@@ -42,7 +42,8 @@ export {
 } from './compaction/stride.ts'
 export { standingSummary } from './compaction/summary-message.ts'
 export type { Subject } from './compaction/subject.ts'
-export type { View, ViewMessage } from './compaction/view/view.ts'
+export type { View } from './compaction/view/view.ts'
+export type { ViewMessage } from './compaction/view/view-message.ts'
 export { watchJson, watchStream, type AnswerWatch, type WatchDecision } from './overflow/answer-watch.ts'
 export { classifyAnswer } from './overflow/classify.ts'
 export type { Classification } from './overflow/classification.ts'

@@ -6,7 +6,7 @@ import type { PassName } from './policy.ts'
 import { treatingPasses } from './plan/reach.ts'
 import type { Stride } from './stride.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
-import type { ViewMessage } from './view/view.ts'
+import type { ViewMessage } from './view/view-message.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {

@@ -55,6 +55,12 @@ export function toolNameOf(subject: Rounds, index: number): string {
   return call === null ? '' : (subject.messages[call.index]?.facts.callNames[call.position] ?? '')
 }
 
+/** Whether message `index` is one of the operator's, wherever it stands. */
+export function isSystem(subject: Pick<Subject, 'messages'>, index: number): boolean {
+  const role = subject.messages[index]?.facts.role
+  return role === 'system' || role === 'developer'
+}
+
 /** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
 export function isSaidByUser(subject: Subject, index: number): boolean {
   return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)

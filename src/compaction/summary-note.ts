@@ -1,5 +1,5 @@
 import { handleRange } from './handles.ts'
-import type { PreparedFold } from './plan/frame.ts'
+import type { PreparedFold } from './plan/options.ts'
 import type { StandingSummary, SummaryRange } from './stride.ts'
 import type { Subject } from './subject.ts'
 import { withNote } from './summary-message.ts'

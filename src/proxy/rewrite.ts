@@ -1,7 +1,7 @@
 import type { Advanced } from '../compaction/advance.ts'
 import { strideFor, tighten, viewUnder, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { PreparedFold } from '../compaction/plan/frame.ts'
+import type { PreparedFold } from '../compaction/plan/options.ts'
 import type { Stride } from '../compaction/stride.ts'
 import { withoutFile } from '../compaction/summary-note.ts'
 import type { View } from '../compaction/view/view.ts'

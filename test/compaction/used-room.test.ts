@@ -35,6 +35,13 @@ const roundsOf = (count: number, tokens: number): object[] =>
     round(`c${number}`, prose(`printed by ${number}`, tokens)),
   ).flat()
 
+/** A result that names much. */
+const failures = (number: number): string =>
+  Array.from(
+    { length: 32 },
+    (_, line) => `src/part-${number}/file_${line}.ts failed: expected ${number}${line} rows in table_${line}`,
+  ).join('\n')
+
 const callsIn = ({ messages }: Sent): number => messages.filter(({ role }) => role === 'assistant').length
 
 // Story: behind rounds of a fifth of the window and more one action was left, and a sixth to two fifths of the room stayed
@@ -133,12 +140,6 @@ test('a large system message in the newest round leaves the result its share of 
 // Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
 test('a later compaction tells what it clears, too', () => {
-  const failures = (number: number): string =>
-    Array.from(
-      { length: 32 },
-      (_, line) =>
-        `src/part-${number}/file_${line}.ts failed: expected ${number}${line} rows in table_${line}`,
-    ).join('\n')
   const rounds = Array.from({ length: 16 }, (_, number) => round(`c${number}`, failures(number))).flat()
   const recaps = walk([task, ...rounds], 6_000)
     .filter(({ isCompacted }) => isCompacted)

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Parts } from './parts.ts'
 import type { Shares } from './shares.ts'
 import type { Clip, Fold, Reach, Stride } from '../stride.ts'
-import type { Subject } from '../subject.ts'
+import { isSystem, type Subject } from '../subject.ts'
 
 export type ClipInput = {
   readonly pins: Pick<Stride, 'task' | 'latestUser'>
@@ -135,9 +135,8 @@ function one(index: number): readonly number[] {
 function newestRound(subject: Subject, { pins, parts, point }: ClipInput): readonly number[] {
   const indexes: number[] = []
   for (let index = parts.newestFrom; index < point; index += 1) {
-    const role = subject.messages[index]?.facts.role
     const isPinned = index === pins.latestUser || index === pins.task
-    if (!isPinned && role !== 'system' && role !== 'developer') indexes.push(index)
+    if (!isPinned && !isSystem(subject, index)) indexes.push(index)
   }
   return indexes
 }

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger.ts'
 import type { PlanFrame } from './frame.ts'
 import { isPinned } from './pinned-clips.ts'
 import type { Reach, Stride } from '../stride.ts'
-import type { Subject } from '../subject.ts'
+import { isSystem, type Subject } from '../subject.ts'
 
 export type CutUnit = {
   readonly clips: Stride['clips']
@@ -39,11 +39,4 @@ export function* cutUnit(
   const cuttable = group.filter((index) => !isSystem(subject, index))
   const cut = yield* clipGroup(ledger, reach, clips, cuttable, excessTokens, HEAD_AND_TAIL_TOKENS)
   return (yield* sizeUnder(cut)) <= unit.tokensMax ? { clips: cut, protectedFrom: unit.from } : uncut
-}
-
-// --- internal ---
-
-function isSystem(subject: Subject, index: number): boolean {
-  const role = subject.messages[index]?.facts.role
-  return role === 'system' || role === 'developer'
 }

@@ -2,7 +2,7 @@ import type { Message } from '../../conversation/message.ts'
 import type { PassName, Policy } from '../policy.ts'
 import type { Stride } from '../stride.ts'
 import type { Subject } from '../subject.ts'
-import type { ViewMessage } from './view.ts'
+import type { ViewMessage } from './view-message.ts'
 
 /**
  * A view between the leading system block and its stride's point, before any placement. It holds as long as the stride does:

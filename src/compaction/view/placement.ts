@@ -1,7 +1,7 @@
 import { contentIn, joinedContent, withContent, type JsonContent } from '../../conversation/joined-content.ts'
 import { messageWith } from '../made-message.ts'
 import type { Subject } from '../subject.ts'
-import type { ViewMessage } from './view.ts'
+import type { ViewMessage } from './view-message.ts'
 
 /**
  * Strict placement: where user messages meet that did not meet in the conversation, or a recap meets one, the

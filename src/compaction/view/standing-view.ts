@@ -9,7 +9,7 @@ import type { Stride, SummaryRange } from '../stride.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../summary-message.ts'
 import type { Treatments } from '../treatments.ts'
-import type { ViewMessage } from './view.ts'
+import type { ViewMessage } from './view-message.ts'
 
 /** What views are made with. */
 export type ViewTools = {

@@ -1,28 +1,12 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { ViewItem } from '../../conversation/splice.ts'
 import { layoutOf, UNTOUCHED } from '../layout.ts'
-import type { MadeHow } from '../made-cache.ts'
 import { joinUsers } from './placement.ts'
 import type { PassName } from '../policy.ts'
 import { BARE_MARK } from '../recap/recap.ts'
 import { messagesFrom, original, standInMessage, standingView, type ViewTools } from './standing-view.ts'
-import type { Stride, SummaryRange } from '../stride.ts'
+import type { Stride } from '../stride.ts'
 import type { Subject } from '../subject.ts'
-
-/** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
-export type ViewMessage = {
-  readonly item: ViewItem
-  readonly tokens: number
-  /** The client's message that it is or was made of; null for a recap. */
-  readonly index: number | null
-  readonly role: string
-  /** What became of the client's message, or what Foldgate wrote; of a joined one, of that whose fields it has. */
-  readonly how: 'kept' | MadeHow | 'summary' | 'recap'
-  /** The messages that a summary or recap stands for; null for all others. */
-  readonly standsFor: SummaryRange | null
-  /** Under strict placement, the messages that were joined in this one, as they were; empty where none were. */
-  readonly joined: readonly ViewMessage[]
-}
+import type { ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]

@@ -1,5 +1,5 @@
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
-import type { ViewMessage } from '../../compaction/view/view.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Counted } from '../measure/measure.ts'
 import type { Chat } from '../request/read-chat.ts'

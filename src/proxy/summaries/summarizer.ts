@@ -8,7 +8,7 @@ import {
 import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
-import type { PreparedFold } from '../../compaction/plan/frame.ts'
+import type { PreparedFold } from '../../compaction/plan/options.ts'
 import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
 import { summaryNote } from '../../compaction/summary-note.ts'

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
 import { recapTokensOf, type RecapCaps } from './recap-caps.ts'
 import type { Fold, StandingSummary, Stride } from '../stride.ts'
-import type { Subject } from '../subject.ts'
+import { isSystem, type Subject } from '../subject.ts'
 
 export type FoldingOptions = {
   readonly pins: Pins
@@ -156,10 +156,9 @@ const STARTS_MAX = 2
 
 function extend({ seen, sums }: Quotes, subject: Subject, start: number, end: number): void {
   for (let index = start + sums.length - 1; index < Math.min(end, subject.messages.length); index += 1) {
-    const facts = subject.messages[index]?.facts
-    const isSystem = facts?.role === 'system' || facts?.role === 'developer'
-    const isNew = isSystem && !seen.has(facts.meaning)
-    if (isNew) seen.add(facts.meaning)
+    const meaning = subject.messages[index]?.facts.meaning ?? ''
+    const isNew = isSystem(subject, index) && !seen.has(meaning)
+    if (isNew) seen.add(meaning)
     sums.push((sums.at(-1) ?? 0) + (isNew ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { folding } from '../../../src/compaction/plan/folding.ts'
+import { folding } from '../../../src/compaction/plan/fold-at.ts'
 import { createLedger } from '../../../src/compaction/ledger.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { pinsAt } from '../../../src/compaction/plan/pins.ts'

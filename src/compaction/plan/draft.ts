@@ -1,0 +1,59 @@
+import type { Steps } from '../../conversation/source.ts'
+import { clipsByIndex, plannedTokens } from '../layout.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Policy } from '../policy.ts'
+import type { Fold, Reach, Stride } from '../stride.ts'
+import type { Subject } from '../subject.ts'
+import type { FoldAt } from './fold-at.ts'
+import type { PlanFrame } from './frame.ts'
+import type { PlanOptions } from './options.ts'
+
+/** What a stride is planned with, from beginning to end. */
+export type Plan = {
+  readonly subject: Subject
+  readonly ledger: Ledger
+  readonly policy: Policy
+  readonly options: PlanOptions
+  readonly frame: PlanFrame
+  readonly foldAt: FoldAt
+  readonly clips: Stride['clips']
+  /** Where the newest messages begin that no pass touches and no fold reaches. */
+  readonly protectedFrom: number
+  /** What a recap may take, in tokens. */
+  readonly recapTokensMax: number
+}
+
+/** How far it has come. */
+export type Draft = {
+  readonly reach: Reach
+  readonly fold: Fold | null
+  /** What its view weighs, what surrounds it included. */
+  readonly tokens: number
+}
+
+/** What a view comes to that has come so far. */
+export function* weighed(plan: Plan, { reach, fold }: Omit<Draft, 'tokens'>): Steps<Draft> {
+  const { subject, ledger, options, frame, clips } = plan
+  const { systemCount } = subject.structure
+  const planned = { ...frame.pins, fold, clips, reach }
+  const tokens =
+    options.room.aroundTokens + (yield* plannedTokens(ledger, planned, systemCount, options.point))
+  return { reach, fold, tokens }
+}
+
+/** What clearing and previews have taken from the messages that are not folded. */
+export function* lostTokens(
+  { subject, ledger, options, clips }: Plan,
+  { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
+): Steps<number> {
+  const known = clipsByIndex(clips)
+  const start = fold?.frontier ?? subject.structure.systemCount
+  let lost = 0
+  for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
+    const { kind } = ledger.treatment(index, reach, known)
+    if (kind !== 'cleared' && kind !== 'previewed') continue
+    const left = yield* ledger.treatedTokens(index, index + 1, reach, known)
+    lost += ledger.originalTokens(index, index + 1) - left
+  }
+  return lost
+}

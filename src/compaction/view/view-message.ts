@@ -1,0 +1,18 @@
+import type { ViewItem } from '../../conversation/splice.ts'
+import type { MadeHow } from '../made-cache.ts'
+import type { SummaryRange } from '../stride.ts'
+
+/** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
+export type ViewMessage = {
+  readonly item: ViewItem
+  readonly tokens: number
+  /** The client's message that it is or was made of; null for a recap. */
+  readonly index: number | null
+  readonly role: string
+  /** What became of the client's message, or what Foldgate wrote; of a joined one, of that whose fields it has. */
+  readonly how: 'kept' | MadeHow | 'summary' | 'recap'
+  /** The messages that a summary or recap stands for; null for all others. */
+  readonly standsFor: SummaryRange | null
+  /** Under strict placement, the messages that were joined in this one, as they were; empty where none were. */
+  readonly joined: readonly ViewMessage[]
+}
