@@ -72,14 +72,16 @@
  */
 import { readRecordings } from '../replay/recordings.ts'
 import { seconds } from '../replay/table.ts'
+import { workersFor } from '../support/workers.ts'
 import { readOptions } from './options.ts'
 import { withWindow } from './profiles.ts'
 import { rowsOf } from './rows.ts'
-import type { Order, OrderReport } from './run-order.ts'
+import { runOrder, type Order, type OrderReport } from './run-order.ts'
 import { figuresOf, summariesNote, tableOf } from './table.ts'
 import { isSound, isWorkable, sumOf } from './tally.ts'
 import { lowest } from './view-sample.ts'
-import { answerOrders, inWorkers } from './workers.ts'
+
+const { answerOrders, inWorkers } = workersFor(runOrder)
 
 if (process.send !== undefined) {
   answerOrders()

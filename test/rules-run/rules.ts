@@ -19,11 +19,14 @@
  * Exits with 1 where a total is below 95 %, or a request was refused or failed.
  */
 import { seconds } from '../replay/table.ts'
+import { workersFor } from '../support/workers.ts'
 import { ordersOf, readOptions } from './options.ts'
+import { runOrder } from './run-order.ts'
 import { shownViews } from './shown-view.ts'
 import { tableOf } from './table.ts'
 import { groupsOf, isEnough } from './tally.ts'
-import { answerOrders, inWorkers } from './workers.ts'
+
+const { answerOrders, inWorkers } = workersFor(runOrder)
 
 if (process.send !== undefined) {
   answerOrders()
