@@ -12,7 +12,7 @@ export function readRaw(body: string): { readonly source: Source; readonly messa
   const source = sourceOf(body)
   const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
   const messages = finish(
-    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 1000 })),
+    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 16 })),
   )
   if (messages === null) throw new Error('the test wrote messages that cannot be read')
   return { source, messages }

@@ -13,7 +13,7 @@ import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.t
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
 
-const RUNS = 250
+const RUNS = 150
 
 function send(
   messages: readonly object[],

@@ -11,7 +11,7 @@ import { atFirstSight } from '../support/compacted.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
-const RUNS = 250
+const RUNS = 150
 
 type Run = {
   readonly messages: readonly object[]

@@ -107,7 +107,7 @@ describe('in a view', () => {
           }).toEqual({ isThere: true, isWhole: true, hasItsShare: true })
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -123,7 +123,7 @@ describe('in a view', () => {
           expect(texts).not.toEqual(previous)
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -158,7 +158,7 @@ describe('in a view', () => {
           expect(tokens + next + 64).toBeGreaterThanOrEqual(Math.floor(Math.min(wanted, room * SHARE.recent)))
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -178,7 +178,7 @@ describe('in a view', () => {
           expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 })

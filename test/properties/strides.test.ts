@@ -67,7 +67,7 @@ describe('strides', () => {
           before = texts
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -81,7 +81,7 @@ describe('strides', () => {
         const { stride } = send(messages, policy, { newest: null, seenUntil }, roomOf(day.budgetTokens, 40))
         expect(stride === null || stride.point === messages.length).toBe(true)
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -98,7 +98,7 @@ describe('strides', () => {
         const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
         expect(fitting.stride).toBeNull()
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 

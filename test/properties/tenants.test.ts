@@ -108,7 +108,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
         const { received } = await expectUndisturbed(given, sqliteStore)
         expect(received.length).toBeGreaterThanOrEqual(given.deeds.length)
       }),
-      { numRuns: 6 },
+      { numRuns: 4 },
     )
   }, 120_000)
 

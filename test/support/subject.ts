@@ -29,6 +29,9 @@ function mediumTokens(media: Media): number {
   return media.kind === 'other' ? Math.ceil(media.dataBytes / 4) : 85
 }
 
+/** Each message is read once; a memory of thousands takes longer to make than most conversations of tests to read. */
+const REREAD_MAX = 16
+
 /** The messages as compaction works on them, sized with `countThirds` as the proxy sizes them with an encoding. */
 export function subjectOf(messages: readonly object[]): Subject {
   return subjectFrom(JSON.stringify(messages))
@@ -42,7 +45,9 @@ export function subjectFrom(
 ): Subject {
   const source = sourceOf(body)
   const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
-  const read = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 10_000 })))
+  const read = finish(
+    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: REREAD_MAX })),
+  )
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
   return {

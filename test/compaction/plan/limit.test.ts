@@ -154,11 +154,11 @@ describe('a limit of messages', () => {
   })
 
   test('folds the older half of the rounds of a turn that is longer by itself', () => {
-    const run = [user('The task.'), ...rounds('a', 300, 40)]
+    const run = [user('The task.'), ...rounds('a', 160, 40)]
     const requests = sendGrowing(run, { budgetTokens: ROOMY, policy })
     for (const { messages } of requests) expect(messages.length).toBeLessThanOrEqual(41)
     // Some twenty messages go each time.
-    expect(strideCount(requests)).toBeLessThanOrEqual(32)
+    expect(strideCount(requests)).toBeLessThanOrEqual(17)
     expect(requests.at(-1)?.texts[0]).toBe(JSON.stringify(run[0]))
   })
 

@@ -55,10 +55,10 @@ describe('the room of recaps', () => {
   test.each([8_000, 18_000])(
     'leaves the recap before the latest user message as it is while a turn goes on (%d tokens)',
     (budgetTokens) => {
-      const lineCounts = Array.from({ length: 120 }, (_, index) => 2 + ((index * index * 37) % 101))
+      const lineCounts = Array.from({ length: 80 }, (_, index) => 2 + ((index * index * 37) % 101))
       const conversation = [
         user('The task.'),
-        ...Array.from({ length: 60 }, (_, index) => round(`a${index}`, listing('a', index, 30))).flat(),
+        ...Array.from({ length: 30 }, (_, index) => round(`a${index}`, listing('a', index, 30))).flat(),
         assistant('Done.'),
         user('Go on.'),
         ...lineCounts.flatMap((count, index) => round(`b${index}`, listing('b', index, count))),

@@ -144,7 +144,7 @@ describe('a strictly valid conversation', () => {
           }
         },
       ),
-      { numRuns: 80 },
+      { numRuns: 40 },
     )
   })
 })
