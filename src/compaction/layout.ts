@@ -117,6 +117,8 @@ export function clipsByIndex(clips: readonly Clip[]): Clips {
   }
 }
 
+export const NO_CLIPS = clipsByIndex([])
+
 /** The framing of the message that a recap stands in. */
 export const RECAP_FRAME_TOKENS = textTokens('', () => 0)
 

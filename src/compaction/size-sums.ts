@@ -18,6 +18,13 @@ export function sumOf(sizes: readonly number[], start: number, end: number): num
   return (sums[end] ?? 0) - (sums[start] ?? 0)
 }
 
+/** The sum of some sizes. */
+export function sum(sizes: Iterable<number>): number {
+  let total = 0
+  for (const size of sizes) total += size
+  return total
+}
+
 // --- internal ---
 
 const sumsBySizes = new WeakMap<readonly number[], Float64Array>()

@@ -12,6 +12,7 @@ import { handleOf } from './handles.ts'
 import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
+import { sum } from './size-sums.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 
 /** What is done to one message that stays in the view. */
@@ -175,7 +176,7 @@ function withText(subject: Subject, index: number, { text, how }: TreatedText, m
   if (replacement === null) return unchanged(size)
   const argumentTokens = parsed.calls.reduce((sum, call) => sum + subject.count(call.argumentsText), 0)
   const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
-  const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
+  const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   return {
     text: messageWith(subject.source, message, [replacement]),
     tokens: frame + argumentTokens + mediaTokens + subject.count(text),
@@ -191,17 +192,13 @@ function unloadMessage(subject: Subject, index: number, mediaKept: number): Made
   const removal = mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return unchanged(size)
   const sizes = subject.mediaSizes(index)
-  const droppedTokens = total(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
+  const droppedTokens = sum(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
   const textTokens = subject.count(parseMessage(subject.source, message).text)
   return {
     text: messageWith(subject.source, message, [removal]),
     tokens: size - droppedTokens - textTokens + subject.count(removal.text),
     how: 'unloaded',
   }
-}
-
-function total(sizes: readonly number[]): number {
-  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /**
@@ -222,7 +219,7 @@ function clipMessage(
   const drops = hasDroppableMedia(message)
   const { text, how } = treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? count(`\n${MEDIA_DROPPED}`) : 0
-  const mediaTokens = drops ? 0 : total(subject.mediaSizes(index))
+  const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   const thoughts = plainThoughts(source, message, parsed)
   const thoughtTokens = thoughts === null ? 0 : count(thoughts.text)
   const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) - thoughtTokens + mediaTokens

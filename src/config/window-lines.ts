@@ -41,7 +41,7 @@ export function profileLine(profile: Profile): string {
   const begins =
     profile.trigger === 'off'
       ? 'compaction is off'
-      : `compaction begins beyond ${grouped(lowestThresholdTokens(profile, budgetTokens, 0))} and ends at ${grouped(thresholdTokens(targetOf(profile), budgetTokens, 0))}, with nothing fixed`
+      : `compaction begins beyond ${grouped(lowestThresholdTokens(profile, budgetTokens, 0))} and ends near ${grouped(thresholdTokens(targetOf(profile), budgetTokens, 0))}, with nothing fixed`
   return `profile  ${profile.name}: window ${grouped(window.tokens)} tokens (${isCapped(profile, window.tokens) ? 'window.max' : 'window.tokens'}), ${kept} kept for the reply (window.output_reserve), budget ${grouped(budgetTokens)}; ${begins}`
 }
 

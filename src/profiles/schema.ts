@@ -116,7 +116,7 @@ export const profileKeys = group({
     recent_messages: count('messages')
       .default(4)
       .describe(
-        'How many of the newest messages stay word for word at the least, as far as they take no more than half of what system messages and tools leave of the budget. More stay where so many take less than a third of it.',
+        'How many of the newest messages stay word for word at the least, as far as those before the newest round take no more than half of what system messages and tools leave of the budget. More stay where so many take less than a third of it.',
       ),
     task: onOff
       .default(true)

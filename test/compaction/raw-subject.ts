@@ -11,9 +11,7 @@ import { digest, sourceOf } from '../support/source.ts'
 export function readRaw(body: string): { readonly source: Source; readonly messages: readonly Message[] } {
   const source = sourceOf(body)
   const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
-  const messages = finish(
-    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 16 })),
-  )
+  const messages = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 16 })))
   if (messages === null) throw new Error('the test wrote messages that cannot be read')
   return { source, messages }
 }

@@ -148,6 +148,52 @@ test('a later compaction tells what it clears, too', () => {
   expect(Math.min(...recaps)).toBeGreaterThan(Math.max(...recaps) / 2)
 })
 
+// Story: a newest user message of 44 % of the room, whose share is three quarters, was clipped, and so was the reply before
+// it, beside a recap that took its third in the plan and half of that in the view.
+test('a recap gives way before a newest user message that has no more than its share', () => {
+  const said = [7_368, 3_125, 8_829, 308, 681, 6_991, 7_767, 97, 7_426].map((tokens, number) =>
+    (number % 2 === 0 ? user : assistant)(prose(`said ${number}`, tokens)),
+  )
+  const { contents, tokens } = send([system(prose('Be brief', 7_204)), ...said], {
+    budgetTokens: 24_000,
+    policy,
+  })
+  expect(contents.at(-1)).toBe(prose('said 8', 7_426))
+  expect(contents.at(-2)).toBe(prose('said 7', 97))
+  expect(tokens).toBeLessThanOrEqual(24_000)
+})
+
+// Story: task, latest user message, newest round and the least recap came to all of the room. The margin that what is cut
+// stays below the budget was taken from the newest result, of which 27 tokens went.
+test('a recap gives way before a newest result that has no more than its share', () => {
+  const conversation = [
+    user(prose('the task', 1_500)),
+    ...roundsOf(4, 400),
+    assistant('Done.'),
+    user(prose('the latest', 1_500)),
+    ...roundsOf(4, 400),
+    ...round('newest', prose('printed last', 1_470)),
+  ]
+  const { contents, tokens } = send(conversation, { budgetTokens: 4_000, policy })
+  expect(contents.at(-1)).toBe(prose('printed last', 1_470))
+  expect(tokens).toBeLessThanOrEqual(4_000)
+})
+
+// Story: what is cut to fit stays half a percent below the budget. A newest user message that fits alone, but not below
+// that, was taken for one that cannot fit: it went out whole, with 7,000 tokens of task, 6,000 above the budget.
+test.each([0.99, 0.995, 0.998, 0.9995])(
+  'a newest user message of %f of the room is sent within the budget',
+  (share) => {
+    const newest = user(prose('the newest', Math.floor(24_000 * share) - 12))
+    const { contents, tokens } = send([user(prose('the task', 7_000)), ...roundsOf(4, 600), newest], {
+      budgetTokens: 24_000,
+      policy,
+    })
+    expect(tokens).toBeLessThanOrEqual(24_000)
+    expect(contents.at(-1)?.length ?? 0).toBeGreaterThan(3 * 24_000 * 0.74)
+  },
+)
+
 test('a result of a few words is not replaced by as many', () => {
   const short = Array.from({ length: 30 }, (_, number) => round(`c${number}`, 'Replaced two lines.')).flat()
   const { contents } = send([task, ...short, ...roundsOf(4, 900)], { budgetTokens: 4_000, policy })

@@ -35,7 +35,7 @@ test('of a profile with a window it says where a compaction begins, without a mo
   const { text } = await check(files)
   expect(text.split('\n').filter((line) => /fixed:|capped:/.test(line))).toEqual([
     'profile  capped: window 6,000 tokens (window.max), 3,000 kept for the reply (window.output_reserve), budget 3,000; compaction is off',
-    'profile  fixed: window 9,000 tokens (window.tokens), 4,096 kept for the reply (window.output_reserve), budget 4,904; compaction begins beyond 3,923 and ends at 2,746, with nothing fixed',
+    'profile  fixed: window 9,000 tokens (window.tokens), 4,096 kept for the reply (window.output_reserve), budget 4,904; compaction begins beyond 3,923 and ends near 2,746, with nothing fixed',
   ])
 })
 

@@ -1,7 +1,8 @@
 import type { Steps } from '../../conversation/source.ts'
-import { clipsByIndex } from '../layout.ts'
+import { NO_CLIPS } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import { waterLevel } from '../passes/clip.ts'
+import { sum } from '../size-sums.ts'
 import type { Clip, Clippable, Reach } from '../stride.ts'
 
 /** A clipped message keeps about this much: a mark, and a few lines of its head and tail. */
@@ -58,12 +59,4 @@ export function* clipGroup(
 function clippableAs(ledger: Ledger, reach: Reach, index: number): Clippable | null {
   const { kind } = ledger.treatment(index, reach, NO_CLIPS)
   return kind === 'kept' || kind === 'rendered' || kind === 'previewed' ? kind : null
-}
-
-const NO_CLIPS = clipsByIndex([])
-
-function sum(values: Iterable<number>): number {
-  let total = 0
-  for (const value of values) total += value
-  return total
 }

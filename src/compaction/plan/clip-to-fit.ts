@@ -5,6 +5,7 @@ import { clipsByIndex, plannedTokens } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Parts } from './parts.ts'
 import type { Shares } from './shares.ts'
+import { sum } from '../size-sums.ts'
 import type { Clip, Fold, Reach, Stride } from '../stride.ts'
 import { isSystem, type Subject } from '../subject.ts'
 
@@ -18,6 +19,8 @@ export type ClipInput = {
   readonly point: number
   /** What the budget leaves beside what surrounds the conversation, in tokens; not above 0 where that alone exceeds it. */
   readonly roomTokens: number
+  /** How far below that a view stays that is cut, in tokens. */
+  readonly doubtTokens: number
   /** The largest recap that the profile allows, in tokens. */
   readonly recapTokensMax: number
   /** Whether a newest user message that exceeds the room by itself may be clipped. */
@@ -32,9 +35,6 @@ export type ClipPlan = {
   readonly tokens: number
 }
 
-/** What a view comes to while it is shortened. */
-type Draft = ClipPlan
-
 /**
  * The last means, for a view that still exceeds the budget: parts above their share are cut down to it, in the reverse of
  * their order of right, no further than is needed. Where frames and names that cannot be cut leave no room for that,
@@ -43,9 +43,10 @@ type Draft = ClipPlan
  * says so.
  */
 export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): Steps<ClipPlan> {
-  const { pins, parts, shares, roomTokens } = input
+  const { pins, parts, shares } = input
+  const roomTokens = input.roomTokens - input.doubtTokens
   const weigh = weigher(subject, ledger, input)
-  let draft: Draft = yield* weigh(input.clips, input.fold)
+  let draft: ClipPlan = yield* weigh(input.clips, input.fold)
   const isDone = (): boolean => draft.tokens <= roomTokens
 
   function* shorten(indexes: readonly number[], toTokens: number, floorTokens: number): Steps<void> {
@@ -58,7 +59,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
   }
 
   const loadedTokens = parts.newestUser === -1 ? 0 : sum(subject.mediaSizes(parts.newestUser))
-  const isUserFixed = parts.sizes.newestUser - loadedTokens > roomTokens && !input.clipsNewestUser
+  const isUserFixed = parts.sizes.newestUser - loadedTokens > input.roomTokens && !input.clipsNewestUser
   const olderUser =
     pins.latestUser === parts.newestUser || pins.latestUser === pins.task ? -1 : pins.latestUser
   const task = pins.task === parts.newestUser ? -1 : pins.task
@@ -73,6 +74,8 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     draft = yield* unloaded(subject, parts.newestUser, shares.sure.newestUser, roomTokens, draft, weigh)
     yield* shorten(one(parts.newestUser), shares.sure.newestUser, HEAD_AND_TAIL_TOKENS)
   }
+  // What is left of the parts has no more than its share, and a right before a recap.
+  draft = yield* withLessRecap(draft, shares.recapMin / 2, roomTokens, weigh)
   // Frames, names and system messages in between may take more than their part's share: older messages make room.
   const isCut = !input.strict || templateFits(subject, input.point)[parts.newestFrom] !== 'badly'
   if (!isDone() && isCut) draft = yield* foldedUpTo(draft, parts.newestFrom, shares.recapMin, input, weigh)
@@ -90,7 +93,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
   if (isDone() || roomTokens <= 0) return draft
   yield* shorten(cuttable, 0, LEAST_TOKENS)
   draft = yield* unloaded(subject, pins.latestUser, 0, roomTokens, draft, weigh)
-  return isDone() ? draft : yield* foldWhole(input, weigh)
+  return isDone() ? draft : yield* foldWhole(input, roomTokens, weigh)
 }
 
 // --- internal ---
@@ -117,7 +120,7 @@ const withoutRecap = {
   recapsBeside: false,
 } as const
 
-type Weigh = (clips: readonly Clip[], fold: Fold | null) => Steps<Draft>
+type Weigh = (clips: readonly Clip[], fold: Fold | null) => Steps<ClipPlan>
 
 function weigher(subject: Subject, ledger: Ledger, { pins, reach, point }: ClipInput): Weigh {
   const { systemCount } = subject.structure
@@ -152,9 +155,9 @@ function* unloaded(
   index: number,
   toTokens: number,
   roomTokens: number,
-  begun: Draft,
+  begun: ClipPlan,
   weigh: Weigh,
-): Steps<Draft> {
+): Steps<ClipPlan> {
   const mediaSizes = index === -1 ? [] : subject.mediaSizes(index)
   let draft = begun
   let size = index === -1 ? 0 : (subject.sizes[index] ?? 0)
@@ -167,14 +170,37 @@ function* unloaded(
   return draft
 }
 
+/**
+ * The same with a shorter recap, no shorter than needed and than `leastTokens`. Summaries that stand beside it were
+ * written for what is folded, and stay.
+ */
+function* withLessRecap(
+  begun: ClipPlan,
+  leastTokens: number,
+  roomTokens: number,
+  weigh: Weigh,
+): Steps<ClipPlan> {
+  const { fold } = begun
+  if (fold === null || fold.summaries.length > 0) return begun
+  const recapTokens = fold.beforeTokensMax + fold.afterTokensMax
+  const lessTokens = Math.min(begun.tokens - roomTokens, recapTokens - leastTokens)
+  if (lessTokens <= 0) return begun
+  const share = (recapTokens - lessTokens) / recapTokens
+  return yield* weigh(begun.clips, {
+    ...fold,
+    beforeTokensMax: Math.floor(fold.beforeTokensMax * share),
+    afterTokensMax: Math.floor(fold.afterTokensMax * share),
+  })
+}
+
 /** The same with all messages before a cut folded, where the view is smaller then. */
 function* foldedUpTo(
-  begun: Draft,
+  begun: ClipPlan,
   frontier: number,
   recapTokens: number,
   { pins, fold: planned }: ClipInput,
   weigh: Weigh,
-): Steps<Draft> {
+): Steps<ClipPlan> {
   const standing = begun.fold?.frontier ?? -1
   if (frontier <= standing) return begun
   const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
@@ -194,8 +220,8 @@ function* foldedUpTo(
 }
 
 /** Everything but the pinned messages folded, the newest round included, with as much of a recap as fits. */
-function* foldWhole(input: ClipInput, weigh: Weigh): Steps<Draft> {
-  const { pins, point, roomTokens } = input
+function* foldWhole(input: ClipInput, roomTokens: number, weigh: Weigh): Steps<ClipPlan> {
+  const { pins, point } = input
   const isPinned = (index: number): boolean => index === pins.task || index === pins.latestUser
   const clips = input.clips.filter((clip) => isPinned(clip.index))
   const bare = { frontier: point, kept: [], ...withoutRecap }
@@ -216,10 +242,4 @@ function* sizesOf(
   const sizes = new Map<number, number>()
   for (const index of indexes) sizes.set(index, yield* ledger.treatedTokens(index, index + 1, reach, known))
   return sizes
-}
-
-function sum(values: Iterable<number>): number {
-  let total = 0
-  for (const value of values) total += value
-  return total
 }

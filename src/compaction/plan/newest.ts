@@ -1,6 +1,6 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { clipsByIndex } from '../layout.ts'
+import { NO_CLIPS } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Subject } from '../subject.ts'
 import type { PlanOptions } from './options.ts'
@@ -138,8 +138,6 @@ function* callsSeen(
   }
   return { from, tokens }
 }
-
-const NO_CLIPS = clipsByIndex([])
 
 /** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
 function roundsAhead(freeTokens: number, { mean }: { readonly mean: number }): number {
