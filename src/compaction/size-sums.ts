@@ -3,10 +3,10 @@ export function sumsOf(sizes: readonly number[]): Float64Array {
   const known = sumsBySizes.get(sizes)
   if (known !== undefined) return known
   const sums = new Float64Array(sizes.length + 1)
-  let sum = 0
+  let before = 0
   for (let index = 0; index < sizes.length; index += 1) {
-    sum += sizes[index] ?? 0
-    sums[index + 1] = sum
+    before += sizes[index] ?? 0
+    sums[index + 1] = before
   }
   sumsBySizes.set(sizes, sums)
   return sums

@@ -174,7 +174,7 @@ function withText(subject: Subject, index: number, { text, how }: TreatedText, m
   if (parsed.text === text && !drops) return unchanged(size)
   const replacement = contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
   if (replacement === null) return unchanged(size)
-  const argumentTokens = parsed.calls.reduce((sum, call) => sum + subject.count(call.argumentsText), 0)
+  const argumentTokens = sum(parsed.calls.map((call) => subject.count(call.argumentsText)))
   const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   return {
