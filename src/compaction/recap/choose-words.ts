@@ -25,7 +25,7 @@ export function* chooseWords(
   const all = yield* wholeMessages(subject, messages, options)
   if (all !== null) return all
 
-  const candidates = candidatesOf(subject, messages).sort((a, b) => b.worth - a.worth)
+  const candidates = (yield* candidatesOf(subject, messages)).sort((a, b) => b.worth - a.worth)
   yield
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
@@ -92,9 +92,9 @@ type Candidate = {
   readonly worth: number
 }
 
-function candidatesOf(subject: Subject, messages: readonly UserMessage[]): Candidate[] {
+function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Steps<Candidate[]> {
   const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
-  const habitual = habitualShares(
+  const habitual = yield* habitualShares(
     pieces.map(({ message, words }) => message.text.slice(words.start, words.end)),
   )
   return pieces.map(({ message, words }, place) => {

@@ -35,7 +35,7 @@ const codeEnd = /[{}]\s*$|[=<>()$].*;\s*$|=>\s*[{(]|\)\s*:\s*$/
 const surelyCode = /\{\s*$|^[^{]*\}|\s[-+*/|&]?=\s|=[=>]|[)\]]\s*=|->|::|&&|\|\||[\w\]>][([]|[<>]\w|\w[<>]/
 
 /** What is quoted in code, and what it tests, rules nothing: `raise Late("must be early")`. */
-const quoted = /"[^"]*"|'[^']*'/g
+const quoted = /"[^"]*"|(?<!\p{L})'[^']*'/gu
 const tested = /\b(?:if|elif|while|for|switch|catch|return) ?\([^)]*\)/g
 
 /** Phrases that stand in no code by chance, but as names. */

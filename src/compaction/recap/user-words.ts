@@ -56,7 +56,7 @@ export function* userMessages(
   for (const [place, index] of said.entries()) {
     const text = texts[place] ?? ''
     if (text.trim() === '') continue
-    const heard = heardIn(subject, index, text, cache)
+    const heard = yield* heardIn(subject, index, text, cache)
     const isMachines = byMachine[place] === true
     const gain = isMachines
       ? MACHINE
@@ -121,7 +121,7 @@ function* distinctSaid(
       const text = textOf(subject, index)
       // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
       if (text.length <= ANSWER_CHARS_MAX) {
-        const heard = heardIn(subject, index, text, cache)
+        const heard = yield* heardIn(subject, index, text, cache)
         key += ` ${answeredBy(subject, index, answerIn(text, heard), heard)?.refersTo ?? ''}`
       }
       yield

@@ -57,6 +57,8 @@ test.each([
   'Always end a commit message with (refs #123):',
   'Never use the flag $(date);',
   'Logge niemals {passwort}',
+  "Don't log {secrets}, don't print {names}",
+  '永远不要记录 {密码}',
 ])('a rule that looks like code is heard: %s', (text) => {
   expect(cut(text)).toEqual([text])
 })
