@@ -1,5 +1,13 @@
+import type { FormKind } from './forms/form.ts'
 import { formsIn } from './forms/match.ts'
-import { courtesies, denials, placeForms, unspacedDenial, unspacedPlaces } from './forms/places.ts'
+import {
+  courtesies,
+  denials,
+  numberNouns,
+  placeForms,
+  unspacedDenial,
+  unspacedPlaces,
+} from './forms/places.ts'
 import { evened, wordsOf } from './forms/words.ts'
 
 /** A place in a list. */
@@ -20,7 +28,7 @@ export function placeNamed(answer: string): Place | null {
   const alone = aloneIn(wordsIn(text))
   if (alone !== null) return alone
   const { kinds } = formsIn(answer)
-  if (kinds.has('ever') || kinds.has('question')) return null
+  if (rulesOrAsks.some((kind) => kinds.has(kind))) return null
 
   const clauses = text.split(clauseEnd).filter((clause) => hasLetter.test(clause))
   let chosen: number | null = null
@@ -44,6 +52,9 @@ export function placeNamed(answer: string): Place | null {
 
 // --- internal ---
 
+/** "The last option in the menu must be Quit." */
+const rulesOrAsks: readonly FormKind[] = ['ever', 'rule', 'duty', 'question']
+
 const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–،؛؟¡¿*>|\n。！？、，；：।]/u
 const hasLetter = /[\p{L}\p{N}]/u
 
@@ -57,6 +68,7 @@ function setOf(words: string): ReadonlySet<string> {
 
 const courteous = setOf(courtesies)
 const denying = setOf(denials)
+const numbering = setOf(numberNouns)
 
 const languages = placeForms.map((form) => ({
   ordinals: [...form.ordinals, form.last].map(setOf),
@@ -122,18 +134,25 @@ function isBehindNoun(words: readonly string[], index: number, language: Languag
 }
 
 /** "Option two". "Option a" and "number one" only where nothing follows: "the option a user picks". */
-function isCounted(words: readonly string[], index: number, { before, articles }: Language): boolean {
+function isCounted(words: readonly string[], index: number, language: Language): boolean {
   const word = words[index] ?? ''
-  const previous = words[index - 1] ?? ''
-  const noun = articles.has(previous) ? (words[index - 2] ?? '') : previous
-  if (!before.has(noun)) return false
+  const noun = language.articles.has(words[index - 1] ?? '') ? index - 2 : index - 1
+  if (!language.before.has(words[noun] ?? '')) return false
+  // "Use port number 3" numbers something else.
+  if (numbering.has(words[noun] ?? '') && words.slice(0, noun).some((one) => !isBeside(one, language)))
+    return false
   return (word.length > 1 && word !== 'one') || /\d/.test(word) || index === words.length - 1
+}
+
+/** Whether a word says nothing but that something is chosen. */
+function isBeside(word: string, { articles, choosing }: Language): boolean {
+  return courteous.has(word) || choosing.has(word) || articles.has(word)
 }
 
 /** Whether an ordinal is all of a clause but for courtesies and what chooses: "I'll take the second". */
 function isBareIn(words: readonly string[], language: Language, isAll: boolean): boolean {
   const { articles, choosing } = language
-  const rest = words.filter((word) => !courteous.has(word) && !choosing.has(word) && !articles.has(word))
+  const rest = words.filter((word) => !isBeside(word, language))
   if (rest.length !== 1) return false
   // "First, run the tests" and "do it first" tell of an order; with an article they name a thing.
   const hasArticle = words.some((word) => articles.has(word))

@@ -28,7 +28,8 @@ export const placeForms: readonly PlaceForm[] = [
     behind: 'one option variant choice alternative approach solution proposal suggestion idea',
     before: 'option variant number choice alternative approach solution proposal suggestion',
     articles: 'the',
-    choosing: "let's lets go with for take i i'll we we'll choose pick want prefer use do have it is",
+    choosing:
+      "let's lets go with for take i i'd i'll we we'd we'll choose pick want prefer use do have it is",
     sample: "Let's go with the second one.",
   },
   {
@@ -284,6 +285,9 @@ export const courtesies = `please pls thanks thank you yes yeah yep ok okay so t
   gracias sí entonces obrigado obrigada sim então per favore grazie sì allora prosím díky ano tak proszę dziękuję
   nie ne да пожалуйста спасибо тогда тоді нет ні будь ласка дякую lütfen evet teşekkürler hayır نعم شكرا من فضلك لا
   हाँ कृपया धन्यवाद नहीं ya tolong baik tidak vâng xin cảm ơn không`
+
+/** Nouns before a number that number anything. */
+export const numberNouns = `number nummer numéro número numero číslo numer номер numara رقم नंबर nomor số`
 
 /** What takes a place out, in any language: it is better to miss a choice than to turn one round. */
 export const denials = `every each not no nor neither never none nothing except without but than instead besides cannot skip drop
