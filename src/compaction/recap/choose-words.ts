@@ -25,7 +25,7 @@ export function* chooseWords(
   const all = yield* wholeMessages(subject, messages, options)
   if (all !== null) return all
 
-  const candidates = candidatesOf(subject, messages).sort((a, b) => b.worth - a.worth)
+  const candidates = (yield* candidatesOf(subject, messages)).sort((a, b) => b.worth - a.worth)
   yield
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
@@ -38,11 +38,12 @@ export function* chooseWords(
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
     const text = options.shown(message.text.slice(words.start, words.end))
-    if (texts.has(text)) continue
+    const answers = words.refersTo === null ? '' : ` (answers: ${words.refersTo})`
+    // The same answer to two questions is two answers.
+    if (texts.has(`${text}${answers}`)) continue
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const beside = taken.get(message)
-    const answers = words.refersTo === null ? '' : ` (answers: ${words.refersTo})`
     const tokens =
       subject.count(`\n- ${text}${answers}`) +
       (beside === undefined ? CUT_TOKENS + options.extraTokens : CUT_TOKENS)
@@ -52,7 +53,7 @@ export function* chooseWords(
     }
     left -= tokens
     if (!words.isDirective) othersLeft -= tokens
-    texts.add(text)
+    texts.add(`${text}${answers}`)
     if (beside === undefined) taken.set(message, [words])
     else beside.push(words)
   }
@@ -91,9 +92,9 @@ type Candidate = {
   readonly worth: number
 }
 
-function candidatesOf(subject: Subject, messages: readonly UserMessage[]): Candidate[] {
+function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Steps<Candidate[]> {
   const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
-  const habitual = habitualShares(
+  const habitual = yield* habitualShares(
     pieces.map(({ message, words }) => message.text.slice(words.start, words.end)),
   )
   return pieces.map(({ message, words }, place) => {

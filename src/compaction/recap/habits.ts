@@ -1,20 +1,32 @@
+import type { Steps } from '../../conversation/source.ts'
 import { evened, wordsOf } from './forms/words.ts'
 
 /**
  * How much of each of some pieces, from 0 to 1, stands in the same words in many others: who fills in a form over and
  * over, or asks for the same with other names, lays down no rule each time. Numbers count as the same word.
  */
-export function habitualShares(pieces: readonly string[]): number[] {
-  const runs = pieces.map(runsOf)
+export function* habitualShares(pieces: readonly string[]): Steps<number[]> {
+  const runs: ReadonlySet<string>[] = []
   const times = new Map<string, number>()
-  for (const own of runs) for (const run of own) times.set(run, (times.get(run) ?? 0) + 1)
+  for (const piece of pieces) {
+    const own = runsOf(piece)
+    for (const run of own) times.set(run, (times.get(run) ?? 0) + 1)
+    runs.push(own)
+    if (runs.length % PIECES_PER_STEP === 0) yield
+  }
   const many = Math.max(TIMES_MIN, pieces.length * TIMES_SHARE)
-  return runs.map((own) =>
-    own.size === 0 ? 0 : ([...own].filter((run) => (times.get(run) ?? 0) >= many).length / own.size) ** 0.5,
-  )
+  const shares: number[] = []
+  for (const own of runs) {
+    const often = [...own].filter((run) => (times.get(run) ?? 0) >= many).length
+    shares.push(own.size === 0 ? 0 : (often / own.size) ** 0.5)
+    if (shares.length % PIECES_PER_STEP === 0) yield
+  }
+  return shares
 }
 
 // --- internal ---
+
+const PIECES_PER_STEP = 256
 
 /** What stands so often is said out of habit … */
 const TIMES_MIN = 4

@@ -1,3 +1,4 @@
+import type { Steps } from '../../conversation/source.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import type { MadeCache } from '../made-cache.ts'
@@ -23,17 +24,24 @@ export function textOf(subject: Subject, index: number): string {
 }
 
 /** The sentences of a user's message, each judged. Found once for each message. */
-export function heardIn(subject: Subject, index: number, text: string, cache: MadeCache): readonly Heard[] {
+export function* heardIn(
+  subject: Subject,
+  index: number,
+  text: string,
+  cache: MadeCache,
+): Steps<readonly Heard[]> {
   const key = `heard:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return readHeard(known)
   const sentences = sentencesOf(text)
   const written = sentences.map(({ start, end }) => text.slice(start, end)).join('\n')
   const around = languagesIn(written.slice(0, AROUND_CHARS))
-  const heard = besideEachOther(
-    sentences.map(({ start, end }) => ({ start, end, ...directiveOf(text.slice(start, end), around) })),
-    text,
-  )
+  const judged: Judged[] = []
+  for (const { start, end } of sentences) {
+    judged.push({ start, end, ...directiveOf(text.slice(start, end), around) })
+    if (judged.length % SENTENCES_PER_STEP === 0) yield
+  }
+  const heard = besideEachOther(judged, text)
   const fields = heard.map(({ start, end, score, isCorrection, isAsking }) => [
     start,
     end,
@@ -46,6 +54,8 @@ export function heardIn(subject: Subject, index: number, text: string, cache: Ma
 }
 
 // --- internal ---
+
+const SENTENCES_PER_STEP = 32
 
 /** So much of a message tells its language. */
 const AROUND_CHARS = 2000

@@ -1,4 +1,6 @@
-import { evened, wordCount, wordsOf } from './forms/words.ts'
+import { asksNumber } from './forms/places.ts'
+import { evened, wordCount } from './forms/words.ts'
+import { placeNamed, type Place } from './place-named.ts'
 import { sentencesOf } from './sentences.ts'
 
 /**
@@ -49,64 +51,26 @@ const LAST_SENTENCES = 2
 
 const asks = /[?？؟]/
 
-/** Words that name a place in a list, from the first on; `*`: any ending. The last row names the last one. */
-const placeWords: readonly (readonly string[])[] = [
-  `1 1st a first former one erste* erstere* eerste första første premier première primero primera primer
-   primeiro primeira primo prima první pierwszy pierwsza pierwszą первый первая первое первую перший перша перше першу
-   birinci birincisi ilki الأول الأولى पहला पहली पहले pertama nhất`,
-  `2 2nd b second latter two zweite* letztere* tweede andra anden andre deuxième second seconde segundo segunda
-   secondo seconda druhý druhá druhou druhé drugi druga drugą второй вторая второе вторую другий друга друге другу
-   ikinci ikincisi الثاني الثانية दूसरा दूसरी दूसरे kedua hai`,
-  `3 3rd c third three dritte* derde tredje troisième tercero tercera tercer terceiro terceira terzo terza třetí
-   trzeci trzecia trzecią третий третья третье третью третій третя третє третю üçüncü üçüncüsü الثالث الثالثة तीसरा
-   तीसरी तीसरे ketiga ba`,
-  `4 4th d fourth four vierte* vierde fjärde fjerde quatrième cuarto cuarta quarto quarta čtvrtý čtvrtá czwarty
-   czwarta четвёртый четвертый четвёртая четвертая четвертий четверта dördüncü الرابع الرابعة चौथा चौथी keempat tư`,
-].map((words) => words.split(/\s+/))
-
-const unspacedPlaces = [
-  /第一|前者|一番目|一つ目|첫 ?번째|1번/u,
-  /第二|后者|後者|二番目|二つ目|두 ?번째|2번/u,
-  /第三|三番目|三つ目|세 ?번째|3번/u,
-  /第四|四番目|四つ目|네 ?번째|4번/u,
-]
-
-const lastWords = new Set(
-  `last letzte* laatste sista dernier dernière último última ultimo ultima poslední ostatni ostatnia последний
-   последняя останній остання sonuncu الأخير terakhir cuối`.split(/\s+/),
-)
-
-/** The place in a list that an answer names, from 0 on, -1 for the last one; null where it names none. */
-function placeNamed(answer: string): number | null {
-  const text = evened(answer)
-  const words = wordsOf(text).map(({ word }) => word)
-  for (const [place, known] of placeWords.entries()) {
-    if (words.some((word) => known.some((one) => isLike(word, one)))) {
-      // "a" and "one" are mostly no places: they count where hardly anything stands beside them.
-      const isPlain = words.some((word) =>
-        known.some((one) => one.length > 1 && one !== 'one' && isLike(word, one)),
-      )
-      if (isPlain || words.length <= 3 || /\d/.test(text)) return place
-    }
-    if (unspacedPlaces[place]?.test(text) === true) return place
-  }
-  return words.some((word) => [...lastWords].some((one) => isLike(word, one))) ? -1 : null
-}
-
-function isLike(word: string, known: string): boolean {
-  return known.endsWith('*') ? word.startsWith(known.slice(0, -1)) : word === known
-}
-
 const itemMark = /^[ \t]{0,8}(?:[-*•–+]|[*_(]{0,3}(?:[\p{L}]{3,12} )?(?:\d{1,2}|[A-Ha-h])[.):])[ \t*_]/gmu
 
-/** The item of the last list of a text at a place, from 0 on; null where there is none. */
-function itemAt(text: string, place: number): string | null {
+/** The item of the last list of a text at a place; null where there is none. */
+function itemAt(text: string, { at, alone }: Place): string | null {
   const ending = text.slice(-LISTED_CHARS)
   const starts = [...ending.matchAll(itemMark)].map(({ index }) => index)
-  const start = starts.at(place)
+  const start = starts.at(at)
   if (start === undefined || starts.length < 2) return null
   const end = ending.indexOf('\n', start)
-  return ending.slice(start, end === -1 ? ending.length : end)
+  const item = ending.slice(start, end === -1 ? ending.length : end)
+  return alone === null || isMarkedBy(item, at, alone, text) ? item : null
+}
+
+/** Whether a number or a letter alone names an item: it is marked by that, and nobody asked for a number. */
+function isMarkedBy(item: string, at: number, alone: string, text: string): boolean {
+  const mark = /^[^\p{L}\d]*(?:\p{L}{3,12} )?(\d{1,2}|\p{L})[.):]/u.exec(item)?.[1] ?? ''
+  return (
+    evened(mark) === (/^[a-h]$/.test(alone) ? alone : String(at + 1)) &&
+    !asksNumber.test(lastQuestion(text) ?? '')
+  )
 }
 
 /** Of a longer message the end is looked at: the offer stands there. */

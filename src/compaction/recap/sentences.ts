@@ -1,3 +1,5 @@
+import { beginsAsCode, isCodeLine } from './code-line.ts'
+
 /** Where a sentence stands in a text. */
 export type Sentence = { readonly start: number; readonly end: number }
 
@@ -9,7 +11,7 @@ export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = []
   for (const line of linesOf(text)) {
     const written = text.slice(line.start, line.end)
-    if (!mayBeWriting(written)) continue
+    if (!hasLetter.test(written) || isCodeLine(written)) continue
     for (const { start, end } of writingIn(written)) {
       sentences.push({ start: line.start + start, end: line.start + end })
       if (sentences.length >= SENTENCES_MAX) return sentences
@@ -26,7 +28,7 @@ const SENTENCES_MAX = 400
 /** Of a longer text only the beginning and the end are looked at: the rest was pasted. */
 const LOOKED_AT_CHARS = 40_000
 
-/** A longer line is data. */
+/** A longer line is cut at the end of a sentence; where none ends in so many characters, they are data. */
 const LINE_CHARS_MAX = 6000
 
 /** A longer sentence is cut further: it is a list, or was written without full stops. */
@@ -59,26 +61,29 @@ function orEnd(found: number, text: string): number {
 function* linesWithin(text: string, from: number, to: number): Generator<Sentence, void, void> {
   const half = LOOKED_AT_CHARS / 2
   for (let start = from; start < to;) {
-    const end = Math.min(to, orEnd(text.indexOf('\n', start), text))
-    yield { start, end }
-    start = end + 1
+    const lineEnd = Math.min(to, orEnd(text.indexOf('\n', start), text))
+    const isLong = lineEnd - start > LINE_CHARS_MAX
+    const written = isLong ? lastEnd(text, start) : lineEnd
+    if (written !== null) yield { start, end: written }
+    start = isLong ? (written ?? start + LINE_CHARS_MAX) : lineEnd + 1
     if (start > half && start < text.length - half) start = text.length - half
   }
 }
 
-/** How lines of logs, code, diffs and data begin. Nothing here that a sentence begins with: "Error messages in Dutch." */
-const codeBegin =
-  /^\s*(?:\d{4}-\d\d-\d\d[T ]\d|\[?\d{1,2}:\d\d:\d\d|at [\w$.<>]+ ?\(|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)[\]|]|\$ |>>> |[{}|]|\[[\d"'{]|@@ |diff --git|File "|Traceback|import [\w{*"']+ from |from [\w.]+ import |#include|(?:SELECT|INSERT|UPDATE|CREATE) [\w*]|\/\/|\/\*|(?:def|class|function|const|let|var|return|public|private) ?[\w$]* ?[({=])/
-const codeEnd = /[{}]\s*$|[=<>()$].*;\s*$|=>\s*[{(]|\)\s*:\s*$/
-
-function mayBeWriting(line: string): boolean {
-  if (line.length > LINE_CHARS_MAX || !/\p{L}/u.test(line)) return false
-  return !codeBegin.test(line.slice(0, 80)) && !codeEnd.test(line.slice(-200))
+/** Where the last sentence ends of those that begin a line which is too long; null where none does. */
+function lastEnd(text: string, start: number): number | null {
+  const within = text.slice(start, start + LINE_CHARS_MAX)
+  let last: number | null = null
+  for (const match of within.matchAll(sentenceEnd)) {
+    const end = match.index + match[0].length
+    if (isEnd(within, 0, match.index, end)) last = start + end
+  }
+  return last
 }
 
 /** Whether a sentence looks written by hand: mostly letters and the marks of sentences, and no row of a table. */
 function isWriting(line: string): boolean {
-  if (!/\p{L}/u.test(line) || codeBegin.test(line.slice(0, 80)) || isRow.test(line)) return false
+  if (!hasLetter.test(line) || beginsAsCode(line) || isRow.test(line)) return false
   let other = 0
   let spaces = 0
   for (const character of line) {
@@ -94,6 +99,7 @@ const OTHER_SHARE_MAX = 0.2
 /** Words with marks between them and no blanks. */
 const isRow = /[^\s;,|][;,|][^\s;,|]+[;,|][^\s;,|]+[;,|]\S/
 
+const hasLetter = /\p{L}/u
 const isSpace = /\s/
 const isWritten = /[\p{L}\p{M}.,!?'’"“”«»()\-–—:;、。，！？：；…¡¿`]/u
 

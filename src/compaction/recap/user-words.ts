@@ -33,8 +33,8 @@ export type UserMessage = {
 }
 
 /**
- * What the user said in these messages, each distinct one once, at its newest place, cut into pieces that are
- * judged one by one: by their form, and by what stands around them. Rules are laid down early, they answer a question,
+ * What the user said in these messages, each distinct one once, at its newest place, the same answer to two questions
+ * twice, cut into pieces that are judged one by one: by their form, and by what stands around them. Rules are laid down early, they answer a question,
  * and a short answer follows, as "noted" does. What a program wrote has to speak up to be heard.
  */
 export function* userMessages(
@@ -42,24 +42,21 @@ export function* userMessages(
   indexes: readonly number[],
   cache: MadeCache,
 ): Steps<UserMessage[]> {
-  const distinct = new Map<string | undefined, number>()
-  for (const index of indexes)
-    if (isSaidByUser(subject, index)) distinct.set(subject.messages[index]?.facts.meaning, index)
-  const said = [...distinct.values()].sort((a, b) => a - b)
+  const folded = new Set(indexes)
+  const said = yield* distinctSaid(subject, indexes, folded, cache)
   const texts: string[] = []
   for (const index of said) {
     texts.push(textOf(subject, index))
     if (texts.length % TEXTS_PER_STEP === 0) yield
   }
   const byMachine = machineWritten(texts)
-  const folded = new Set(indexes)
   const noted = yield* notedShares(subject, said, folded, cache)
   const messages: UserMessage[] = []
   let order = 0
   for (const [place, index] of said.entries()) {
     const text = texts[place] ?? ''
     if (text.trim() === '') continue
-    const heard = heardIn(subject, index, text, cache)
+    const heard = yield* heardIn(subject, index, text, cache)
     const isMachines = byMachine[place] === true
     const gain = isMachines
       ? MACHINE
@@ -105,6 +102,34 @@ const ANSWER_CHARS_MAX = 120
 /** So much of a message tells what it was, where no sentence of it is worth more. */
 const BEGINNING_CHARS = 160
 const BEGINNING_SCORE = -2
+
+/** The user's messages, of those that say the same in answer to the same the newest one. */
+function* distinctSaid(
+  subject: Subject,
+  indexes: readonly number[],
+  folded: ReadonlySet<number>,
+  cache: MadeCache,
+): Steps<number[]> {
+  const said = indexes.filter((index) => isSaidByUser(subject, index))
+  const meaningOf = (index: number): string => subject.messages[index]?.facts.meaning ?? ''
+  const times = new Map<string, number>()
+  for (const index of said) times.set(meaningOf(index), (times.get(meaningOf(index)) ?? 0) + 1)
+  const distinct = new Map<string, number>()
+  for (const index of said) {
+    let key = meaningOf(index)
+    if ((times.get(key) ?? 0) > 1 && folded.has(index - 1)) {
+      const text = textOf(subject, index)
+      // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
+      if (text.length <= ANSWER_CHARS_MAX) {
+        const heard = yield* heardIn(subject, index, text, cache)
+        key += ` ${answeredBy(subject, index, answerIn(text, heard), heard)?.refersTo ?? ''}`
+      }
+      yield
+    }
+    distinct.set(key, index)
+  }
+  return [...distinct.values()].sort((a, b) => a - b)
+}
 
 type Judged = {
   readonly index: number

@@ -203,6 +203,36 @@ describe('what the user said', () => {
     expect(told).toContain('- Yes, always. (answers: Shall I round to two decimals?)\n')
   })
 
+  // Story: of a short answer that was given twice only the newest stood. "Yes" to a question of architecture was gone
+  // because somebody had said "Yes." to a cup of tea.
+  test.each([
+    ['where all fits', 0],
+    ['where there is a choice', 150],
+  ])('has the same answer to two questions twice, %s', (_, turns) => {
+    const told = recap([
+      user('Help me.'),
+      assistant('Shall all services speak gRPC from now on?'),
+      user('Yes.'),
+      assistant('Would you like a cup of tea?'),
+      user('Yes.'),
+      ...chatter(turns),
+    ])
+    expect(told).toContain('- Yes. (answers: Shall all services speak gRPC from now on?)\n')
+    expect(told).toContain('- Yes. (answers: Would you like a cup of tea?)\n')
+  })
+
+  test('has what was said again in answer to nothing, or to the same, once', () => {
+    const told = recap(
+      Array.from({ length: 5 }, (_, n) => [
+        assistant(`Part ${n} is done.`),
+        user('Go on.'),
+        assistant('Shall I run the tests?'),
+        user('Yes.'),
+      ]).flat(),
+    )
+    expect(usersPart(told).split('\n')).toEqual(['- Go on.', '- Yes. (answers: Shall I run the tests?)'])
+  })
+
   test('may take nine tenths in a chat, and half in a run of calls, where what is no directive takes a fifth', () => {
     const directives = Array.from({ length: 200 }, (_, n) =>
       user(`Never use the word ${topics[n % 7]} in chapter ${n}.`),

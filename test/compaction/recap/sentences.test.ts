@@ -47,6 +47,55 @@ test.each([
   expect(cut(text)).toEqual([text])
 })
 
+// Story: rules that hold a brace, a bracket or a word of code were taken for code, and nobody heard them.
+test.each([
+  'Never log {secrets}',
+  'Always format dates as {YYYY-MM-DD}',
+  'return json (never xml) from every endpoint',
+  'class names (also of components) must always be PascalCase',
+  'Every public method must have a docstring (no exceptions);',
+  'Always end a commit message with (refs #123):',
+  'Never use the flag $(date);',
+  'Logge niemals {passwort}',
+  "Don't log {secrets}, don't print {names}",
+  '永远不要记录 {密码}',
+])('a rule that looks like code is heard: %s', (text) => {
+  expect(cut(text)).toEqual([text])
+})
+
+test.each([
+  'raise TooLate("this must never be late");',
+  'throw new Error("You must not call this twice");',
+  'if (this must never be) {',
+  'while (not always):',
+  'def never(always):',
+  'def never (always):',
+  'class Always (Never):',
+  'const always=never;',
+  'let never = always',
+  'public static void main(String[] never) {',
+  'private final Set<String> always;',
+  'items.map((one) => never(one));',
+  'return never (always);',
+  'type Never = {always}',
+])('code is code, whatever it speaks of: %s', (text) => {
+  expect(cut(text)).toEqual([])
+})
+
+// Story: a message without a line break that was longer than six thousand characters was data, its last rule with it.
+test.each([
+  ['I looked at the plan and it reads well to me so far. ', 'Never use semicolons.'],
+  ['我看过了计划，到目前为止都很好，没有什么问题。', '永远不要使用分号。'],
+  ['मैंने योजना देखी और वह अच्छी है।', 'कभी अर्धविराम मत लगाओ।'],
+])('a line of any length is heard to its end: %s', (piece, rule) => {
+  for (const chars of [5900, 6100, 9000])
+    expect(cut(`${piece.repeat(Math.ceil(chars / piece.length))}${rule}`).at(-1)).toBe(rule)
+})
+
+test('a long line in which no sentence ends is data', () => {
+  expect(cut(`${'a1b2'.repeat(4000)}\nNever do that.`)).toEqual(['Never do that.'])
+})
+
 // A rule that a log followed in the same line was taken for a part of the log.
 test.each([
   [
