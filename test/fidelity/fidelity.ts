@@ -63,7 +63,7 @@
  * same.) How an upstream counts is learnt from its first answer, so the first request of each conversation is made, but
  * left out of all figures except for what went wrong with it.
  *
- * `--views N` prints N views of Foldgate's rows as a model would get them, drawn by `--seed` (default 1) from all
+ * `--views N` prints N views of Foldgate's rows whole, as a model would get them, drawn by `--seed` (default 1) from all
  * requests whose view is not what the client sent. They go to standard output and nowhere else. Read ten: could you go
  * on from this?
  *

@@ -5,7 +5,7 @@ import type { SeenView } from './walk-conversation.ts'
 
 type Title = { readonly recording: Recording; readonly row: string; readonly room: Room }
 
-/** A view as a person reads it: each message with its role, its size, whose it is, and its texts, long ones cut. */
+/** A view as a person reads it: each message with its role, its size, whose it is, and its texts whole. */
 export function printedView(view: SeenView, { recording, row, room }: Title): string {
   const budgetTokens = room.windowTokens - room.reserveTokens
   const title = `${row}: ${recording.file}, conversation ${recording.id}, request of ${view.point} messages: ${
@@ -16,10 +16,8 @@ export function printedView(view: SeenView, { recording, row, room }: Title): st
     const origin = origins.get(position)
     const lines = [
       headline(view, message, position, origin === undefined ? null : originText(view, recording, origin)),
-      ...callsOf(message.message).map(
-        ({ name, argumentsText }) => `calls ${name} ${shortened(argumentsText)}`,
-      ),
-      ...textsOf(message.message['content']).map(shortened),
+      ...callsOf(message.message).map(({ name, argumentsText }) => `calls ${name} ${argumentsText}`),
+      ...textsOf(message.message['content']),
     ]
     return lines.join('\n').replaceAll('\n', '\n    ')
   })
@@ -27,9 +25,6 @@ export function printedView(view: SeenView, { recording, row, room }: Title): st
 }
 
 // --- internal ---
-
-/** Of each end of a text. */
-const SHOWN_CHARACTERS = 600
 
 function headline(view: SeenView, message: RawMessage, position: number, origin: string | null): string {
   const answered = textOf(message.message['tool_call_id'])
@@ -47,12 +42,6 @@ function originText({ standings, sizeOf }: SeenView, { messages }: Recording, in
   const original = messages[index]
   if (original === undefined || standings.get(index)?.isByteIdentical === true) return `message ${index}`
   return `message ${index}, changed, of ${whole(sizeOf(original))}`
-}
-
-function shortened(text: string): string {
-  const left = text.length - 2 * SHOWN_CHARACTERS
-  if (left <= 0) return text
-  return `${text.slice(0, SHOWN_CHARACTERS)}\n<<< ${whole(left)} characters are not printed >>>\n${text.slice(-SHOWN_CHARACTERS)}`
 }
 
 function whole(number: number): string {

@@ -75,7 +75,7 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
     yield* shorten(one(parts.newestUser), shares.sure.newestUser, HEAD_AND_TAIL_TOKENS)
   }
   // What is left of the parts has no more than its share, and a right before a recap.
-  draft = yield* withLessRecap(draft, shares.recapMin / 2, roomTokens, weigh)
+  draft = yield* withLessRecap(draft, shares.recapMin * YIELDING_RECAP_SHARE, roomTokens, weigh)
   // Frames, names and system messages in between may take more than their part's share: older messages make room.
   const isCut = !input.strict || templateFits(subject, input.point)[parts.newestFrom] !== 'badly'
   if (!isDone() && isCut) draft = yield* foldedUpTo(draft, parts.newestFrom, shares.recapMin, input, weigh)
@@ -100,6 +100,9 @@ export function* planClips(subject: Subject, ledger: Ledger, input: ClipInput): 
 
 /** A mark, and a few words of head and tail. */
 const FLOOR_TOKENS = 24
+
+/** What a recap keeps of its least share, where the parts before it in right would be cut else. */
+const YIELDING_RECAP_SHARE = 1 / 2
 
 /** The frame and one word: where nothing else fits. */
 const LEAST_TOKENS = 1

@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { clipsByIndex, plannedTokens } from '../layout.ts'
+import { plannedTokens } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Policy } from '../policy.ts'
 import type { Fold, Reach, Stride } from '../stride.ts'
@@ -39,21 +39,4 @@ export function* weighed(plan: Plan, { reach, fold }: Omit<Draft, 'tokens'>): St
   const tokens =
     options.room.aroundTokens + (yield* plannedTokens(ledger, planned, systemCount, options.point))
   return { reach, fold, tokens }
-}
-
-/** What clearing and previews have taken from the messages that are not folded. */
-export function* lostTokens(
-  { subject, ledger, options, clips }: Plan,
-  { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
-): Steps<number> {
-  const known = clipsByIndex(clips)
-  const start = fold?.frontier ?? subject.structure.systemCount
-  let lost = 0
-  for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
-    const { kind } = ledger.treatment(index, reach, known)
-    if (kind !== 'cleared' && kind !== 'previewed') continue
-    const left = yield* ledger.treatedTokens(index, index + 1, reach, known)
-    lost += ledger.originalTokens(index, index + 1) - left
-  }
-  return lost
 }

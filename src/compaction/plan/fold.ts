@@ -1,5 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
-import { lostTokens, weighed, type Draft, type Plan } from './draft.ts'
+import { clipsByIndex } from '../layout.ts'
+import { weighed, type Draft, type Plan } from './draft.ts'
 import { foldTurns, type TurnsChoice, type TurnsFold } from './fold-turns.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
@@ -96,4 +97,21 @@ function* told(plan: Plan, draft: Draft, toldTokens: number, aimTokens: number):
   const isLonger =
     shorter.beforeTokensMax >= fold.beforeTokensMax && shorter.afterTokensMax >= fold.afterTokensMax
   return isLonger ? yield* weighed(plan, { reach, fold: shorter }) : draft
+}
+
+/** What clearing and previews have taken from the messages that are not folded. */
+function* lostTokens(
+  { subject, ledger, options, clips }: Plan,
+  { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
+): Steps<number> {
+  const known = clipsByIndex(clips)
+  const start = fold?.frontier ?? subject.structure.systemCount
+  let lost = 0
+  for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
+    const { kind } = ledger.treatment(index, reach, known)
+    if (kind !== 'cleared' && kind !== 'previewed') continue
+    const left = yield* ledger.treatedTokens(index, index + 1, reach, known)
+    lost += ledger.originalTokens(index, index + 1) - left
+  }
+  return lost
 }

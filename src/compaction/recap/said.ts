@@ -2,7 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { FoldedRun } from '../layout.ts'
 import { handleOf } from '../handles.ts'
 import type { MadeCache } from '../made-cache.ts'
-import { isSaidByUser, type Subject } from '../subject.ts'
+import { isSystem, isSaidByUser, type Subject } from '../subject.ts'
 import { chooseWords, type Chosen } from './choose-words.ts'
 import { headings } from './headings.ts'
 import { textOf } from './heard.ts'
@@ -21,8 +21,7 @@ export function writeSystem(
   const before = writer.spentTokens()
   for (const index of indexes.toReversed()) {
     const message = subject.messages[index]
-    if (message === undefined || (message.facts.role !== 'system' && message.facts.role !== 'developer'))
-      continue
+    if (message === undefined || !isSystem(subject, index)) continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
     const line = `${headings.system} ${textOf(subject, index)}`
