@@ -7,7 +7,7 @@ import { labels, namedLabel, unforged } from './headings.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
-import type { Unsaid } from './said.ts'
+import type { Unsaid } from './user/said.ts'
 import { thingsIn } from './things.ts'
 
 export type QuoteOptions = {

@@ -10,7 +10,7 @@ import { headings } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
-import { writeSystem, writeUsers, type Unsaid } from './said.ts'
+import { writeSystem, writeUsers, type Unsaid } from './user/said.ts'
 import { thingsIn } from './things.ts'
 import { createWriter, type Writer } from './writer.ts'
 

@@ -1,6 +1,6 @@
-import type { Steps } from '../../conversation/source.ts'
-import type { MadeCache } from '../made-cache.ts'
-import type { Subject } from '../subject.ts'
+import type { Steps } from '../../../conversation/source.ts'
+import type { MadeCache } from '../../made-cache.ts'
+import type { Subject } from '../../subject.ts'
 import { evened, wordCount } from './forms/words.ts'
 import { textOf } from './heard.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMadeCache } from '../../../src/compaction/made-cache.ts'
-import { beginsNoting, notedShares } from '../../../src/compaction/recap/noted.ts'
-import { finish } from '../../../src/conversation/source.ts'
-import { subjectOf } from '../../support/subject.ts'
-import { assistant, prose, user } from '../sending.ts'
+import { createMadeCache } from '../../../../src/compaction/made-cache.ts'
+import { beginsNoting, notedShares } from '../../../../src/compaction/recap/user/noted.ts'
+import { finish } from '../../../../src/conversation/source.ts'
+import { subjectOf } from '../../../support/subject.ts'
+import { assistant, prose, user } from '../../sending.ts'
 
 /** Twenty turns, the replies to some of which begin with "Sure!". */
 function chat(isNoted: (turn: number) => boolean): object[] {

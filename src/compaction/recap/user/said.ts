@@ -1,14 +1,14 @@
-import type { Steps } from '../../conversation/source.ts'
-import type { FoldedRun } from '../layout.ts'
-import { handleOf } from '../handles.ts'
-import type { MadeCache } from '../made-cache.ts'
-import { isSystem, isSaidByUser, type Subject } from '../subject.ts'
+import type { Steps } from '../../../conversation/source.ts'
+import type { FoldedRun } from '../../layout.ts'
+import { handleOf } from '../../handles.ts'
+import type { MadeCache } from '../../made-cache.ts'
+import { isSystem, isSaidByUser, type Subject } from '../../subject.ts'
 import { chooseWords, type Chosen } from './choose-words.ts'
-import { headings } from './headings.ts'
+import { headings } from '../headings.ts'
 import { textOf } from './heard.ts'
 import { newestOnSubject } from './newest.ts'
 import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
-import type { Writer } from './writer.ts'
+import type { Writer } from '../writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
 export function writeSystem(

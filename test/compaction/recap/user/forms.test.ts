@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { directiveOf, DIRECTIVE_SCORE } from '../../../src/compaction/recap/directive.ts'
-import { forms, formsIn, languagesIn, phrasesOf } from '../../../src/compaction/recap/forms/match.ts'
+import { directiveOf, DIRECTIVE_SCORE } from '../../../../src/compaction/recap/user/directive.ts'
+import { forms, formsIn, languagesIn, phrasesOf } from '../../../../src/compaction/recap/user/forms/match.ts'
 
 describe('how people say that something is to hold', () => {
   test.each(forms)('$language, $kind: "$sample"', ({ kind, sample }) => {

@@ -1,4 +1,4 @@
-import type { Steps } from '../../conversation/source.ts'
+import type { Steps } from '../../../conversation/source.ts'
 import { evened, wordsOf } from './forms/words.ts'
 
 /**

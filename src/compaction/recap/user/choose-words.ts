@@ -1,5 +1,5 @@
-import type { Steps } from '../../conversation/source.ts'
-import type { Subject } from '../subject.ts'
+import type { Steps } from '../../../conversation/source.ts'
+import type { Subject } from '../../subject.ts'
 import { habitualShares } from './habits.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
 

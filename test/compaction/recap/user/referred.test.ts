@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { placeForms } from '../../../src/compaction/recap/forms/places.ts'
-import { referredIn } from '../../../src/compaction/recap/referred.ts'
+import { placeForms } from '../../../../src/compaction/recap/user/forms/places.ts'
+import { referredIn } from '../../../../src/compaction/recap/user/referred.ts'
 
 const items = ['1. Rewrite the store.', '2. Add a lock.', '3. Drop the feature.', '4. Wait.']
 const list = `I see these ways:\n${items.join('\n')}\n`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sentencesOf } from '../../../src/compaction/recap/sentences.ts'
+import { sentencesOf } from '../../../../src/compaction/recap/user/sentences.ts'
 
 const cut = (text: string): string[] => sentencesOf(text).map(({ start, end }) => text.slice(start, end))
 

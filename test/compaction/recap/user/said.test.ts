@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMadeCache, type MadeCache } from '../../../src/compaction/made-cache.ts'
-import { recapOf } from '../../../src/compaction/recap/recap.ts'
-import { standingSummary, summaryText } from '../../../src/compaction/summary-message.ts'
-import { finish } from '../../../src/conversation/source.ts'
-import { conversation } from '../../support/arbitrary-conversation.ts'
-import { countThirds, subjectOf } from '../../support/subject.ts'
-import { assistant, prose, round, rounds, user } from '../sending.ts'
+import { createMadeCache, type MadeCache } from '../../../../src/compaction/made-cache.ts'
+import { recapOf } from '../../../../src/compaction/recap/recap.ts'
+import { standingSummary, summaryText } from '../../../../src/compaction/summary-message.ts'
+import { finish } from '../../../../src/conversation/source.ts'
+import { conversation } from '../../../support/arbitrary-conversation.ts'
+import { countThirds, subjectOf } from '../../../support/subject.ts'
+import { assistant, prose, round, rounds, user } from '../../sending.ts'
 
 const beside = { visible: [], shortened: [], said: [] }
 
