@@ -4,6 +4,8 @@
  * - `overflow`: prompt, or prompt and output together, exceed the model's window.
  * - `output_too_large`: only the requested output is beyond what the model or its window allows.
  * - `payload_too_large`: bytes or a message count; a smaller prompt may help, no window can be learnt.
+ * - `crowded`: several requests at once have filled the memory that a server shares among them; a moment later the same
+ *   request may succeed. It says nothing of the model's window.
  * - `rate`: rate limits, quotas, credits. Never a reason to compact.
  * - `order`: roles, their order, calls without results, chat templates: what strict placement may cure.
  * - `denied`: authentication, permission, content policy: another form of the same request changes nothing.
@@ -13,6 +15,7 @@ export type AnswerClass =
   | 'overflow'
   | 'output_too_large'
   | 'payload_too_large'
+  | 'crowded'
   | 'rate'
   | 'order'
   | 'denied'

@@ -64,6 +64,7 @@ export function nextAttempt(refused: RefusedAttempt): NextAttempt {
         : (clampOnly(refused) ?? { kind: 'give-up' })
     case 'payload_too_large':
       return attempt === 1 && classification.remedy !== 'none' ? halve(refused, null) : { kind: 'give-up' }
+    case 'crowded':
     case 'rate':
     case 'order':
     case 'denied':
