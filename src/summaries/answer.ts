@@ -80,6 +80,8 @@ function errorIn(answer: Answer): Bare {
       return { kind: 'failed', reason: 'rate-limited' }
     case 'denied':
       return { kind: 'failed', reason: isUnauthorized(answer) ? 'unauthorized' : 'declined' }
+    case 'crowded':
+      return { kind: 'failed', reason: 'upstream-error' }
     case 'order':
       return { kind: 'refused' }
     case 'other':
