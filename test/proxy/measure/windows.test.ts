@@ -57,7 +57,8 @@ function ollama(windowTokens: number): { script: Script; kept: () => readonly nu
     }
     kept.push(count === rest.length ? 1 : count / rest.length)
     const prompt = Math.min(tokens, windowTokens)
-    return completion('fine', { prompt_tokens: prompt })(request, outgoing, incoming)
+    const itself = { system_fingerprint: 'fp_ollama' }
+    return completion('fine', { prompt_tokens: prompt }, 'fake-model', itself)(request, outgoing, incoming)
   }
   return { script, kept: () => kept }
 }

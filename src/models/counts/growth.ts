@@ -1,15 +1,29 @@
+import { z } from 'zod'
 import type { Anchor } from './prompt.ts'
 
+/** More than anything here grows to; whatever says more is damaged. */
+const size = z.number().min(0).max(1_000_000_000)
+
 /** What conversations grew by, in the provider's tokens and in ours; the newest weighs most. */
-export type Growth = {
-  readonly promptTokens: number
-  readonly ownTokens: number
-  /** What is left of the starting ratio's weight. */
-  readonly startingTokens: number
-}
+export const growthSchema = z
+  .object({
+    /** In which our tokens are: a ratio is one of this encoding. */
+    encoding: z.string().max(32),
+    promptTokens: size,
+    ownTokens: size,
+    /** What is left of the starting ratio's weight. */
+    startingTokens: size,
+  })
+  .readonly()
+  // The ratio is a share of the two sums.
+  .refine(({ ownTokens, startingTokens }) => ownTokens + startingTokens > 0)
+
+export type Growth = z.output<typeof growthSchema>
 
 /** The starting ratio weighs at first as much as so many of our tokens; once that many were counted it says nothing more. */
-export const noGrowth: Growth = { promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
+export function noGrowth(encoding: string): Growth {
+  return { encoding, promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
+}
 
 /** The provider's tokens for one of ours. */
 export function ratioFrom(
@@ -32,6 +46,7 @@ export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): G
   const said = since === null && grownTokens >= unanchoredTokensMin ? growth.startingTokens : weighed
   const kept = 0.5 ** (weighed / halfLifeTokens)
   return {
+    encoding: growth.encoding,
     promptTokens: growth.promptTokens * kept + weighed * ratio,
     ownTokens: growth.ownTokens * kept + weighed,
     startingTokens: Math.max(0, growth.startingTokens - said),

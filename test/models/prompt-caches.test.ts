@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPromptCaches } from '../../../src/proxy/memory/prompt-caches.ts'
+import { createPromptCaches } from '../../src/models/prompt-caches.ts'
 
 const key = { upstream: 'http://upstream', credential: 'a digest', model: 'coder' }
 const promptTokens = 10_000

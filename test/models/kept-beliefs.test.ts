@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../../src/demo/wire-message.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
-import type { Store } from '../../../src/stores/store.ts'
-import { longRun } from '../../support/conversations.ts'
+import { isObject, textOf } from '../../src/demo/wire-message.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { longRun } from '../support/conversations.ts'
 import {
   completion,
   fakeUpstream,
@@ -10,11 +10,11 @@ import {
   overflow,
   type FakeUpstream,
   type Script,
-} from '../../support/fake-upstream.ts'
-import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
-import { isLearnt, sharedStore } from './shared-store.ts'
-import { eventually } from '../../support/eventually.ts'
+} from '../support/fake-upstream.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
+import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
+import { isLearnt, sharedStore } from '../proxy/memory/shared-store.ts'
+import { eventually } from '../support/eventually.ts'
 
 const started: { close: () => Promise<void> }[] = []
 
@@ -119,7 +119,7 @@ describe('a window that an overflow taught', () => {
     // It has looked the model up, and found nothing.
     await requestsFor(upstream, other, small)
     await requestsFor(upstream, one, tooLong(1))
-    await eventually(() => expect([...learnt.values()].join()).toContain('"windows"'))
+    await eventually(() => expect([...learnt.values()].join()).toContain('"window"'))
 
     nowMs += 61_000
     await requestsFor(upstream, other, small)
@@ -236,7 +236,7 @@ describe('the store', () => {
     expect(reply.status).toBe(200)
     await foldgate.close()
     expect(learnt.size).toBe(1)
-    expect([...learnt.keys()].join()).toMatch(/^learnt:[\w-]{43}$/)
+    expect([...learnt.keys()].join()).toMatch(/^model:[\w-]{43}$/)
     expect(written()).not.toContain('PLANTED-SECRET')
     expect([...learnt.values()].join()).not.toContain('test-model')
     expect([...learnt.values()].join().length).toBeLessThan(2048)
@@ -257,9 +257,12 @@ describe('the store', () => {
   })
 
   test.each([
-    ['no JSON', '{"windows":'],
+    ['no JSON', '{"window":'],
     ['no record', '[1]'],
-    ['damaged parts', '{"windows":7,"placement":{"value":"sideways"},"o200k_base":{"growth":null}}'],
+    [
+      'damaged parts',
+      '{"window":7,"placement":{"value":"sideways"},"ratio":{"value":{},"from":"answer","atMs":1}}',
+    ],
   ])('costs nothing with a record that is damaged: %s', async (_, text) => {
     const upstream = await upstreamWith(windowed)
     const { store, learnt } = sharedStore()
