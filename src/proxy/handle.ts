@@ -23,7 +23,7 @@ import { withOffer, type OfferParts } from './recall/recall-offer.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
-import { sendOnce, type Outcome } from './send/send.ts'
+import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf } from './send/sending.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
@@ -147,11 +147,12 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       } finally {
         parts.learnt.note(request.modelKey)
       }
+      // A form that was refused is nothing to go on from: an emergency ends with its request.
+      const standing = (isAnswered(outcome) ? outcome : ready).prepared.compacted ?? ready.prepared.compacted
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
-        stride:
-          outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
+        stride: standing?.stride ?? ready.remembered.stride,
       })
       const measure = sending.measured()
       const joining = replyTo(request, outcome, { once, sending, measure, failures: parts.failures })

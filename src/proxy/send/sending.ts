@@ -7,7 +7,7 @@ import { measureRequest, rewriteRequest, whyUntouched, type Preparation, type Re
 import type { RequestBody } from '../request/read-body.ts'
 import { hasSchema } from '../recall/recall-offer.ts'
 import type { OfferOptions } from './with-recall.ts'
-import type { RecoverOptions } from './recover.ts'
+import type { RecoverOptions, RefusedForm } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
 import { asItCame, type Prepared } from '../rewrite.ts'
 import type { SendOptions } from './send.ts'
@@ -85,9 +85,12 @@ export function sendingOf(
         budgetTokens,
         keepRecent: profile.keep.recent_messages,
         smallest: false,
+        fills: false,
         refusedTokens: prepared.sentTokens,
       })
-      return smaller !== null && smaller.sentTokens <= budgetTokens ? smaller : null
+      if (smaller === null || smaller.sentTokens > budgetTokens) return null
+      await record(smaller)
+      return smaller
     },
 
     recall:
@@ -124,6 +127,7 @@ export function sendingOf(
       outputLimitTokens: chat.completion.outputLimit?.tokens ?? null,
       budgetTokens: ready.measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER,
       window: knownWindow(ready.measure),
+      ratio: ready.measure?.rate.ratio ?? 1,
       countSent: async (prepared) => {
         if (prepared.compacted !== null) return prepared.sentTokens
         const measure = await failures.around('measure', null, counted)
@@ -131,21 +135,37 @@ export function sendingOf(
       },
       tighten,
       clamp: clamped,
-      onRefused: (classification, refused, sentTokens) => {
+      onRefused: (refused) => {
         memory.forgetOriginal(request.modelKey)
-        memory.windows.learnFrom(
-          request.modelKey,
-          {
-            classification,
-            conversation: ready.remembered.conversation,
-            // Windows are learnt in the provider's tokens.
-            sentTokens:
-              ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, refused, sentTokens),
-          },
-          parts.nowMs(),
-        )
+        if (refused.classification.window !== null) learn(refused)
+      },
+      // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
+      onRecovered: async (refused, accepted) => {
+        for (const each of refused) if (each.classification.window === null) learn(each)
+        await record(accepted)
       },
     },
+  }
+
+  /** Records the stride of a smaller form, so that the next request goes on from it. */
+  async function record({ compacted }: Prepared): Promise<void> {
+    const stride = compacted?.stride ?? null
+    if (stride === null || stride === ready.prepared.compacted?.stride) return
+    await parts.records.replace(rewriteRequest(request, parts, ready.remembered), stride)
+  }
+
+  function learn({ classification, prepared, sentTokens }: RefusedForm): void {
+    memory.windows.learnFrom(
+      request.modelKey,
+      {
+        classification,
+        conversation: ready.remembered.conversation,
+        // Windows are learnt in the provider's tokens.
+        sentTokens:
+          ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, prepared, sentTokens),
+      },
+      parts.nowMs(),
+    )
   }
 }
 
