@@ -20,6 +20,7 @@ import type { Relay } from './wire/relay.ts'
 import { deliverUnread, sendUnread, type Unread } from './request/unread.ts'
 import { replyTo } from './reply/reply-to.ts'
 import { withOffer, type OfferParts } from './recall/recall-offer.ts'
+import { askPlainly } from './send/ask-plainly.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
@@ -139,7 +140,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const sending = sendingOf(request, body, ready, parts)
       const once = sendOnce(sending.once)
       const send = recoverFromOverflow(sending.recover)(
-        restoreOnRefusal(sending.restore)(offerRecall(sending.recall)(askForUsage(sending.usage)(once))),
+        restoreOnRefusal(sending.restore)(
+          offerRecall(sending.recall)(
+            askPlainly({ once, isOn: sending.readsRefusals })(askForUsage(sending.usage)(once)),
+          ),
+        ),
       )
       let outcome: Outcome
       try {

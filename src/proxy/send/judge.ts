@@ -11,8 +11,11 @@ import { holdBack } from './hold.ts'
 export type Judged = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
-  /** `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output. */
-  readonly verdict: 'good' | 'overflow' | 'refused'
+  /**
+   * `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output; `empty`: a
+   * stream that has ended with nothing.
+   */
+  readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
   readonly classification: Classification | null
 }
 
@@ -107,5 +110,5 @@ function judged(answer: Answer, held: readonly Buffer[], decision: WatchDecision
   if (decision.state === 'overflow' || decision.state === 'refused') {
     return { answer, held, verdict: decision.state, classification: decision.classification }
   }
-  return { answer, held, verdict: 'good', classification: null }
+  return { answer, held, verdict: decision.state === 'empty' ? 'empty' : 'good', classification: null }
 }

@@ -2,7 +2,7 @@ import type { Classification, StatedWindow } from '../../overflow/classification
 import { nextAttempt } from '../../overflow/tighten.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Prepared } from '../rewrite.ts'
-import { isAnswered, sendAgain, standing, type Outcome, type Send } from './send.ts'
+import { isAnswered, isTooLarge, sendAgain, standing, type Outcome, type Send } from './send.ts'
 
 export type RecoverOptions = {
   readonly profile: Profile
@@ -57,7 +57,7 @@ export const recoverFromOverflow =
       let keepRecent = options.profile.keep.recent_messages
       let clampedTokens: number | null = null
       const refusedForms: RefusedForm[] = []
-      for (let attempt = 1; isRecoverable(outcome); attempt += 1) {
+      for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
         const { classification } = outcome
         const sentTokens = await options.countSent(outcome.prepared)
         // A form that could not be made smaller was not refused once more.
@@ -113,13 +113,3 @@ export const recoverFromOverflow =
         await options.onRecovered(refusedForms, outcome.prepared)
       return outcome
     }
-
-// --- internal ---
-
-/** Classes that a smaller request may cure; everything else is the upstream's word to the client. */
-function isRecoverable(outcome: Outcome): outcome is Outcome & { readonly classification: Classification } {
-  const { verdict, classification } = outcome
-  if (verdict === 'good' || classification === null) return false
-  const reason = classification.class
-  return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
-}

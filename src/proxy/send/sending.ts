@@ -19,6 +19,8 @@ export type Sending = {
   readonly once: SendOptions
   readonly usage: UsageOptions
   readonly recall: OfferOptions | null
+  /** Whether a stream that ended with nothing is asked once more, for the refusal that it may hide. */
+  readonly readsRefusals: boolean
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
   /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
@@ -58,6 +60,7 @@ export function sendingOf(
 
   return {
     measured: () => latest,
+    readsRefusals: !observes && profile.overflow.attempts > 0,
 
     once: {
       upstreams: parts.upstreams,
