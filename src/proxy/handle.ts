@@ -26,8 +26,10 @@ import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
 import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf } from './send/sending.ts'
+import { createSharedPools } from './send/shared-pool.ts'
 import type { RateLimits } from './summaries/rate-limits.ts'
 import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
+import { waitWhenCrowded } from './send/wait-when-crowded.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 import { reportUnanswered } from './report/begin-report.ts'
 import { arrivalNow, type Arrival } from './report/arrival.ts'
@@ -67,6 +69,8 @@ export type HandleParts = Preparation &
  * anything. Then the answer flows.
  */
 export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
+  const sendingParts = { ...parts, poolOf: createSharedPools() }
+
   return async function handle(exchange) {
     const rights = parts.rightsOf(exchange.clientKeyName)
     const wishes = wishesOf(exchange, rights)
@@ -137,8 +141,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const ready = await prepare(request, parts)
       turn.end()
       known = { request, ready }
-      const sending = sendingOf(request, body, ready, parts)
-      const once = sendOnce(sending.once)
+      const sending = sendingOf(request, body, ready, sendingParts)
+      const once = waitWhenCrowded(sending.crowd)(sendOnce(sending.once))
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(
           offerRecall(sending.recall)(

@@ -21,7 +21,7 @@ export type Outcome = Judged & {
   /** From the last of them until the headers of its answer, in milliseconds. */
   readonly firstByteMs: number
   /** What had to be done for it beyond sending. */
-  readonly remedy: 'none' | 'recovered' | 'restored'
+  readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */

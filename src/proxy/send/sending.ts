@@ -11,12 +11,15 @@ import type { RecoverOptions, RefusedForm } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
 import { asItCame, type Prepared } from '../rewrite.ts'
 import type { SendOptions } from './send.ts'
+import type { Flight, SharedPool } from './shared-pool.ts'
 import type { UsageOptions } from './usage-in-streams.ts'
 import { refusesUsage } from './usage-refusals.ts'
+import type { CrowdOptions } from './wait-when-crowded.ts'
 
 /** How this request is sent, judged, restored and recovered: what the wrappers around `sendOnce` need. */
 export type Sending = {
   readonly once: SendOptions
+  readonly crowd: CrowdOptions
   readonly usage: UsageOptions
   readonly recall: OfferOptions | null
   /** Whether a stream that ended with nothing is asked once more, for the refusal that it may hide. */
@@ -29,17 +32,25 @@ export type Sending = {
   readonly measured: () => Measure | null
 }
 
+export type SendingParts = Preparation & {
+  readonly upstreams: Upstreams
+  readonly usageInStreams: UsageOptions['when']
+  readonly poolOf: (upstream: string | null) => SharedPool
+}
+
 export function sendingOf(
   request: ChatRequest,
   body: RequestBody,
   ready: Ready,
-  parts: Preparation & { readonly upstreams: Upstreams; readonly usageInStreams: UsageOptions['when'] },
+  parts: SendingParts,
 ): Sending {
   const { chat, profile, exchange } = request
   const { failures, memory, rewriter } = parts
   const observes = profile.observe
   let counting: Promise<Measure> | null = null
   let latest = ready.measure
+  const pool = parts.poolOf(request.upstreamName)
+  let flight: Flight | null = null
 
   /** The request counted, also where its size had not asked for it. */
   async function counted(): Promise<Measure> {
@@ -68,10 +79,20 @@ export function sendingOf(
       exchange,
       raw: body.raw,
       judging: (prepared) => ({
-        mayOverflow: !observes && mayOverflow(ready.measure, prepared),
+        mayOverflow: !observes && mayOverflow(ready.measure, promptTokensOf(ready.measure, prepared)),
+        mayBeCrowded: flight !== null && mayBeCrowded(ready.measure, flight.sharedTokens()),
         holdMs: profile.overflow.hold_ms,
         knownWindowTokens: knownWindow(ready.measure)?.tokens ?? null,
       }),
+    },
+
+    crowd: {
+      enter: (prepared) => {
+        flight = pool.enter(promptTokensOf(ready.measure, prepared))
+        return flight
+      },
+      turn: () => pool.turn(exchange.signal),
+      isOn: !observes,
     },
 
     usage: {
@@ -164,8 +185,7 @@ export function sendingOf(
         classification,
         conversation: ready.remembered.conversation,
         // Windows are learnt in the provider's tokens.
-        sentTokens:
-          ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, prepared, sentTokens),
+        sentTokens: promptTokensOf(ready.measure, prepared, sentTokens),
       },
       parts.nowMs(),
     )
@@ -177,9 +197,23 @@ export function sendingOf(
 /** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
 const HOLD_SHARE = 0.5
 
-function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
+function mayOverflow(measure: Measure | null, promptTokens: number): boolean {
   if (measure === null || measure.window.source === 'default') return true
-  return expectedPromptTokens(measure, prepared) > measure.window.tokens * HOLD_SHARE
+  return promptTokens > measure.window.tokens * HOLD_SHARE
+}
+
+/** Whether what is under way at once may have filled a memory that it shares. Hosted models have no such server. */
+function mayBeCrowded(measure: Measure | null, sharedTokens: number): boolean {
+  return measure?.window.source !== 'table' && mayOverflow(measure, sharedTokens)
+}
+
+/** The prompt in the provider's tokens, as far as is known. */
+function promptTokensOf(
+  measure: Measure | null,
+  prepared: Prepared,
+  ownTokens = prepared.sentTokens,
+): number {
+  return measure === null ? ownTokens : expectedPromptTokens(measure, prepared, ownTokens)
 }
 
 function clamped(prepared: Prepared, outputTokens: number): Prepared {
