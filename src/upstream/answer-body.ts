@@ -91,7 +91,7 @@ export class AnswerBody {
     this.#takeReader()?.broken(this.#error)
   }
 
-  /** Calls back once, as soon as it was taken to its end or its source broke off. */
+  /** Calls back once, as soon as it was taken to its end or its source broke off; everybody who asks, in order. */
   onceOver(over: () => void): void {
     if (this.#state !== 'open' && this.#state !== 'whole') {
       over()
