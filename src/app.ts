@@ -12,8 +12,12 @@ import { addressOf, openListeners, type App, type Place } from './listeners.ts'
 import { openUpstreams } from './open-upstreams.ts'
 import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
-import { createSuspicions } from './overflow/suspicions.ts'
-import { createCalibration } from './pressure/calibration/calibration.ts'
+import { createAcceptedCredentials } from './models/accepted-credentials.ts'
+import { createCounts } from './models/counts/counts.ts'
+import { createLearning } from './models/learn.ts'
+import { createModels } from './models/models.ts'
+import { createPromptCaches } from './models/prompt-caches.ts'
+import { createWindows } from './models/windows.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
 import { createLastBodies } from './proxy/request/last-bodies.ts'
@@ -25,7 +29,6 @@ import { createHandle } from './proxy/handle.ts'
 import { createByteBudget } from './proxy/wire/limits.ts'
 import { createMeasure } from './proxy/measure/measure.ts'
 import { createCompactWishes } from './proxy/memory/compact-wishes.ts'
-import { createLearnt } from './proxy/memory/learnt.ts'
 import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
@@ -39,7 +42,6 @@ import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { harmlessReports } from './proxy/report/harmless-reports.ts'
 import { joinedReports } from './proxy/report/joined-reports.ts'
-import { createUpstreamMemory } from './proxy/memory/upstream-memory.ts'
 import { findOwnWindow, hostOf } from './proxy/measure/own-window.ts'
 import { createWindowFinder } from './proxy/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
@@ -99,8 +101,17 @@ export function createApp(options: AppOptions): App {
   const reports = joinedReports(
     [...oversight.reports, ...traced].map((each) => harmlessReports(each, failures)),
   )
-  const memory = createUpstreamMemory({ nowMs, heldKeyMark, onWindow: bookkeeping.learnt })
-  const calibration = createCalibration({ namesMax: CALIBRATIONS_MAX, promptsMax: PROMPTS_MAX })
+  const models = createModels({
+    store,
+    guarded,
+    harmless: (work) => failures.around('store', undefined, work),
+    digest,
+    nowMs,
+  })
+  const windows = createWindows({ models, onLearnt: bookkeeping.learnt })
+  const counts = createCounts({ models, promptsMax: PROMPTS_MAX })
+  const promptCaches = createPromptCaches()
+  const accepted = createAcceptedCredentials(models, heldKeyMark)
   const serverWindows = createServerWindows({
     upstreams,
     nowMs,
@@ -109,7 +120,14 @@ export function createApp(options: AppOptions): App {
   })
   const records = createRecords(store, guarded)
   const compactWishes = createCompactWishes(store, guarded)
-  const learnt = createLearnt({ store, guarded, failures, memory, calibration, nowMs })
+  const learning = createLearning({
+    models,
+    windows,
+    counts,
+    promptCaches,
+    serverWindows,
+    onCut: warnings.cut,
+  })
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
@@ -120,10 +138,6 @@ export function createApp(options: AppOptions): App {
     nowMs,
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
-  })
-  const suspicions = createSuspicions({
-    conversationsMax: CALIBRATIONS_MAX,
-    lifetimeMs: SUSPICION_LIFETIME_MS,
   })
   const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
@@ -145,7 +159,9 @@ export function createApp(options: AppOptions): App {
   const summarizer = createSummarizer({
     upstreams,
     desk,
-    memory,
+    accepted,
+    promptCaches,
+    windows,
     rateLimits,
     parameters: createParameterMemory(),
     profiles: options.profiles,
@@ -177,23 +193,23 @@ export function createApp(options: AppOptions): App {
     reports,
     records,
     compactWishes,
-    memory,
-    learnt,
+    models,
+    windows,
+    accepted,
+    learning,
     failures,
     nowMs,
     usageInStreams: settings.usage.in_streams,
     profiles: options.profiles,
-    calibration,
     serverWindows,
     findWindow: createWindowFinder({
-      memory,
+      models,
+      windows,
       serverWindows,
       hostOf: (name) => hostOf(upstreams, name),
-      nowMs,
+      onOverruled: warnings.overruled,
     }),
-    measure: createMeasure({ calibration, suspicions, onGuess: warnings.guessed }),
-    suspicions,
-    onCut: warnings.cut,
+    measure: createMeasure({ counts, wantsCount: learning.wantsCount, onGuess: warnings.guessed }),
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
     onFailure: tellFailure,
     rewriter: createRewriter({
@@ -268,7 +284,7 @@ export function createApp(options: AppOptions): App {
 
   async function end(): Promise<void> {
     await desk.close()
-    await learnt.close()
+    await models.close()
     await oversight.close()
     await serverWindows.close()
     await upstreams.destroy()
@@ -310,12 +326,6 @@ const LAST_BODY_IDLE_MS = 600_000
 
 /** Characters of previews, recaps and the like that are kept to be sent again. */
 const MADE_CHARS_MAX = 32 * 1024 * 1024
-
-/** Upstreams, models and credentials whose counts are compared with ours: some kilobytes each at most. */
-const CALIBRATIONS_MAX = 4096
-
-/** A doubt that nothing has confirmed for so long is none, in milliseconds. */
-const SUSPICION_LIFETIME_MS = 3_600_000
 
 /** Prompts that providers have answered, remembered by digest: one for each request point of late. */
 const PROMPTS_MAX = 20_000

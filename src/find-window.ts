@@ -1,6 +1,6 @@
 import type { Settings } from './config/settings.ts'
 import { openUpstreams } from './open-upstreams.ts'
-import type { ResolvedWindow } from './pressure/window.ts'
+import type { ResolvedWindow } from './models/resolve-window.ts'
 import type { Profile } from './profiles/schema.ts'
 import { findOwnWindow } from './proxy/measure/own-window.ts'
 import type { HttpProxies } from './upstream/pools.ts'

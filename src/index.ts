@@ -21,7 +21,6 @@ export { messageTokens } from './pressure/message-tokens.ts'
 export { budgetOf, pressureOf, reserveFor, thresholdTokens } from './pressure/pressure.ts'
 export { startingRatio } from './pressure/ratio.ts'
 export { schemaTokens, toolsTokens } from './pressure/tools-tokens.ts'
-export { resolveWindow, type ResolvedWindow } from './pressure/window.ts'
 export {
   compact,
   tighten,
@@ -47,7 +46,6 @@ export type { ViewMessage } from './compaction/view/view-message.ts'
 export { watchJson, watchStream, type AnswerWatch, type WatchDecision } from './overflow/answer-watch.ts'
 export { classifyAnswer } from './overflow/classify.ts'
 export type { Classification } from './overflow/classification.ts'
-export { createWindowLearner, type WindowLearner } from './overflow/learning.ts'
 export { nextAttempt, type NextAttempt } from './overflow/tighten.ts'
 export { answerRecall, type Held } from './recall/answer-recall.ts'
 export { recallTool, recallToolName } from './recall/recall-tool.ts'

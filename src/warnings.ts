@@ -1,5 +1,6 @@
 import type { Log } from './log.ts'
-import type { CutPrompt } from './proxy/learn.ts'
+import type { CutPrompt } from './models/learn.ts'
+import type { ResolvedWindow } from './models/resolve-window.ts'
 
 /** What an operator is told once, and how it is mended. */
 export type Warnings = {
@@ -7,13 +8,33 @@ export type Warnings = {
   readonly uncompacted: (path: string) => void
   /** The window of a model had to be guessed. */
   readonly guessed: (model: string) => void
-  /** An upstream left out part of a prompt without saying so. */
+  /** An upstream left out part of a prompt without saying so, or may have. */
   readonly cut: (model: string, seen: CutPrompt) => void
+  /** A refusal has shown that the window of a profile is too large for a model. */
+  readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
   /** An upstream could not be asked for its windows. */
   readonly unasked: (upstream: string, trouble: string) => void
 }
 
 export function createWarnings(log: Log): Warnings {
+  const cut = once((model, seen: CutPrompt) =>
+    log.warn(
+      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
+      cutFacts(model, seen),
+    ),
+  )
+  const maybeCut = once((model, seen: CutPrompt) =>
+    log.warn(
+      'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
+      cutFacts(model, seen),
+    ),
+  )
+  const overruled = once((_, facts: Record<string, string | number | null>) =>
+    log.warn(
+      'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that',
+      facts,
+    ),
+  )
   return {
     uncompacted: once((path) =>
       log.warn(
@@ -27,17 +48,17 @@ export function createWarnings(log: Log): Warnings {
         { model: shown(model) },
       ),
     ),
-    cut: once((model, seen: CutPrompt) =>
-      log.warn(
-        'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or leave it, and its window is taken for what fits',
-        {
-          model: shown(model),
-          prompt_tokens: seen.promptTokens,
-          expected_tokens: seen.expectedTokens,
-          window_tokens: seen.windowTokens,
-        },
-      ),
-    ),
+    cut: (model, seen) => {
+      const told = seen.certainty === 'known' ? cut : maybeCut
+      told(model, seen)
+    },
+    overruled: (profile, model, { tokens, overruledTokens }) =>
+      overruled(`${profile} ${shown(model)} ${tokens}`, {
+        profile,
+        model: shown(model),
+        stated_tokens: tokens,
+        window_tokens: overruledTokens,
+      }),
     unasked: (upstream, trouble) =>
       log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
         upstream,
@@ -52,6 +73,15 @@ export function createWarnings(log: Log): Warnings {
 const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
+
+function cutFacts(model: string, seen: CutPrompt) {
+  return {
+    model: shown(model),
+    prompt_tokens: seen.promptTokens,
+    expected_tokens: seen.expectedTokens,
+    window_tokens: seen.windowTokens,
+  }
+}
 
 function shown(model: string): string {
   return model.slice(0, MODEL_CHARS_MAX)

@@ -1,6 +1,6 @@
 import type { FoldgateError } from '../errors.ts'
 import type { FailureFacts } from '../failure-log.ts'
-import type { LearntWindow } from '../overflow/learning.ts'
+import type { LearntWindow } from '../models/windows.ts'
 import type { Reports } from '../proxy/report/request-report.ts'
 import { summaryName } from '../proxy/summaries/summary-keys.ts'
 import type { SummaryJob } from '../summaries/desk.ts'

@@ -2,12 +2,6 @@
 export type Usage = {
   /** Includes what was read from the provider's prompt cache. */
   readonly promptTokens: number
-  /**
-   * What the prompt has if the cached tokens are not among the stated ones: Anthropic's way, which some gateways
-   * pass on. The numbers alone do not say which it is; whoever knows what was sent can tell. Null where nothing was
-   * cached, and where there is no doubt.
-   */
-  readonly alternativePromptTokens: number | null
   readonly completionTokens: number | null
   readonly cachedTokens: number | null
 }
@@ -19,6 +13,8 @@ export type CompletionFacts = {
   readonly finishReason: string | null
   readonly usage: Usage | null
   readonly model: string | null
+  /** The server says that it is Ollama, which cuts prompts to its window without a word. */
+  readonly isOllama: boolean
   /** The body states an error instead of, or beside, an answer. */
   readonly isError: boolean
 }
@@ -29,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function readCompletion(body: unknown): CompletionFacts | null {
   if (Array.isArray(body)) {
     const isError = body.some((item) => isFields(item) && statesError(item))
-    return { hasOutput: false, finishReason: null, usage: null, model: null, isError }
+    return { hasOutput: false, finishReason: null, usage: null, model: null, isOllama: false, isError }
   }
   if (!isFields(body)) return null
   const choices = (Array.isArray(body['choices']) ? body['choices'] : []).filter(isFields)
@@ -38,6 +34,7 @@ export function readCompletion(body: unknown): CompletionFacts | null {
     finishReason: choices.map((choice) => choice['finish_reason']).find(isText) ?? null,
     usage: readUsage(body),
     model: isText(body['model']) ? body['model'] : null,
+    isOllama: body['system_fingerprint'] === 'fp_ollama',
     isError: statesError(body) || choices.some((choice) => isPresent(choice['error'])),
   }
 }
@@ -82,30 +79,28 @@ function statesError(body: Fields): boolean {
   return !Array.isArray(body['choices']) && (isText(body['message']) || isPresent(body['detail']))
 }
 
+/**
+ * Cached tokens are counted among the prompt's wherever they stand under OpenAI's names, or DeepSeek's and Moonshot's. Under
+ * Anthropic's names alone they are beside it: gateways that write those for OpenAI's clients (LiteLLM) give OpenAI's as well.
+ */
 function statedUsage(usage: Fields): Usage | null {
-  const promptTokens = count(usage['prompt_tokens'])
-  if (promptTokens === null) return null
+  const statedTokens = count(usage['prompt_tokens'])
+  if (statedTokens === null) return null
   const details = isFields(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
-  const cachedTokens = firstCount(
+  const countedTokens = firstCount(
     details['cached_tokens'],
     usage['prompt_cache_hit_tokens'],
     usage['cached_tokens'],
-    usage['cache_read_input_tokens'],
   )
-  const writtenTokens = firstCount(
-    usage['cache_creation_input_tokens'],
-    details['cache_creation_tokens'],
-    details['cached_creation_tokens'],
-    details['cache_write_tokens'],
-  )
-  const cacheTokens = (cachedTokens ?? 0) + (writtenTokens ?? 0)
-  // More cached than counted: the prompt leaves out what was read from and written to the cache.
-  const isUncounted = cacheTokens > promptTokens
+  const readTokens = count(usage['cache_read_input_tokens'])
+  const besideTokens = (readTokens ?? 0) + (count(usage['cache_creation_input_tokens']) ?? 0)
+  // More cached than counted: whatever the names, it stands beside.
+  const outsideTokens = Math.max(besideTokens, (countedTokens ?? 0) > statedTokens ? (countedTokens ?? 0) : 0)
+  const isBeside = countedTokens === null || outsideTokens > statedTokens
   return {
-    promptTokens: isUncounted ? promptTokens + cacheTokens : promptTokens,
-    alternativePromptTokens: isUncounted || cacheTokens === 0 ? null : promptTokens + cacheTokens,
+    promptTokens: isBeside ? statedTokens + outsideTokens : statedTokens,
     completionTokens: count(usage['completion_tokens']),
-    cachedTokens,
+    cachedTokens: countedTokens ?? readTokens,
   }
 }
 
@@ -119,7 +114,6 @@ function timedUsage(timings: unknown): Usage | null {
   if (readTokens === null || cachedTokens === null) return null
   return {
     promptTokens: cachedTokens + readTokens,
-    alternativePromptTokens: null,
     completionTokens: count(timings['predicted_n']),
     cachedTokens,
   }

@@ -12,6 +12,8 @@ export type TailReport = {
   readonly usage: Usage | null
   /** The model that the server says has answered. */
   readonly model: string | null
+  /** The server says that it is Ollama. */
+  readonly isOllama: boolean
   /** An overflow that came with or after the output: it teaches, and the answer stands. */
   readonly overflow: Classification | null
   /** The stream stated an error of any kind. */
@@ -51,6 +53,7 @@ function observeStream(): TailObserver {
   let usage: Usage | null = null
   let finishReason: string | null = null
   let model: string | null = null
+  let isOllama = false
   let failure: Classification | null = null
   let events = 0
 
@@ -62,7 +65,7 @@ function observeStream(): TailObserver {
     for (const event of reader.end()) take(event)
     const ending = classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
-    return { usage, model, overflow, isError: failure !== null }
+    return { usage, model, isOllama, overflow, isError: failure !== null }
   }
 
   function take({ name, data, error }: ServerEvent): void {
@@ -79,6 +82,7 @@ function observeStream(): TailObserver {
     usage = facts.usage ?? usage
     finishReason = facts.finishReason ?? finishReason
     model ??= facts.model
+    isOllama ||= facts.isOllama
     if (facts.isError) failure ??= classifyInnerError(chunk, true)
   }
 
@@ -100,14 +104,14 @@ function observeJson(): TailObserver {
     pieces = []
     const facts = readCompletion(body)
     if (facts === null) {
-      return { usage: null, model: null, overflow: null, isError: false }
+      return { usage: null, model: null, isOllama: false, overflow: null, isError: false }
     }
-    const { usage, finishReason, model, isError } = facts
+    const { usage, finishReason, model, isOllama, isError } = facts
     const classification = isError
       ? classifyInnerError(body, true)
       : classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
     const overflow = classification.class === 'overflow' ? classification : null
-    return { usage, model, overflow, isError }
+    return { usage, model, isOllama, overflow, isError }
   }
 
   return { feed, end }

@@ -4,13 +4,11 @@ import type { Cut } from './piece-grammar.ts'
 import type { RankFile } from './rank-table.ts'
 import { cutFor } from './ratio.ts'
 
-export const encodingNames = ['o200k_base', 'cl100k_base', 'o200k_digits', 'o200k_apart'] as const
-
-export type EncodingName = (typeof encodingNames)[number]
+export type EncodingName = 'o200k_base' | 'cl100k_base' | 'o200k_digits' | 'o200k_apart'
 
 /**
  * The encoding a model's text is counted in: OpenAI's own, and for others the one that cuts text as their tokenizers do
- * (docs/decisions/own-token-counter.md). What remains of the difference is made up for by the ratio of `ratio.ts` and by
+ * (docs/decisions/family-cuts.md). What remains of the difference is made up for by the ratio of `ratio.ts` and by
  * what the provider reports.
  */
 export function encodingFor(model: string): EncodingName {

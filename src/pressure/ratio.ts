@@ -82,7 +82,7 @@ export const startingRatios: readonly StartingRatio[] = [
     ratioUncut: 1.1,
   },
   { family: 'DeepSeek', pattern: /deepseek/, sample: 'deepseek-chat', ratio: 1.1 },
-  // Counted with Gemma's published vocabulary, recorded prompts of Gemini 3 come out to the token.
+  // Counted with Gemma's published vocabulary, most recorded prompts of Gemini 3 come out to within a token or two.
   {
     family: 'Gemini, Gemma',
     pattern: /gemini|gemma/,

@@ -18,7 +18,8 @@ export function answerHeaders(
     'x-foldgate-attempts': String(report.attempts),
   }
   if (size !== null) {
-    headers['x-foldgate-window'] = `${size.windowTokens};source=${size.windowSource}`
+    const setting = size.overruledTokens === null ? '' : `;setting=${size.overruledTokens}`
+    headers['x-foldgate-window'] = `${size.windowTokens};source=${size.windowSource}${setting}`
     headers['x-foldgate-tokens'] =
       `${bound(size.isBound)}${size.receivedTokens};sent=${bound(size.isSentBound)}${size.sentTokens}`
     headers['x-foldgate-pressure'] = bound(size.isBound) + shownPressure(size)

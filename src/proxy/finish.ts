@@ -6,8 +6,9 @@ import type { ChatRequest } from './request/chat-request.ts'
 import { deliver, type Delivery } from './wire/deliver.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
-import { learnFromAnswer, type LearnParts } from './learn.ts'
-import { lessonOf, type Lesson } from './lesson.ts'
+import type { Learning, Lesson } from '../models/learn.ts'
+import type { AcceptedCredentials } from '../models/accepted-credentials.ts'
+import { lessonOf } from './lesson.ts'
 import type { JoinedReply } from './reply/joined-reply.ts'
 import { observeAnswer } from './observe.ts'
 import type { Preparation, Ready } from './prepare.ts'
@@ -39,7 +40,8 @@ export type Settled = {
   readonly release: () => void
 }
 
-export type SettleParts = Pick<Preparation, 'failures' | 'memory' | 'nowMs'> & {
+export type SettleParts = Pick<Preparation, 'failures' | 'nowMs'> & {
+  readonly accepted: AcceptedCredentials
   readonly rateLimits: RateLimits
   readonly reports: Reports
 }
@@ -54,14 +56,14 @@ export function settle(
   { release, arrival, joined }: SettleOptions,
   parts: SettleParts,
 ): Settled {
-  const { failures, memory, rateLimits, nowMs } = parts
+  const { failures, accepted, rateLimits, nowMs } = parts
   // The answer is there: nothing that only learns from it may stand in its way.
   const isAccepted = isAnswered(outcome)
   // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
   const outlook = isAccepted && outcome.remedy === 'none' ? ready.outlook : noOutlook
   outlook.begin?.()
   const lesson = failures.attempt('observation', null, () => {
-    if (isAccepted) memory.accepted.note(request.modelKey.upstream, request.modelKey.credential)
+    if (isAccepted) accepted.note(request.modelKey)
     if (outcome.answer.status === 429) {
       const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
       rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
@@ -93,7 +95,7 @@ export function settle(
 export async function finish(
   exchange: Exchange,
   settled: Settled,
-  parts: Preparation & LearnParts & { readonly stallMs: number },
+  parts: Pick<Preparation, 'failures'> & { readonly learning: Learning; readonly stallMs: number },
 ): Promise<Delivery> {
   const { joined } = settled
   const observer = joined?.observer ?? observeAnswer(settled.answer)
@@ -108,7 +110,7 @@ export async function finish(
   const report = failures.attempt('observation', null, observer.end)
   failures.attempt('observation', undefined, () => {
     if (report === null || settled.lesson === null) return
-    learnFromAnswer(settled.lesson, report, delivery.outcome === 'finished', parts)
+    parts.learning.answered(settled.lesson, report, delivery.outcome === 'finished')
   })
   const total = joined?.total() ?? oneAnswer
   const { usage = null, model: answeredBy = null } = report ?? {}

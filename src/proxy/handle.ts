@@ -1,5 +1,4 @@
 import type { FoldgateError } from '../errors.ts'
-import type { Upstreams } from '../upstream/upstreams.ts'
 import {
   describeRequest,
   type ChatRequest,
@@ -7,9 +6,9 @@ import {
   type DescribeOptions,
 } from './request/chat-request.ts'
 import type { Exchange } from './wire/exchange.ts'
-import { finish, settle, type Settled } from './finish.ts'
+import { finish, settle, type Settled, type SettleParts } from './finish.ts'
 import type { HeavyWork } from './heavy-work.ts'
-import type { LearnParts } from './learn.ts'
+import type { Learning } from '../models/learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { repairRequest, type RepairParts } from './repair.ts'
@@ -24,32 +23,26 @@ import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
 import { sendOnce, type Outcome } from './send/send.ts'
-import { sendingOf } from './send/sending.ts'
-import type { RateLimits } from './summaries/rate-limits.ts'
-import { askForUsage, type UsageOptions } from './send/usage-in-streams.ts'
+import { sendingOf, type SendingParts } from './send/sending.ts'
+import { askForUsage } from './send/usage-in-streams.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 import { reportUnanswered } from './report/begin-report.ts'
 import { arrivalNow, type Arrival } from './report/arrival.ts'
 import { bareReport, describedReport } from './report/report-of.ts'
-import type { Reports } from './report/request-report.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &
   RepairParts &
-  LearnParts &
+  Omit<SendingParts, keyof Preparation> &
+  SettleParts &
   DescribeOptions &
   OfferParts & {
-    readonly upstreams: Upstreams
     readonly relay: Relay
     readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
-    readonly rateLimits: RateLimits
-    /** Is told of every request that got here. */
-    readonly reports: Reports
+    readonly learning: Learning
     readonly bodyLimits: ReadBodyOptions
     readonly heavyWork: HeavyWork
-    /** In which streamed requests usage is asked for (`usage.in_streams`). */
-    readonly usageInStreams: UsageOptions['when']
     /** Called when an answer broke off on its way. */
     readonly onFailure: (error: FoldgateError) => void
     /** How long a client may take nothing of its answer, in milliseconds. */
@@ -141,12 +134,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const send = recoverFromOverflow(sending.recover)(
         restoreOnRefusal(sending.restore)(offerRecall(sending.recall)(askForUsage(sending.usage)(once))),
       )
-      let outcome: Outcome
-      try {
-        outcome = await send(ready.prepared)
-      } finally {
-        parts.learnt.note(request.modelKey)
-      }
+      const outcome: Outcome = await send(ready.prepared)
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,

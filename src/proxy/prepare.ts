@@ -3,10 +3,9 @@ import { azureDeployment } from '../upstream/target.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import type { Failures } from './failures.ts'
 import type { Measure, MeasureRequest } from './measure/measure.ts'
-import type { Learnt } from './memory/learnt.ts'
 import type { Records, Remembered } from './memory/records.ts'
 import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
-import type { UpstreamMemory } from './memory/upstream-memory.ts'
+import type { Models } from '../models/models.ts'
 import {
   noFold,
   noOutlook,
@@ -14,7 +13,7 @@ import {
   type Summarizer,
   type SummaryOutlook,
 } from './summaries/summarizer.ts'
-import type { ResolvedWindow } from '../pressure/window.ts'
+import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { CompactWishes } from './memory/compact-wishes.ts'
 import type { Observed } from './report/request-report.ts'
 import { summaryName } from './summaries/summary-keys.ts'
@@ -39,8 +38,7 @@ export type Ready = {
 
 export type Preparation = {
   readonly records: Records
-  readonly memory: UpstreamMemory
-  readonly learnt: Learnt
+  readonly models: Models
   readonly findWindow: (request: ChatRequest, conversation: string) => Promise<ResolvedWindow>
   readonly measure: (request: MeasureRequest) => Promise<Measure>
   readonly rewriter: Rewriter
@@ -58,10 +56,10 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
   const { chat, received, place } = request
   const { failures } = parts
   const lookedUpAtMs = performance.now()
-  const loading = parts.learnt.load(request.modelKey)
+  const loading = parts.models.load(request.modelKey)
   const remembered = await parts.records.find(chat, place)
   if (loading !== null) await loading
-  const relayedReason = whyUntouched(request, parts.memory)
+  const relayedReason = whyUntouched(request, parts.models)
   const isWished = request.wishes.compact === 'force'
   const mayBeAsked = !isWished && relayedReason === null
   const asked = mayBeAsked && parts.compactWishes.take(remembered.conversation)
@@ -119,14 +117,14 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
 export async function measureRequest(
   request: ChatRequest,
-  parts: Pick<Preparation, 'measure' | 'memory' | 'findWindow'>,
+  parts: Pick<Preparation, 'measure' | 'models' | 'findWindow'>,
   remembered: Remembered,
   mustCount: boolean,
 ): Promise<Measure> {
   return parts.measure({
     chat: request.chat,
     profile: request.profile,
-    model: countedAs(request, parts.memory.answeredBy(request.modelKey)),
+    model: countedAs(request, parts.models.get(request.modelKey, 'name')),
     modelKey: request.modelKey,
     window: await parts.findWindow(request, remembered.conversation),
     stride: remembered.stride,
@@ -140,7 +138,7 @@ export async function measureRequest(
 /** What the rewriter needs of a request. */
 export function rewriteRequest(
   request: ChatRequest,
-  parts: Pick<Preparation, 'memory'>,
+  parts: Pick<Preparation, 'models'>,
   remembered: Remembered,
 ): RewriteRequest {
   return {
@@ -156,13 +154,10 @@ export function rewriteRequest(
 }
 
 /** Why nothing is rewritten in a request, whatever its size; null where it may be. */
-export function whyUntouched(
-  request: ChatRequest,
-  memory: Pick<UpstreamMemory, 'placementOf'>,
-): string | null {
+export function whyUntouched(request: ChatRequest, models: Pick<Models, 'get'>): string | null {
   if (request.profile.observe) return 'observe'
   if (request.wishes.compact === 'off') return 'off'
-  if (memory.placementOf(request.modelKey) === 'original') return 'refused-before'
+  if (models.get(request.modelKey, 'placement') === 'original') return 'refused-before'
   return null
 }
 
@@ -193,9 +188,9 @@ function countedAs({ model, exchange }: ChatRequest, answeredBy: string | null):
   return isAlias && answeredBy !== null ? answeredBy : model
 }
 
-function isStrict({ profile, modelKey }: ChatRequest, { memory }: Pick<Preparation, 'memory'>): boolean {
+function isStrict({ profile, modelKey }: ChatRequest, { models }: Pick<Preparation, 'models'>): boolean {
   if (profile.template !== 'auto') return profile.template === 'strict'
-  return memory.placementOf(modelKey) === 'strict'
+  return models.get(modelKey, 'placement') === 'strict'
 }
 
 /** Whether results that became user messages are to be joined with those beside them: a view is made then. */

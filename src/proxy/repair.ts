@@ -4,14 +4,14 @@ import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { drive } from './drive.ts'
 import type { Failures } from './failures.ts'
-import type { UpstreamMemory } from './memory/upstream-memory.ts'
+import type { Models } from '../models/models.ts'
 import { whyUntouched } from './prepare.ts'
 import type { ChatRequest } from './request/chat-request.ts'
 import { readBytes, type Chat, type ReadChatOptions } from './request/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
 
 export type RepairParts = {
-  readonly memory: Pick<UpstreamMemory, 'placementOf'>
+  readonly models: Pick<Models, 'get'>
   readonly reading: ReadChatOptions
   readonly failures: Failures
   /** Called for every request in which something was repaired. */
@@ -24,7 +24,7 @@ export type RepairParts = {
  * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
  */
 export async function repairRequest(request: ChatRequest, parts: RepairParts): Promise<ChatRequest> {
-  if (!request.profile.repair || whyUntouched(request, parts.memory) !== null) return request
+  if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
   const chat = await parts.failures.around('repair', received, () =>
     repairedChat(received, place.scope, parts.reading),

@@ -21,8 +21,11 @@ export type ReplyStream<Event extends StreamEvent> = {
   readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
   /** What was held back, where no further answer follows. */
   readonly finish: () => readonly (Event | string)[]
-  /** The end of a reply whose further answer broke off: it stands as one that was cut. */
-  readonly cut: () => readonly string[]
+  /**
+   * What is missing of the end of a reply whose further answer broke off: it stands as one that was cut, unless its end
+   * was there. Null where nothing can be said.
+   */
+  readonly cut: () => readonly string[] | null
   /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
   readonly goOn: (seam: Seam) => void
   /** The usage of all answers so far; null where none was stated. */
@@ -73,6 +76,7 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
       answer.held.push({ event, json, choice: choice.json })
       return changed(json, choice.json, delta)
     }
+    answer.hasEnded = true
     const before = [...changed(json, choice.json, lateDelta()), ...releasedCalls()]
     return isSame ? [...before, event] : [...before, ...written(json, choice.json, delta, reason())]
   }
@@ -86,6 +90,7 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
   function atEnd(event: Event, json: JsonObject | null): readonly (Event | string)[] {
     const isHeld = answer.held.length > 0 || (json === null && (mayGoOn() || answer.calls.isHolding()))
     if (isHeld) answer.held.push({ event, json, choice: null })
+    else if (json === null) answer.isDone = true
     return isHeld ? [] : closing(event, json)
   }
 
@@ -175,10 +180,11 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
     },
     finish,
     cut: () => {
-      const { latest } = answer
-      if (latest === null) return []
+      const { latest, hasEnded, isDone } = answer
+      if (latest === null) return null
+      if (isDone) return []
       const { usage: _usage, ...json } = latest.json
-      return [...written(json, latest.choice, {}, 'length'), 'data: [DONE]\n\n']
+      return [...(hasEnded ? [] : written(json, latest.choice, {}, 'length')), 'data: [DONE]\n\n']
     },
     goOn: (seam) => {
       isFirst = false
@@ -199,6 +205,10 @@ type Answer<Event> = {
   /** What the client got of its text. */
   said: string
   finishReason: string | null
+  /** The client got its end. */
+  hasEnded: boolean
+  /** The client got its `[DONE]`. */
+  isDone: boolean
   usage: JsonObject | null
   /** The latest chunk with a choice: what is said later is written like it. */
   latest: { readonly json: JsonObject; readonly choice: JsonObject } | null
@@ -213,6 +223,8 @@ function newAnswer<Event>({ toolName, continues }: CallRules, seam: Seam | null)
     message: {},
     said: '',
     finishReason: null,
+    hasEnded: false,
+    isDone: false,
     usage: null,
     latest: null,
     held: [],

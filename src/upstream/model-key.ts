@@ -20,22 +20,14 @@ export function modelKeyOf(upstream: string, credential: string, model: string):
 
 /** The same as one text. */
 export function nameOfModel(key: ModelKey): string {
-  return namesOf(key).name
-}
-
-/** The same for what is counted in one encoding. */
-export function nameOfCounts(key: ModelKey, encoding: string): string {
-  const { counts } = namesOf(key)
-  const known = counts.get(encoding)
+  const known = names.get(key)
   if (known !== undefined) return known
-  const name = JSON.stringify([key.upstream, key.credential, key.model, encoding])
-  counts.set(encoding, name)
+  const name = JSON.stringify([key.upstream, key.credential, key.model])
+  names.set(key, name)
   return name
 }
 
 // --- internal ---
-
-type Names = { readonly name: string; readonly counts: Map<string, string> }
 
 /** As many as models of which something is learnt. */
 const KEYS_MAX = 4_096
@@ -43,12 +35,4 @@ const KEYS_MAX = 4_096
 const keys = new LRUCache<string, ModelKey>({ max: KEYS_MAX })
 
 /** A request asks for the name of its key a dozen times. */
-const namesByKey = new WeakMap<ModelKey, Names>()
-
-function namesOf(key: ModelKey): Names {
-  const known = namesByKey.get(key)
-  if (known !== undefined) return known
-  const names = { name: JSON.stringify([key.upstream, key.credential, key.model]), counts: new Map() }
-  namesByKey.set(key, names)
-  return names
-}
+const names = new WeakMap<ModelKey, string>()

@@ -1,5 +1,6 @@
 import { FoldgateError } from '../errors.ts'
 import type { UpstreamAddress } from './address.ts'
+import { isRootPath, rootOf } from './root-paths.ts'
 
 /** Where a request wants to go, as the client wrote it: nothing in here was decoded or resolved. */
 export type Target = {
@@ -39,7 +40,8 @@ export function parseTarget(requestTarget: string): Target {
 
 /**
  * The path and query that the upstream is asked for. The client's leading `/v1` stands for the upstream
- * URL's own path; any other path is appended to it.
+ * URL's own path; any other path is appended to it, unless servers serve it at their root and the URL says where
+ * that is.
  */
 export function pathAtUpstream(address: UpstreamAddress, target: Target): string {
   const joined = joinedPath(address, target)
@@ -124,9 +126,12 @@ const slash = 0x2f
 // oxlint-disable-next-line no-control-regex
 const unsafeCharacter = /[\u0000-\u0020\u007f]/
 
-function joinedPath(address: UpstreamAddress, target: Target): string {
-  const rest = target.path === '/v1' || target.path.startsWith('/v1/') ? target.path.slice(3) : target.path
-  return address.path + rest
+function joinedPath(address: UpstreamAddress, { path }: Target): string {
+  if (path === '/v1' || path.startsWith('/v1/')) return address.path + path.slice(3)
+  const root = isRootPath(path) ? rootOf(address.path) : null
+  if (root === null) return address.path + path
+  // `/api/tags` for `https://host/api/v1`: the client named what is before the version itself.
+  return root !== '' && `${path}/`.startsWith(`${root}/`) ? path : root + path
 }
 
 function isKey(pair: string): boolean {

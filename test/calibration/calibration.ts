@@ -10,7 +10,7 @@
  *
  * Prints a table a model; exits with 1 where it misses what is promised, and if there was nothing to measure.
  */
-import { createCalibration } from '../../src/pressure/calibration/calibration.ts'
+import { freshCounts } from '../support/models.ts'
 import { readCountedRecordings, type CountedRecording } from './counted-recordings.ts'
 import { measureRecording, type Believed } from './measured-recording.ts'
 
@@ -48,9 +48,9 @@ async function measureFolder(folder: string | undefined): Promise<number> {
 async function measureModel(model: string, recordings: readonly CountedRecording[]): Promise<number> {
   const alone: (readonly Believed[])[] = []
   const together: (readonly Believed[])[] = []
-  const shared = openCalibration()
+  const shared = freshCounts(100_000)
   for (const recording of recordings) {
-    alone.push(await measureRecording(recording, openCalibration()))
+    alone.push(await measureRecording(recording, freshCounts(100_000)))
     together.push(await measureRecording(recording, shared))
   }
   say(`${model}: ${alone.length} conversations, ${alone.flat().length} requests`)
@@ -70,10 +70,6 @@ async function measureModel(model: string, recordings: readonly CountedRecording
   const first = together.slice(1).flatMap((believed) => believed.slice(0, 1))
   if (first.length > 0) tell('first of a new conversation', first)
   return misses
-}
-
-function openCalibration() {
-  return createCalibration({ namesMax: 10, promptsMax: 100_000 })
 }
 
 function uncalibrated(believed: Believed): Believed {

@@ -1,14 +1,15 @@
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { createValidatedValues } from '../../src/dialects/validated-values.ts'
-import type { Calibration } from '../../src/pressure/calibration/calibration.ts'
+import type { Counts } from '../../src/models/counts/counts.ts'
 import { startingRatio } from '../../src/pressure/ratio.ts'
-import { resolveWindow } from '../../src/pressure/window.ts'
+import { resolveWindow } from '../../src/models/resolve-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { digest } from '../../src/proxy/request/body-source.ts'
 import { createMeasure, type Measure } from '../../src/proxy/measure/measure.ts'
 import { readBytes } from '../../src/proxy/request/read-chat.ts'
 import { asItCame } from '../../src/proxy/rewrite.ts'
 import { describeSent, expectedPromptTokens } from '../../src/proxy/measure/sent-prompt.ts'
+import { unknownWindow } from '../support/models.ts'
 import type { CountedRecording } from './counted-recordings.ts'
 
 /** What was believed of a request before its answer, and what the provider then said. */
@@ -27,25 +28,18 @@ export type Believed = {
  */
 export async function measureRecording(
   recording: CountedRecording,
-  calibration: Calibration,
+  counts: Counts,
 ): Promise<readonly Believed[]> {
   const measure = createMeasure({
-    calibration,
-    suspicions: { wantsCount: () => false },
+    counts,
+    wantsCount: () => false,
     onGuess: () => {},
   })
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
   const validatedOf = createValidatedValues({ entriesMax: 100 })
   const { model } = recording
   const profile = { ...profileSchema.parse({}), name: 'default' }
-  const window = resolveWindow({
-    configuredTokens: 10_000_000,
-    maxTokens: null,
-    learnt: null,
-    server: null,
-    names: [model],
-    host: null,
-  })
+  const window = resolveWindow({ ...unknownWindow, configuredTokens: 10_000_000, names: [model] })
   const believed: Believed[] = []
   for (const { messageCount, promptTokens } of recording.requests) {
     const messages = recording.messages.slice(0, messageCount).join(',')
@@ -74,13 +68,12 @@ export async function measureRecording(
       uncalibratedTokens: measured.incomingTokens * startingRatio(model),
       decidedTokens: decidedTokens(measured),
     })
-    calibration.observe(measured.calibrationName, prompt, {
+    counts.observe(measured.counting, prompt, {
       textBytes,
       counted,
       promptTokens,
       answeredBy: model,
       since: counted.anchor,
-      hasCountedCached: true,
     })
   }
   return believed

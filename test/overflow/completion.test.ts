@@ -4,36 +4,57 @@ import { readCompletion } from '../../src/overflow/completion.ts'
 const usageOf = (body: object) => readCompletion(body)?.usage ?? null
 const stated = (usage: object) => usageOf({ choices: [], usage })
 
-// A gateway passed Anthropic's numbers on: 5,000 tokens, beside them 4,000 that were written to the cache. 9,000 had been
-// sent, the rest looked like a prompt that had been cut, and the window was lowered for nothing.
-describe('cached tokens are among the stated ones, or are not', () => {
+// Trying both readings took an honest 4,792 tokens, 1,280 of them cached, for 6,072; the next prompt then looked cut.
+describe('cached tokens are read by the rule of whose names they have', () => {
+  const litellm = { cache_read_input_tokens: 4000, cache_creation_input_tokens: 300 }
   test.each([
     ['nothing is cached', { prompt_tokens: 5000 }, 5000, null],
-    ['nothing was found in the cache', { prompt_tokens: 5000, cached_tokens: 0 }, 5000, null],
-    ['both are offered', { prompt_tokens: 5000, cache_creation_input_tokens: 4000 }, 5000, 9000],
     [
-      'of what was read and what was written',
-      { prompt_tokens: 5000, cache_read_input_tokens: 1000, cache_creation_input_tokens: 2000 },
-      5000,
-      8000,
+      'OpenAI: among them',
+      { prompt_tokens: 4792, prompt_tokens_details: { cached_tokens: 1280 } },
+      4792,
+      1280,
     ],
-    ['in details', { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 4864 } }, 5000, 9864],
     [
-      'written tokens in details',
+      'DeepSeek: among them',
+      { prompt_tokens: 5000, prompt_cache_hit_tokens: 4000, prompt_cache_miss_tokens: 1000 },
+      5000,
+      4000,
+    ],
+    ['Moonshot: among them', { prompt_tokens: 5000, cached_tokens: 5000 }, 5000, 5000],
+    [
+      'OpenAI, written ones: among them',
       { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 200 } },
       5000,
-      5300,
+      100,
     ],
     [
-      'more cached than stated leaves no doubt',
-      { prompt_tokens: 12, cache_read_input_tokens: 4000, cache_creation_input_tokens: 300 },
-      4312,
+      'LiteLLM gives both names: among them',
+      { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 4000 }, ...litellm },
+      5000,
+      4000,
+    ],
+    ['Anthropic’s names alone: beside them', { prompt_tokens: 1200, ...litellm }, 5500, 4000],
+    [
+      'Anthropic’s, only written: beside them',
+      { prompt_tokens: 1000, cache_creation_input_tokens: 4000 },
+      5000,
       null,
     ],
-    ['all of it cached is no more than stated', { prompt_tokens: 5000, cached_tokens: 5000 }, 5000, 10_000],
-  ])('%s', (_, usage, promptTokens, alternativePromptTokens) => {
-    expect(stated(usage)).toMatchObject({ promptTokens, alternativePromptTokens })
+    [
+      'more cached than stated: beside them, whatever the names',
+      { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 4300 }, ...litellm },
+      4312,
+      4300,
+    ],
+  ])('%s', (_, usage, promptTokens, cachedTokens) => {
+    expect(stated(usage)).toMatchObject({ promptTokens, cachedTokens })
   })
+})
+
+test('Ollama says who it is', () => {
+  expect(readCompletion({ choices: [], system_fingerprint: 'fp_ollama' })?.isOllama).toBe(true)
+  expect(readCompletion({ choices: [], system_fingerprint: 'fp_1234' })?.isOllama).toBe(false)
 })
 
 const chunk = (fields: object) => ({
@@ -49,7 +70,6 @@ describe('llama.cpp states a prompt in its timings', () => {
   test('what was cached, what was read, and the reply', () => {
     expect(usageOf(chunk({ timings }))).toEqual({
       promptTokens: 250,
-      alternativePromptTokens: null,
       completionTokens: 35,
       cachedTokens: 236,
     })

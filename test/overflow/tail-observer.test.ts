@@ -36,8 +36,9 @@ describe('the usage that an answer ends with is reported', () => {
   ])('%s', (_, fields) => {
     const text = content('Hi') + event({ choices: [], ...fields }) + 'data: [DONE]\n\n'
     expect(observe(text)).toEqual({
-      usage: { promptTokens: 100, alternativePromptTokens: 164, completionTokens: 5, cachedTokens: 64 },
+      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: 64 },
       model: 'm-1',
+      isOllama: false,
       overflow: null,
       isError: false,
     })
@@ -51,8 +52,9 @@ describe('the usage that an answer ends with is reported', () => {
     const choices = [{ message: { content: 'Hi' }, finish_reason: 'stop' }]
     const usage = { prompt_tokens: 100, completion_tokens: 5 }
     expect(observe(JSON.stringify({ model: 'm-1', choices, usage }), 'json')).toEqual({
-      usage: { promptTokens: 100, alternativePromptTokens: null, completionTokens: 5, cachedTokens: null },
+      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: null },
       model: 'm-1',
+      isOllama: false,
       overflow: null,
       isError: false,
     })

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { createValidatedValues } from '../../src/dialects/validated-values.ts'
-import { createCalibration } from '../../src/pressure/calibration/calibration.ts'
-import { resolveWindow } from '../../src/pressure/window.ts'
+import { nothingCounted } from '../../src/models/counts/nothing-counted.ts'
+import { resolveWindow } from '../../src/models/resolve-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createMeasure } from '../../src/proxy/measure/measure.ts'
 import type { Records } from '../../src/proxy/memory/records.ts'
@@ -12,6 +12,7 @@ import { readBytes } from '../../src/proxy/request/read-chat.ts'
 import { createRewriter, type Prepared } from '../../src/proxy/rewrite.ts'
 import { bytesOf } from '../../src/proxy/send/outgoing-body.ts'
 import { rounds, user } from '../compaction/sending.ts'
+import { unknownWindow } from '../support/models.ts'
 
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
 const modelKey = { upstream: 'default', credential: '', model: 'gpt-4o' }
@@ -47,12 +48,11 @@ async function requestWith(messages: readonly object[]) {
   })
   if (typeof chat === 'string') throw new Error(`the test made a body that is not read: ${chat}`)
   const measure = createMeasure({
-    calibration: createCalibration({ namesMax: 10, promptsMax: 10 }),
-    suspicions: { wantsCount: () => false },
+    counts: nothingCounted,
+    wantsCount: () => false,
     onGuess: () => {},
   })
-  const sources = { configuredTokens: 16_000, maxTokens: null, learnt: null, server: null }
-  const window = resolveWindow({ ...sources, names: ['gpt-4o'], host: null })
+  const window = resolveWindow({ ...unknownWindow, configuredTokens: 16_000, names: ['gpt-4o'] })
   const of = {
     chat,
     profile,

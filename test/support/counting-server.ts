@@ -50,6 +50,16 @@ export function reporting(count: CountTexts): Script {
   }
 }
 
+/** The same of a server that calls itself Ollama: it is known to cut prompts to its window. */
+export function ollama(count: CountTexts): Script {
+  return (received, outgoing, incoming) => {
+    const counted = count(textsIn(received), received)
+    const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
+    const itself = { system_fingerprint: 'fp_ollama' }
+    return completion('Understood.', usage, 'fake-model', itself)(received, outgoing, incoming)
+  }
+}
+
 /** The texts of the messages that a server received, calls with their arguments. */
 export function textsIn(received: ReceivedRequest): readonly string[] {
   return rawMessages(received).map((raw) => {
@@ -70,9 +80,13 @@ export function round(index: number, result: string): readonly TestMessage[] {
   ]
 }
 
-/** The warnings that a prompt was cut. */
-export function cutWarnings(stand: Stand): readonly string[] {
-  return stand.foldgate.log.filter((line) => line.includes('without saying so'))
+/** The warnings that a prompt was cut: `known` where that was concluded, `suspected` where it may have been. */
+export function cutWarnings(
+  stand: Pick<Stand, 'foldgate'>,
+  certainty: 'known' | 'suspected' = 'known',
+): readonly string[] {
+  const said = certainty === 'known' ? 'without saying so' : 'may have cut the prompt'
+  return stand.foldgate.log.filter((line) => line.includes(said))
 }
 
 // --- internal ---

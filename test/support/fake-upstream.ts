@@ -131,8 +131,14 @@ export function bytes(body: Buffer | string, headers: Record<string, string> = {
 }
 
 /** A chat completion with this text. */
-export function completion(text: string, usage: Record<string, unknown> = {}, model = 'fake-model'): Script {
+export function completion(
+  text: string,
+  usage: Record<string, unknown> = {},
+  model = 'fake-model',
+  more: Record<string, unknown> = {},
+): Script {
   return json({
+    ...more,
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,

@@ -44,6 +44,7 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
       sentPressure: 0.5,
       windowTokens: 128_000,
       windowSource: 'table',
+      overruledTokens: null,
       budgetTokens: 100_000,
       ratio: 1,
       repeatedTokens: 0,

@@ -57,7 +57,62 @@ describe('a path is joined to the upstream as bytes', () => {
     ['https://h/v1?api-version=1', '/v1/x', '/v1/x?api-version=1'],
     ['https://h/v1?api-version=1', '/v1/x?y=2', '/v1/x?api-version=1&y=2'],
     ['https://h/v1', '/v1/x?', '/v1/x?'],
+    ['https://h/v1', '/x', '/v1/x'],
   ])('upstream %s, request %s: %s', (url, requestTarget, expected) => {
+    expect(joined(url, requestTarget)).toBe(expected)
+  })
+
+  test.each([
+    ['http://h/v1', '/props', '/props'],
+    ['http://h/v1/', '/props', '/props'],
+    ['http://h', '/props', '/props'],
+    ['http://h/v1', '/', '/'],
+    ['http://h/v1', '/slots/0?action=save', '/slots/0?action=save'],
+    ['http://h/v1?tier=2', '/metrics', '/metrics?tier=2'],
+    ['http://h/v1?tier=2', '/props?model=a%2Fb', '/props?tier=2&model=a%2Fb'],
+    ['http://h/v1', '/api/chat', '/api/chat'],
+    ['http://h/v1', '/api/v0/models', '/api/v0/models'],
+    ['http://h/v1', '/api', '/api'],
+    ['http://h/v1', '/v2/models/m/ready', '/v2/models/m/ready'],
+    ['http://h/v1', '/u/other/props', '/props'],
+    ['http://h/v1', '/u/other', '/'],
+    // Slashes and escapes are bytes like others.
+    ['http://h/v1', '/props/', '/props/'],
+    ['http://h/v1', '/api//tags//', '/api//tags//'],
+    ['http://h/v1', '/api/show%2Fx?name=%2e%2e/', '/api/show%2Fx?name=%2e%2e/'],
+    ['http://h/v1', '/%70rops', '/v1/%70rops'],
+    ['http://h/v1', '/api%2Ftags', '/v1/api%2Ftags'],
+    ['http://h/v1', '/Props', '/v1/Props'],
+    ['http://h/v1', '/props.json', '/v1/props.json'],
+    // The client wrote that it means the API.
+    ['http://h/v1', '/v1/props', '/v1/props'],
+    ['http://h/v1', '/v1//props', '/v1//props'],
+    // What servers serve in both places is the API's: a base URL without `/v1` means that.
+    ['http://h/v1', '/models', '/v1/models'],
+    ['http://h/v1', '/completions', '/v1/completions'],
+    ['http://h/v1', '/rerank', '/v1/rerank'],
+  ])('the root of upstream %s, request %s: %s', (url, requestTarget, expected) => {
+    expect(joined(url, requestTarget)).toBe(expected)
+  })
+
+  // The operator published what is behind `/llama`: nobody gets at what else the host has.
+  test.each([
+    ['https://h/llama/v1', '/props', '/llama/props'],
+    ['https://h/llama/v1', '/api/tags', '/llama/api/tags'],
+    ['https://h/inference/v1', '/metrics', '/inference/metrics'],
+    ['https://h/api/v1', '/api/tags', '/api/tags'],
+    ['https://h/api/v1', '/api', '/api'],
+    ['https://h/api/v1', '/api/v1/chat/completions', '/api/v1/chat/completions'],
+    ['https://h/api/v1', '/health', '/api/health'],
+    ['https://h/apis/v1', '/api/tags', '/apis/api/tags'],
+    ['https://h/api/paas/v4', '/api/tags', '/api/paas/api/tags'],
+    ['https://h/v3', '/metrics', '/metrics'],
+    // Where the API begins is not known: the path is one of the URL's own.
+    ['https://h/v1beta/openai', '/metrics', '/v1beta/openai/metrics'],
+    ['https://h/openai/deployments/d', '/metrics', '/openai/deployments/d/metrics'],
+    ['https://h/api', '/api/tags', '/api/api/tags'],
+    ['https://h/v1x', '/props', '/v1x/props'],
+  ])('the root of a part of a host: upstream %s, request %s: %s', (url, requestTarget, expected) => {
     expect(joined(url, requestTarget)).toBe(expected)
   })
 
@@ -124,39 +179,54 @@ describe('a path that could lead elsewhere is refused', () => {
     expect(() => joined('https://h', '/v1//evil.example/x')).toThrow(FoldgateError)
   })
 
-  test('whatever is let through keeps host and path when a server resolves it', () => {
-    const piece = fc.constantFrom(
-      '/',
-      '.',
-      '..',
-      '%2e',
-      '%2F',
-      '\\',
-      '%5C',
-      ';',
-      'a',
-      'v1',
-      'u',
-      '%25',
-      '2e',
-      '?',
-      '@',
-      ':',
-    )
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const requestTarget = `/${pieces.join('')}`
-        const path = joinedOrRefused('https://upstream.example/base', requestTarget)
-        if (path === null) return
-        const resolved = new URL(path, 'https://upstream.example')
-        expect(resolved.host).toBe('upstream.example')
-        expect(resolved.pathname + (path.includes('?') ? `?${path.split('?').slice(1).join('?')}` : '')).toBe(
-          path,
-        )
-        expect(resolved.pathname.startsWith('/base')).toBe(true)
-      }),
-    )
+  test.each([
+    ['https://h/v1', '/api/../v1/x'],
+    ['https://h/llama/v1', '/api/%2e%2e/%2e%2e/x'],
+    ['https://h/llama/v1', '/props/..'],
+    ['https://h/llama/v1', '/metrics/..;/..;/x'],
+  ])('a root path leads nowhere else either: %s, %s', (url, requestTarget) => {
+    expect(() => joined(url, requestTarget)).toThrow(FoldgateError)
   })
+
+  test.each(['/base', '/base/v1'])(
+    'whatever is let through keeps host and path of %s when a server resolves it',
+    (base) => {
+      const piece = fc.constantFrom(
+        'api',
+        'props',
+        'base',
+        '/',
+        '.',
+        '..',
+        '%2e',
+        '%2F',
+        '\\',
+        '%5C',
+        ';',
+        'a',
+        'v1',
+        'u',
+        '%25',
+        '2e',
+        '?',
+        '@',
+        ':',
+      )
+      fc.assert(
+        fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+          const requestTarget = `/${pieces.join('')}`
+          const path = joinedOrRefused(`https://upstream.example${base}`, requestTarget)
+          if (path === null) return
+          const resolved = new URL(path, 'https://upstream.example')
+          expect(resolved.host).toBe('upstream.example')
+          expect(
+            resolved.pathname + (path.includes('?') ? `?${path.split('?').slice(1).join('?')}` : ''),
+          ).toBe(path)
+          expect(resolved.pathname.startsWith('/base')).toBe(true)
+        }),
+      )
+    },
+  )
 })
 
 describe('what a path asks for', () => {
@@ -199,6 +269,7 @@ describe('what a path asks for', () => {
     ['https://h', '/openai/deployments/d/chat/completions', '/openai/deployments/d'],
     ['https://h/v1', '/v1/completions', null],
     ['https://h', '/v1//evil.example/chat/completions', null],
+    ['http://h/v1', '/api/v0/chat/completions', '/api/v0'],
   ])('the API of upstream %s, asked for %s, begins at %s', (url, requestTarget, expected) => {
     expect(chatBase(parseUpstreamAddress(url), parseTarget(requestTarget))).toBe(expected)
   })

@@ -3,7 +3,7 @@ import { loadConfiguration, type ConfigurationOptions } from '../../config/confi
 import { formatProblem } from '../../config/problem.ts'
 import type { Settings } from '../../config/settings.ts'
 import { FoldgateError } from '../../errors.ts'
-import type { ResolvedWindow } from '../../pressure/window.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drawExplanation } from './drawing/drawing.ts'
 import type { Paper } from './drawing/ink.ts'

@@ -2,10 +2,10 @@ import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
-import { createCalibration } from '../../pressure/calibration/calibration.ts'
+import { nothingCounted } from '../../models/counts/nothing-counted.ts'
 import { budgetOf, isSensibleLimit } from '../../pressure/pressure.ts'
 import { foundRatio } from '../../pressure/ratio.ts'
-import type { ResolvedWindow } from '../../pressure/window.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive } from '../../proxy/drive.ts'
@@ -126,14 +126,12 @@ type Asked = {
 /** Room for what is made in one question, in characters. */
 const MADE_CHARS_MAX = 32 * 1024 * 1024
 
-const NOTHING_KNOWN = { namesMax: 1, promptsMax: 1 } as const
-
 /** Counted whatever its size, and by nothing but the model's name. */
 async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
   const { chat, profile, model, window } = asked
   const measure = await createMeasure({
-    calibration: createCalibration(NOTHING_KNOWN),
-    suspicions: { wantsCount: () => false },
+    counts: nothingCounted,
+    wantsCount: () => false,
     onGuess: () => {},
   })({
     chat,

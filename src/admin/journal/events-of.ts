@@ -1,4 +1,4 @@
-import type { LearntWindow } from '../../overflow/learning.ts'
+import type { LearntWindow } from '../../models/windows.ts'
 import type { RequestReport, StrideReport } from '../../proxy/report/request-report.ts'
 import type { Written } from '../../summaries/write-summary.ts'
 import type { JournalEvent } from './rows.ts'

@@ -3,21 +3,21 @@ import type { Room } from '../../compaction/policy.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Stride } from '../../compaction/stride.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import type { Suspicions } from '../../overflow/suspicions.ts'
-import type { Calibration } from '../../pressure/calibration/calibration.ts'
-import { differenceTokens, expectedTokens, type Rate } from '../../pressure/calibration/expected.ts'
-import type { Anchor } from '../../pressure/calibration/prompt.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
+import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/expected.ts'
+import type { Anchor } from '../../models/counts/prompt.ts'
+import type { Learning } from '../../models/learn.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
 import { budgetOf, needsNoCount, pressureOf, thresholdTokens } from '../../pressure/pressure.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { startingRatio } from '../../pressure/ratio.ts'
-import type { ResolvedWindow } from '../../pressure/window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { JsonObject } from '../../conversation/json-value.ts'
 import { drive, nextSlice } from '../drive.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
-import { nameOfCounts, type ModelKey } from '../../upstream/model-key.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
 import { createScales, type Weighed } from './weigh.ts'
 
@@ -27,8 +27,8 @@ export type Measure = {
   readonly rate: Rate
   /** The family's ratio, whatever was learnt. */
   readonly familyRatio: number
-  /** Under which name counts of this upstream, model and credential are compared. */
-  readonly calibrationName: string
+  /** Whose counts are compared with ours, and by which encoding we count. */
+  readonly counting: CountedModel
   /** Window less reserve, in our tokens. */
   readonly budgetTokens: number
   /** The counted conversation; null where counting was not needed. */
@@ -69,28 +69,27 @@ export type MeasureRequest = {
 }
 
 export type MeasureOptions = {
-  readonly calibration: Calibration
-  readonly suspicions: Pick<Suspicions, 'wantsCount'>
+  readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
+  readonly wantsCount: Learning['wantsCount']
   /** Called with a model whose window is not known and had to be guessed. */
   readonly onGuess: (model: string) => void
 }
 
 /** Measures requests; remembers what a message and a list of tools weighed. */
 export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
-  const { calibration, suspicions } = options
+  const { counts } = options
   const weigh = createScales()
 
   return async function measure(request) {
     const { chat, profile, model, modelKey, window } = request
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
-    const calibrationName = nameOfCounts(modelKey, encoding)
+    const counting = { key: modelKey, encoding }
     const familyRatio = profile.window.ratio ?? startingRatio(model, profile.window.encoding)
     const reserve = reserveOf(request)
-    const guess = calibration.rateOf(calibrationName, familyRatio, 0)
+    const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
-    const mustCount =
-      request.mustCount || suspicions.wantsCount({ calibrationName, conversation: request.conversation })
+    const mustCount = request.mustCount || options.wantsCount(modelKey, request.conversation)
     const bytes = chat.bytes.length + addedBytes(request.addedTool)
     if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
       const incomingTokens = bytes
@@ -98,7 +97,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         window,
         rate: guess,
         familyRatio,
-        calibrationName,
+        counting,
         budgetTokens: guessedBudgetTokens,
         counted: null,
         incomingTokens,
@@ -117,18 +116,18 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     })
     const { subject, aroundTokens } = weighed
     const { systemCount } = chat.structure
-    const rate = calibration.rateOf(calibrationName, familyRatio, aroundTokens)
+    const rate = counts.rateOf(counting, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
-    const anchor = anchorOf(request, calibration, calibrationName, weighed)
+    const anchor = anchorOf(request, counts, counting, weighed)
     const besideTokens = besideFor(rate, weighed, budgetTokens, anchor !== null)
     const isAsItCame = request.stride === null
     return {
       window,
       rate,
       familyRatio,
-      calibrationName,
+      counting,
       budgetTokens,
       counted: {
         ...weighed,
@@ -158,21 +157,20 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 /** What of the prompt under the newest stride the provider has counted; null where nothing. */
 function anchorOf(
   { chat, stride, scope }: MeasureRequest,
-  calibration: Calibration,
-  name: string,
+  counts: Pick<Counts, 'anchorAt'>,
+  counting: CountedModel,
   { subject }: Weighed,
 ): Anchor | null {
   const { systemCount } = chat.structure
   const points = promptBeginnings(chat, scope, stride)
-  const found = calibration.anchorAt(
-    name,
+  return counts.anchorAt(
+    counting,
     points.map(({ point, prompt }) => ({
       prompt,
       // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
       conversationTokens: sumOf(subject.sizes, systemCount, point),
     })),
   )
-  return found?.anchor ?? null
 }
 
 /** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */

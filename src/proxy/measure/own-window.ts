@@ -1,4 +1,4 @@
-import { resolveWindow, type ResolvedWindow } from '../../pressure/window.ts'
+import { resolveWindow, type ResolvedWindow } from '../../models/resolve-window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { parseTarget } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
@@ -17,6 +17,9 @@ export async function findOwnWindow(
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
     maxTokens: profile.window.max,
     learnt: null,
+    suggestedTokens: null,
+    answeredTokens: 0,
+    reserveTokens: profile.window.output_reserve,
     names: [model],
     host: hostOf(upstreams, profile.upstream),
   }
@@ -31,7 +34,8 @@ export async function findOwnWindow(
   }
   serverWindows.lookup(question)
   await serverWindows.settled(question, WAIT_MS)
-  return resolveWindow({ ...sources, server: serverWindows.lookup(question) })
+  const said = serverWindows.lookup(question)
+  return resolveWindow({ ...sources, server: said === null ? null : { ...said, sinceMs: 0 } })
 }
 
 /** The host of an upstream by its name; null for the default one. */

@@ -1,50 +1,14 @@
 import { sumsOf } from '../../compaction/size-sums.ts'
 import { writeStride, type Stride } from '../../compaction/stride.ts'
-import { expectedTokens } from '../../pressure/calibration/expected.ts'
-import type { Anchor, CountedPrompt } from '../../pressure/calibration/prompt.ts'
+import { expectedTokens } from '../../models/counts/expected.ts'
+import type { Anchor } from '../../models/counts/prompt.ts'
+import type { SentBeginning } from '../../models/counts/reported-prompt.ts'
+import type { SentCount, SentPrompt } from '../../models/learn.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
 import type { Prepared } from '../rewrite.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 import type { Counted, Measure } from './measure.ts'
-
-/** A prompt that was sent, as far as it is compared with what the provider says of it. Holds nothing of its content. */
-export type SentPrompt = {
-  /** Under which a longer prompt finds it again. */
-  readonly prompt: string
-  /** The longest first. */
-  readonly beginnings: readonly SentBeginning[]
-  /** The bytes that were sent, without what media took of them. */
-  readonly textBytes: number
-  /** Null where it was not counted. */
-  readonly counted: SentCount | null
-}
-
-/** What a request point before this one had sent. */
-export type SentBeginning = {
-  readonly prompt: string
-  /** The bytes of the reply to it; 0 where none followed. */
-  readonly replyBytes: number
-  /** What came after it and what it held, in our tokens; null where nothing was counted. */
-  readonly counted: {
-    /** Text alone, without media and thoughts. */
-    readonly addedTextTokens: number
-    /** Media and thoughts in the messages before it. */
-    readonly looseTokens: number
-  } | null
-}
-
-export type SentCount = CountedPrompt & {
-  /** The provider's tokens for one of ours: as far as is known, and at the least. */
-  readonly ratio: number
-  readonly ratioMin: number
-  /** Tools and schemas, in our tokens. */
-  readonly toolsTokens: number
-  /** The messages behind the system block as they were sent, in their order, in our tokens. */
-  readonly messageTokens: readonly number[]
-  /** What of it both have counted before; null where nothing. */
-  readonly anchor: Anchor | null
-}
 
 /** What the provider should count of a prompt of so many of our tokens, in its own. */
 export function expectedPromptTokens(
@@ -59,7 +23,8 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, prepar
   const stride = prepared.compacted?.stride ?? null
   return {
     prompt: promptName(chat, scope, stride, chat.messages.length),
-    beginnings: describeBeginnings(chat, measure.counted, promptBeginnings(chat, scope, stride)),
+    encoding: measure.counting.encoding,
+    beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, stride)),
     textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat, prepared),
     counted: measure.counted === null ? null : countOf(measure, measure.counted, prepared),
   }
@@ -106,27 +71,19 @@ function anchorFor({ counted }: Measure, { compacted }: Prepared): Anchor | null
 }
 
 function describeBeginnings(
-  chat: Chat,
   counted: Counted | null,
   points: ReturnType<typeof promptBeginnings>,
 ): readonly SentBeginning[] {
   const loose = looseSums(counted?.weights ?? [])
   const all = sumsOf(counted?.subject.sizes ?? [])
   const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
-  return points.map(({ point, prompt }) => {
-    const next = chat.messages[point]?.facts
-    return {
-      prompt,
-      replyBytes: next?.role === 'assistant' ? next.bytes : 0,
-      counted:
-        counted === null
-          ? null
-          : {
-              addedTextTokens: text(counted.weights.length) - text(point),
-              looseTokens: loose[point] ?? 0,
-            },
-    }
-  })
+  return points.map(({ point, prompt }) => ({
+    prompt,
+    counted:
+      counted === null
+        ? null
+        : { addedTextTokens: text(counted.weights.length) - text(point), looseTokens: loose[point] ?? 0 },
+  }))
 }
 
 /** At each index, what the media and thoughts before it weigh. */

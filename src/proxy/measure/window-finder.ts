@@ -1,19 +1,23 @@
+import type { Models } from '../../models/models.ts'
+import { resolveWindow, type ResolvedWindow, type ServerFigure } from '../../models/resolve-window.ts'
+import type { Windows } from '../../models/windows.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { budgetOf } from '../../pressure/pressure.ts'
 import { isListedAt } from '../../pressure/window-table.ts'
-import { resolveWindow, type ResolvedWindow } from '../../pressure/window.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
 import { isNamedInFull, type ChatRequest } from '../request/chat-request.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
-import type { UpstreamMemory } from '../memory/upstream-memory.ts'
 
 export type WindowFinderOptions = {
-  readonly memory: UpstreamMemory
+  readonly models: Models
+  readonly windows: Windows
   readonly serverWindows: ServerWindows
   /** The host of an upstream by its name; null for the default one. */
   readonly hostOf: (upstream: string | null) => string
-  readonly nowMs: () => number
+  /** Called when a refusal has shown that the window of a profile is too large for a model. */
+  readonly onOverruled: (profile: string, model: string, window: ResolvedWindow) => void
 }
 
 /**
@@ -23,28 +27,52 @@ export type WindowFinderOptions = {
 export function createWindowFinder(
   options: WindowFinderOptions,
 ): (request: ChatRequest, conversation: string) => Promise<ResolvedWindow> {
-  const { memory, serverWindows } = options
+  const { models, windows, serverWindows } = options
 
   return async function findWindow(request, conversation) {
     const { model, modelKey, profile } = request
     const host = options.hostOf(request.upstreamName)
-    const learnt = memory.windows.lookup(modelKey, conversation, options.nowMs())
-    const answeredBy = memory.answeredBy(modelKey)
+    const learnt = windows.learnt(modelKey)
+    const answeredBy = models.get(modelKey, 'name')
     const isAuto = profile.window.tokens === 'auto'
     const question = windowQuestion(request)
     if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
       serverWindows.lookup(question)
       await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
     }
-    const said = isAuto ? statedBy(serverWindows, question, answeredBy) : null
-    return resolveWindow({
+    const reserveTokens = reserveOf(request)
+    const window = resolveWindow({
       configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
       maxTokens: profile.window.max,
       learnt,
-      server: said === null ? null : bindingWindow(said, reserveOf(request)),
+      suggestedTokens: windows.suggestedTokens(modelKey, conversation),
+      answeredTokens: models.get(modelKey, 'answered') ?? 0,
+      server: isAuto
+        ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens)
+        : null,
       names: namesOf(request, answeredBy),
       host,
+      reserveTokens,
     })
+    if (window.overruledTokens !== null) options.onOverruled(profile.name, model, window)
+    return window
+  }
+
+  /** Notes what the server says, so that it is known since when. */
+  function serverFigure(
+    key: ModelKey,
+    said: ServerWindow | null,
+    reserveTokens: number,
+  ): ServerFigure | null {
+    if (said === null) {
+      models.forget(key, 'stated')
+      return null
+    }
+    const { tokens, kind } = bindingWindow(said, reserveTokens)
+    const { isLoaded } = said
+    models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded }, 'server')
+    const sinceMs = models.belief(key, 'stated')?.sinceMs ?? 0
+    return { tokens, kind, isLoaded, sinceMs }
   }
 }
 

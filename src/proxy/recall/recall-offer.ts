@@ -4,7 +4,8 @@ import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../failures.ts'
 import { whyUntouched } from '../prepare.ts'
-import type { UpstreamMemory } from '../memory/upstream-memory.ts'
+import { mayOfferRecall } from '../../models/recall-refusals.ts'
+import type { Models } from '../../models/models.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
@@ -41,9 +42,9 @@ export function createRecallOffers(): RecallOffers {
 /** The request with the tool that it offers, but where its upstream has refused that, or is sent nothing of Foldgate's. */
 export function withOffer(request: ChatRequest, parts: OfferParts): ChatRequest {
   const { profile, chat, modelKey, place } = request
-  const { memory } = parts
-  if (!profile.recall.enabled || whyUntouched(request, memory) !== null) return request
-  if (!memory.recall.mayOffer(modelKey, hasSchema(chat))) return request
+  const { models } = parts
+  if (!profile.recall.enabled || whyUntouched(request, models) !== null) return request
+  if (!mayOfferRecall(models, modelKey, hasSchema(chat))) return request
   const { scope } = place
   const recall = parts.failures.attempt('recall', null, () => parts.recallOffer({ profile, chat, scope }))
   return { ...request, recall }
@@ -51,7 +52,7 @@ export function withOffer(request: ChatRequest, parts: OfferParts): ChatRequest 
 
 export type OfferParts = {
   readonly recallOffer: RecallOffers
-  readonly memory: Pick<UpstreamMemory, 'placementOf' | 'recall'>
+  readonly models: Pick<Models, 'get'>
   readonly failures: Pick<Failures, 'attempt'>
 }
 

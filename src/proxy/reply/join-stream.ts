@@ -49,9 +49,9 @@ export function joinStream(
       try {
         yield* shownOf(outcome)
       } catch (error) {
-        const cut = standsCut ? stream.cut() : []
-        if (cut.length === 0) throw error
-        yield bytesOf(cut)
+        const cut = standsCut ? stream.cut() : null
+        if (cut === null) throw error
+        if (cut.length > 0) yield bytesOf(cut)
         return
       }
       if (isBeyondUs) return

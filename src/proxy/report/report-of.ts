@@ -125,6 +125,7 @@ function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): Req
       : expectedPromptTokens(measure, prepared) / rate.ratio / budgetTokens,
     windowTokens: window.tokens,
     windowSource: window.source,
+    overruledTokens: window.overruledTokens,
     budgetTokens,
     ratio: rate.ratio,
     repeatedTokens: repeatedTokens(request, measure),

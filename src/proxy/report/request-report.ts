@@ -85,6 +85,8 @@ export type RequestSize = {
   readonly sentPressure: number
   readonly windowTokens: number
   readonly windowSource: string
+  /** The window of the profile, where a refusal has shown that it is too large; null otherwise. */
+  readonly overruledTokens: number | null
   readonly budgetTokens: number
   /** The provider's tokens for one of ours, as far as is known. */
   readonly ratio: number

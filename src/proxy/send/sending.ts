@@ -2,6 +2,10 @@ import type { Upstreams } from '../../upstream/upstreams.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import { knownWindow, type Measure } from '../measure/measure.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
+import { windowQuestion } from '../measure/window-finder.ts'
+import { noteRecallRefused } from '../../models/recall-refusals.ts'
+import type { Windows } from '../../models/windows.ts'
+import type { ServerWindows } from '../../upstream/windows/server-windows.ts'
 import { withReplaced } from './outgoing-body.ts'
 import { measureRequest, rewriteRequest, whyUntouched, type Preparation, type Ready } from '../prepare.ts'
 import type { RequestBody } from '../request/read-body.ts'
@@ -27,14 +31,21 @@ export type Sending = {
   readonly measured: () => Measure | null
 }
 
+export type SendingParts = Preparation & {
+  readonly upstreams: Upstreams
+  readonly usageInStreams: UsageOptions['when']
+  readonly windows: Pick<Windows, 'refused'>
+  readonly serverWindows: Pick<ServerWindows, 'refresh'>
+}
+
 export function sendingOf(
   request: ChatRequest,
   body: RequestBody,
   ready: Ready,
-  parts: Preparation & { readonly upstreams: Upstreams; readonly usageInStreams: UsageOptions['when'] },
+  parts: SendingParts,
 ): Sending {
   const { chat, profile, exchange } = request
-  const { failures, memory, rewriter } = parts
+  const { failures, models, windows, rewriter } = parts
   const observes = profile.observe
   let counting: Promise<Measure> | null = null
   let latest = ready.measure
@@ -45,6 +56,11 @@ export function sendingOf(
     counting ??= measureRequest(request, parts, ready.remembered, true)
     latest = await counting
     return latest
+  }
+
+  /** Windows are learnt in the provider's tokens. */
+  function inProviderTokens(refused: Prepared, sentTokens: number): number {
+    return ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, refused, sentTokens)
   }
 
   const tighten: RecoverOptions['tighten'] = (refused, how) =>
@@ -74,13 +90,13 @@ export function sendingOf(
     usage: {
       when: observes ? 'never' : parts.usageInStreams,
       mayAsk: () =>
-        memory.usage.mayAsk(request.modelKey) &&
+        models.get(request.modelKey, 'usage') === null &&
         !refusesUsage(parts.upstreams.addressOf(request.upstreamName).origin),
-      onRefused: (how) => memory.usage.refused(request.modelKey, how),
+      onRefused: (how) => models.set(request.modelKey, 'usage', how, 'refusal'),
     },
 
     fit: async (prepared, budgetTokens) => {
-      if (profile.trigger === 'off' || whyUntouched(request, memory) !== null) return null
+      if (profile.trigger === 'off' || whyUntouched(request, models) !== null) return null
       const smaller = await tighten(prepared, {
         budgetTokens,
         keepRecent: profile.keep.recent_messages,
@@ -95,7 +111,7 @@ export function sendingOf(
         ? null
         : {
             offer: request.recall,
-            onRefused: () => memory.recall.refused(request.modelKey, hasSchema(chat)),
+            onRefused: () => noteRecallRefused(models, request.modelKey, hasSchema(chat)),
           },
 
     restore: {
@@ -115,7 +131,7 @@ export function sendingOf(
       asItCame: () => asItCame(request.received, ready.measure?.incomingTokens ?? chat.bytes.length),
       onWorked: (how, status) => {
         // A server's passing trouble also ends at the second try: only a refusal of the request itself teaches.
-        if (status !== 500) memory.rememberPlacement(request.modelKey, how)
+        if (status !== 500) models.set(request.modelKey, 'placement', how, 'refusal')
       },
     },
 
@@ -132,18 +148,15 @@ export function sendingOf(
       tighten,
       clamp: clamped,
       onRefused: (classification, refused, sentTokens) => {
-        memory.forgetOriginal(request.modelKey)
-        memory.windows.learnFrom(
-          request.modelKey,
-          {
-            classification,
-            conversation: ready.remembered.conversation,
-            // Windows are learnt in the provider's tokens.
-            sentTokens:
-              ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, refused, sentTokens),
-          },
-          parts.nowMs(),
-        )
+        // Where only original bytes worked, these were too long.
+        if (models.get(request.modelKey, 'placement') === 'original')
+          models.forget(request.modelKey, 'placement')
+        const expectedTokens = inProviderTokens(refused, sentTokens)
+        const outputTokens = chat.completion.outputLimit?.tokens ?? null
+        windows.refused(request.modelKey, { classification, expectedTokens, outputTokens })
+        const stated = models.get(request.modelKey, 'stated')
+        if (stated !== null && classification.window?.tokens !== stated.tokens)
+          parts.serverWindows.refresh(windowQuestion(request))
       },
     },
   }

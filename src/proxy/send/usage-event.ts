@@ -1,51 +1,83 @@
+import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
+import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import { createEventReader } from '../../overflow/event-reader.ts'
-import { parseJson } from '../../overflow/parse-json.ts'
-import { isJsonObject, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
 
-/** A usage event takes a few hundred bytes. What is longer goes on, so that nothing is kept for long. */
+/** An event of an answer takes a few hundred bytes. What is longer goes on, so that little is kept. */
 export const EVENT_BYTES_MAX = 64 * 1024
 
-/** The beginning of a choice: what nearly every event has near its own beginning, and a usage event has not. */
-export const namesChoice = /"choices"[ \t]{0,4}:[ \t]{0,4}\[[ \t]{0,4}[^\s\]]/
+/** An event of a stream that was asked for usage, for a client that did not ask. */
+export type ReadForUsage = Shown | Hidden
 
-/** The longest text that `namesChoice` matches. */
-export const NAMED_CHOICE_CHARS_MAX = 24
-
-/** What is left of a usage event. */
-type Remains = {
+export type Shown = {
+  readonly kind: 'shown'
+  /** As it came, or without a `usage` that is null. */
   readonly bytes: Buffer
-  /** It is an event still, with the blank line at its end; else at most comments. */
-  readonly isEvent: boolean
+  /** Indexes of the choices that end with it. */
+  readonly finishes: readonly number[]
+}
+
+/** An event that states usage and no more of the reply. */
+export type Hidden = {
+  readonly kind: 'usage'
+  /** The comments within it: they are no part of what it states. */
+  readonly comments: Buffer
+  /** What it says besides, keys with their values as they are spelt: `"timings":{"prompt_n":9}`. */
+  readonly entries: readonly string[]
 }
 
 /**
- * What is left of a usage event for a client that did not ask for one: its comments, and whatever else it says.
- * Null where this is no usage event: one whose `choices` are an empty list, or not there, and whose `usage` is an
- * object.
+ * Reads an event. One that states usage is hidden if it has no choices, or none but such as have `finished` before and
+ * say nothing new: OpenRouter repeats the last one. An error is for the client, whatever comes with it.
  */
-export function withoutUsage(event: Buffer): Remains | null {
-  const chunk = usageChunk(event)
-  if (chunk === null) return null
-  const lines = event.toString('latin1').match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? []
-  const rest = saysMore(chunk) ? restOf(chunk) : null
-  if (rest === null) {
-    const comments = lines.filter((line) => line.startsWith(':') && lineEnd.test(line))
-    return { bytes: Buffer.from(comments.join(''), 'latin1'), isEvent: false }
+export function readForUsage(event: Buffer, finished: ReadonlySet<number>): ReadForUsage {
+  const same: Shown = { kind: 'shown', bytes: event, finishes: [] }
+  if (!event.includes('"usage"') && !event.includes('"finish_reason"')) return same
+  const latin1 = event.toString('latin1')
+  if (!latin1.includes('"usage"') && !statesReason.test(latin1)) return same
+  const data = dataOf(event)
+  const chunk = data === null ? null : parseJsonText(data)
+  if (data === null || !isJsonObject(chunk) || (chunk['error'] ?? null) !== null) return same
+  const choices: unknown = chunk['choices'] ?? []
+  if (!Array.isArray(choices) || !choices.every(isJsonObject)) return same
+  if (choices.every((choice) => isRepeated(choice, finished))) {
+    const entries = entriesBesides(data, chunk)
+    const isHidden =
+      isJsonObject(chunk['usage']) ||
+      // With nothing in it, not even usage, it is a sign of life; behind the end it is one too many.
+      (chunk['usage'] === null && finished.size > 0 && entries.length === 0)
+    if (isHidden) return { kind: 'usage', comments: commentsIn(latin1), entries }
   }
-  const last = lines.findLastIndex((line) => isData.test(line))
-  const behind = lineEnd.exec(lines[last] ?? '')?.[0] ?? ''
-  const bytes = Buffer.concat([
-    Buffer.from(withoutData(lines.slice(0, last)), 'latin1'),
-    Buffer.from(`data: ${rest}${behind}`),
-    Buffer.from(withoutData(lines.slice(last + 1)), 'latin1'),
+  const bytes = chunk['usage'] === null ? withoutNull(event, latin1) : event
+  return { kind: 'shown', bytes, finishes: choices.filter(isEnd).map(indexOf) }
+}
+
+/**
+ * The event with these entries in its object, but for keys that it has. llama.cpp puts its timings, xAI its citations
+ * into a stream's last chunk: it is this one unless somebody asked for usage.
+ */
+export function withEntries({ bytes }: Shown, entries: readonly string[]): Buffer {
+  const chunk = parseJsonText(dataOf(bytes) ?? '')
+  const added = entries.filter((entry) => isJsonObject(chunk) && !Object.hasOwn(chunk, keyOf(entry)))
+  const lines = linesOf(bytes.toString('latin1'))
+  const at = lines.findLastIndex((line) => isData.test(line) && line.includes('}'))
+  const last = lines[at]
+  if (added.length === 0 || last === undefined) return bytes
+  const brace = last.lastIndexOf('}')
+  return Buffer.concat([
+    Buffer.from(lines.slice(0, at).join('') + last.slice(0, brace), 'latin1'),
+    Buffer.from(added.map((entry) => `,${entry}`).join('')),
+    Buffer.from(last.slice(brace) + lines.slice(at + 1).join(''), 'latin1'),
   ])
-  return { bytes, isEvent: true }
 }
 
 // --- internal ---
 
+const statesReason = /"finish_reason"[ \t]*:[ \t]*"/
 const lineEnd = /[\r\n]+$/
 const isData = /^(?:\u00ef\u00bb\u00bf)?data(?:[:\r\n]|$)/
+
+/** A `usage` that is null, with the comma that parts it from its neighbour. */
+const nullUsage = /,[ \t]*"usage"[ \t]*:[ \t]*null|"usage"[ \t]*:[ \t]*null[ \t]*,[ \t]*/
 
 /** What every chunk of some provider carries: with the usage gone, it says nothing. */
 const ordinaryKeys: ReadonlySet<string> = new Set([
@@ -63,22 +95,44 @@ const ordinaryKeys: ReadonlySet<string> = new Set([
   'x_groq',
 ])
 
-function usageChunk(event: Buffer): JsonObject | null {
-  if (event.length > EVENT_BYTES_MAX || !event.includes('"usage"')) return null
-  if (namesChoice.test(event.toString('latin1'))) return null
-  const reader = createEventReader({ eventCharactersMax: EVENT_BYTES_MAX })
+/** What a choice that has ended may state again. */
+const endKeys: ReadonlySet<string> = new Set([
+  'index',
+  'finish_reason',
+  'matched_stop',
+  'native_finish_reason',
+  'stop_reason',
+])
+const deltaKeys: ReadonlySet<string> = new Set(['role'])
+
+/** The data of an event; null where it has none, or is an error. */
+function dataOf(event: Buffer): string | null {
+  const reader = createEventReader({ eventCharactersMax: event.length })
   const [read] = [...reader.feed(event.toString('utf8')), ...reader.end()]
-  if (read === undefined || read.error !== '' || read.name === 'error') return null
-  const chunk = parseJson(read.data)
-  if (!isJsonObject(chunk) || !isJsonObject(chunk['usage'])) return null
-  const choices = chunk['choices'] ?? []
-  // An error is for the client, whatever comes with it.
-  const isUsage = Array.isArray(choices) && choices.length === 0 && (chunk['error'] ?? null) === null
-  return isUsage ? chunk : null
+  return read === undefined || read.error !== '' || read.name === 'error' ? null : read.data
 }
 
-function saysMore(chunk: JsonObject): boolean {
-  return Object.entries(chunk).some(([key, value]) => !ordinaryKeys.has(key) && !isEmpty(value))
+/** Whether a choice has ended before and says nothing now; its end may be stated again. */
+function isRepeated(choice: JsonObject, finished: ReadonlySet<number>): boolean {
+  const { delta = null, ...rest } = choice
+  return (
+    finished.has(indexOf(choice)) &&
+    (delta === null || (isJsonObject(delta) && saysNothing(delta, deltaKeys))) &&
+    saysNothing(rest, endKeys)
+  )
+}
+
+function saysNothing(object: JsonObject, keysKnown: ReadonlySet<string>): boolean {
+  return Object.entries(object).every(([key, value]) => keysKnown.has(key) || value === '' || isEmpty(value))
+}
+
+function isEnd(choice: JsonObject): boolean {
+  const reason = choice['finish_reason']
+  return typeof reason === 'string' && reason !== ''
+}
+
+function indexOf(choice: JsonObject): number {
+  return typeof choice['index'] === 'number' ? choice['index'] : 0
 }
 
 /** Null, or a list or an object without anything in it. */
@@ -86,19 +140,31 @@ function isEmpty(value: unknown): boolean {
   return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
-/**
- * Null where it is nested too deep to be written. llama.cpp puts its timings, xAI its citations into a stream's last chunk, and that is the usage chunk as soon as
- * somebody asked for one. So it is not dropped with the rest. Nor can it go on as it is: many clients read
- * `choices[0]` of every chunk, and end in an error where there is none. A choice that adds nothing suits both.
- */
-function restOf(chunk: JsonObject): string | null {
-  return stringifyJson({
-    ...chunk,
-    usage: undefined,
-    choices: [{ index: 0, delta: {}, finish_reason: null }],
-  })
+function entriesBesides(data: string, chunk: JsonObject): readonly string[] {
+  const entries = scanObject(data, skipWhitespace(data, 0))?.entries ?? []
+  return entries
+    .map(({ key, value }) => data.slice(key.start, value.end).replaceAll('\n', ' '))
+    .filter((entry) => !ordinaryKeys.has(keyOf(entry)) && !isEmpty(chunk[keyOf(entry)]))
 }
 
-function withoutData(lines: readonly string[]): string {
-  return lines.filter((line) => !isData.test(line)).join('')
+/** The key of an entry as it is spelt. */
+function keyOf(entry: string): string {
+  const [quoted = ''] = /^"(?:[^"\\]|\\.)*"/.exec(entry) ?? []
+  const key = parseJsonText(quoted)
+  return typeof key === 'string' ? key : ''
+}
+
+/** Where more than one thing in it is called `usage`, it is left as it is. */
+function withoutNull(event: Buffer, latin1: string): Buffer {
+  if (latin1.split('"usage"').length !== 2 || !nullUsage.test(latin1)) return event
+  return Buffer.from(latin1.replace(nullUsage, ''), 'latin1')
+}
+
+function commentsIn(latin1: string): Buffer {
+  const comments = linesOf(latin1).filter((line) => line.startsWith(':') && lineEnd.test(line))
+  return Buffer.from(comments.join(''), 'latin1')
+}
+
+function linesOf(latin1: string): readonly string[] {
+  return latin1.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? []
 }

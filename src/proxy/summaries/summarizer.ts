@@ -1,3 +1,4 @@
+import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import {
   foldAhead,
   mayNeedSummary,
@@ -73,6 +74,7 @@ export type Summarizer = {
 }
 
 export type SummarizerParts = SummaryOrderParts & {
+  readonly accepted: Pick<AcceptedCredentials, 'has'>
   readonly desk: Desk
   readonly ahead: AheadRecords
   readonly spent: SpentTokens
@@ -87,15 +89,14 @@ export const noFold: DueFold = { fold: null, reason: null, keys: [] }
 export const noOutlook: SummaryOutlook = { state: 'none', reason: null, begin: null }
 
 export function createSummarizer(parts: SummarizerParts): Summarizer {
-  const { desk, ahead, cache, memory } = parts
+  const { desk, ahead, cache, accepted } = parts
 
   function isLimited({ request }: Pick<SummaryRequest, 'request'>): boolean {
     return parts.rateLimits.isLimited(summaryModelKey(request))
   }
 
   function mayAsk(wanted: SummaryRequest): boolean {
-    const { upstream, credential } = wanted.request.modelKey
-    return memory.accepted.has(upstream, credential) && !isLimited(wanted)
+    return accepted.has(wanted.request.modelKey) && !isLimited(wanted)
   }
 
   async function planned(

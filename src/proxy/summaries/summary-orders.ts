@@ -4,7 +4,7 @@ import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { StandingSummary, Stride, SummaryRange } from '../../compaction/stride.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import { resolveWindow } from '../../pressure/window.ts'
+import { resolveWindow } from '../../models/resolve-window.ts'
 import { createAsk } from '../../summaries/summary-call.ts'
 import type { Desk } from '../../summaries/desk.ts'
 import type { ParameterMemory } from '../../summaries/parameter-memory.ts'
@@ -15,7 +15,8 @@ import type { ModelKey } from '../../upstream/model-key.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { drive } from '../drive.ts'
 import { knownWindow, type Counted, type Measure } from '../measure/measure.ts'
-import type { UpstreamMemory } from '../memory/upstream-memory.ts'
+import type { PromptCaches } from '../../models/prompt-caches.ts'
+import type { Windows } from '../../models/windows.ts'
 import { digest } from '../request/body-source.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -40,7 +41,8 @@ export type SummaryWish = {
 export type SummaryOrderParts = {
   readonly upstreams: Upstreams
   readonly desk: Pick<Desk, 'find'>
-  readonly memory: UpstreamMemory
+  readonly promptCaches: Pick<PromptCaches, 'isRead'>
+  readonly windows: Pick<Windows, 'learnt' | 'refused'>
   readonly parameters: ParameterMemory
   readonly rateLimits: RateLimits
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -82,7 +84,7 @@ export async function orderSummary(
     windowTokens: windowOf(wish, parts),
     spendableTokens: wish.spendableTokens,
     warm:
-      wish.sent === null || !parts.memory.promptCaches.isRead(request.modelKey)
+      wish.sent === null || !parts.promptCaches.isRead(request.modelKey)
         ? null
         : warmCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
@@ -97,7 +99,9 @@ export async function orderSummary(
   const written = await writeSummary(order, ask, parts.parameters, signal)
   if (written.learntWindowTokens !== null) {
     const window = { tokens: written.learntWindowTokens, kind: 'total' as const }
-    parts.memory.windows.learn(modelKey, window, parts.nowMs())
+    const classification = { class: 'overflow', window, promptTokens: null } as const
+    // What was refused is larger: the summary's writer has seen to that.
+    parts.windows.refused(modelKey, { classification, expectedTokens: window.tokens, outputTokens: null })
   }
   return written
 }
@@ -168,7 +172,10 @@ function windowOf({ request, measure }: SummaryWish, parts: SummaryOrderParts): 
   const { source, tokens: found } = resolveWindow({
     configuredTokens: tokens === 'auto' ? null : tokens,
     maxTokens: max,
-    learnt: parts.memory.windows.lookup(modelKey, '', parts.nowMs()),
+    learnt: parts.windows.learnt(modelKey),
+    suggestedTokens: null,
+    answeredTokens: 0,
+    reserveTokens: summary.max_tokens,
     server: null,
     names: [modelKey.model],
     host: new URL(parts.upstreams.addressOf(summary.upstream ?? request.upstreamName).origin).hostname,

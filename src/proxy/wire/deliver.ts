@@ -33,6 +33,11 @@ export type BodyTransform = {
   readonly feed: (piece: Buffer) => Buffer
   /** What is left to go on at the end of a whole body. What a body that breaks off leaves is dropped. */
   readonly end: () => Buffer
+  /**
+   * What is complete and waits for the piece that follows it. It goes on without where that does not come soon, or the
+   * body breaks off.
+   */
+  readonly overdue: () => Buffer
 }
 
 export type Delivery = {
@@ -56,6 +61,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     let settled = false
     const stallMs = options.stallMs ?? stallMsDefault
     let stallTimer: NodeJS.Timeout | null = null
+    let overdueTimer: NodeJS.Timeout | null = null
     let endsWithConnection = false
     let transform = options.transform ?? null
 
@@ -63,6 +69,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       if (settled) return
       settled = true
       if (stallTimer !== null) clearTimeout(stallTimer)
+      if (overdueTimer !== null) clearTimeout(overdueTimer)
       outgoing.off('drain', flow)
       outgoing.off('close', leave)
       resolve({ outcome, bytes, error })
@@ -75,6 +82,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     function breakOff(error: unknown): void {
       if (settled) return
       const gone = exchange.signal.aborted
+      giveOverdue()
       // What was written in this very tick is on its way by then.
       process.nextTick(() => cutOff(outgoing, endsWithConnection))
       settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
@@ -87,12 +95,19 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
         return piece
       }
     }
-    function remainder(): Buffer {
+    function left(of: 'end' | 'overdue'): Buffer {
       try {
-        return transform?.end() ?? nothing
+        return transform?.[of]() ?? nothing
       } catch {
         return nothing
       }
+    }
+    function giveOverdue(): void {
+      if (!outgoing.destroyed) give(left('overdue'))
+    }
+    function waitForNext(): void {
+      if (transform === null) return
+      overdueTimer = overdueTimer?.refresh() ?? setTimeout(giveOverdue, OVERDUE_MS)
     }
     function give(piece: Buffer): boolean {
       bytes += piece.length
@@ -102,6 +117,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     function write(piece: Buffer): void {
       if (settled || piece.length === 0) return
       const goesOn = give(changed(piece))
+      waitForNext()
       observe(options.tap, piece)
       if (goesOn) return
       body.pause()
@@ -114,7 +130,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     }
     function finish(): void {
       if (settled) return
-      give(remainder())
+      give(left('end'))
       outgoing.end(() => settle('finished', null))
     }
 
@@ -149,6 +165,9 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
 
 /** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
 const stallMsDefault = 300_000
+
+/** How long what is complete may wait for the next piece, in milliseconds: that usually comes in the same breath. */
+const OVERDUE_MS = 250
 
 const nothing = Buffer.alloc(0)
 

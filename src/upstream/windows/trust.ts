@@ -4,8 +4,8 @@ import type { Basis } from './figure.ts'
  * What decides how far a statement goes, in one place. Three things speak:
  *
  * The figure's basis (figure.ts)   goes before     asked again after   is the size in force
- *   loaded                         all others      10 minutes          yes
- *   to-be-loaded                   a catalogue     10 minutes          once the model has answered
+ *   loaded                         all others      1 minute            yes
+ *   to-be-loaded                   a catalogue     1 minute            once the model has answered
  *   to-be-loaded, isAssumed        a catalogue     10 seconds          it may well not be
  *   catalogue                      nothing         1 hour              no: another deployment may answer
  *   nothing was stated             nothing         1 minute
@@ -27,9 +27,9 @@ export const rankOf = { loaded: 0, 'to-be-loaded': 1, catalogue: 2 } as const sa
 
 /** For how long a figure is not asked again, in milliseconds. */
 export const FRESH_MS = {
-  /** Changes when somebody starts the server anew. */
-  loaded: 600_000,
-  'to-be-loaded': 600_000,
+  /** Changes when somebody starts the server anew, which nobody tells us. */
+  loaded: 60_000,
+  'to-be-loaded': 60_000,
   /** Changes when a provider changes its mind. */
   catalogue: 3_600_000,
 } as const satisfies Record<Basis, number>

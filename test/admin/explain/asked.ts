@@ -1,7 +1,8 @@
 import type { Explanation } from '../../../src/admin/explain/explanation.ts'
 import { createExplain, type ExplainOptions, type ExplainParts } from '../../../src/admin/explain/explain.ts'
 import { profileSchema } from '../../../src/profiles/schema.ts'
-import { resolveWindow } from '../../../src/pressure/window.ts'
+import { resolveWindow } from '../../../src/models/resolve-window.ts'
+import { unknownWindow } from '../../support/models.ts'
 import { prose, round, rounds, system, user } from '../../compaction/sending.ts'
 
 export type AskedWith = Partial<ExplainOptions> & {
@@ -21,8 +22,7 @@ export async function asked(body: object | string | Buffer, options: AskedWith =
     findWindow: async (profile, model) => {
       const { tokens } = profile.window
       const configuredTokens = tokens === 'auto' ? null : tokens
-      const sources = { configuredTokens, maxTokens: null, learnt: null, server: null, host: null }
-      return resolveWindow({ ...sources, names: [model] })
+      return resolveWindow({ ...unknownWindow, configuredTokens, names: [model] })
     },
     usageInStreams: options.usageInStreams ?? 'rewritten',
   })

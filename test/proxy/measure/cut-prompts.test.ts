@@ -3,6 +3,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 import {
   cutWarnings,
   newestWithin,
+  ollama,
   reporting,
   textsIn,
   words,
@@ -33,7 +34,8 @@ async function chatThrough(stand: Stand, turns: readonly Turn[]): Promise<readon
 const evenTurns = (count: number, size: number): readonly Turn[] =>
   Array.from({ length: count }, (_, index) => ({ user: words(size, index) }))
 
-const large = { window: { tokens: 32_768 } }
+/** It exposes nothing but its `/v1`, so that it cannot be asked; and each prompt is counted. */
+const counted = { every: { turns: 1000, tool_calls: 0 } }
 
 /** What stands in a request beyond the one before it and the reply to that one. */
 function uncached(block: number) {
@@ -58,78 +60,71 @@ const statesLoaded: Script = (received, outgoing, incoming) => {
   return answer(received, outgoing, incoming)
 }
 
-describe('a server that cuts prompts without a word is noticed', () => {
-  const windowTokens = 4096
-  /** The first request, counted from 1, of which more than a trace was cut, and the first under another window. */
-  async function noticed(
-    count: (texts: readonly string[]) => number,
-    turns: readonly Turn[],
-    profile: object,
-  ): Promise<{ cutAt: number; noticedAt: number; window: string }> {
-    let cutAt = 0
-    let requests = 0
-    const script = reporting((texts) => {
-      requests += 1
-      if (cutAt === 0 && wordsOf(texts) > windowTokens * 1.03) cutAt = requests
-      return count(texts)
-    })
-    await using stand = await standWith(script, { profile })
-    const windows = await chatThrough(stand, turns)
-    const noticedAt = windows.findIndex((window) => window.endsWith('learnt')) + 1
-    expect(cutWarnings(stand)).toHaveLength(1)
-    return { cutAt, noticedAt, window: windows.at(-1) ?? '' }
-  }
+/** How many prompts came out cut, and the window in the end. */
+async function cutBy(
+  windowTokens: number,
+  count: (texts: readonly string[]) => number,
+  turns: readonly Turn[],
+): Promise<{ cuts: number; window: number }> {
+  let cuts = 0
+  const script = ollama((texts) => {
+    if (wordsOf(texts) > windowTokens * 1.03) cuts += 1
+    return count(texts)
+  })
+  await using stand = await standWith(script, { profile: counted })
+  const windows = await chatThrough(stand, turns)
+  expect(cutWarnings(stand)).toHaveLength(1)
+  expect(windows.at(-1)).toMatch(/;source=learnt$/)
+  return { cuts, window: Number.parseInt(windows.at(-1) ?? '', 10) }
+}
 
+const toSize = (windowTokens: number) => (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens)
+
+describe('an Ollama that cuts prompts, and cannot be asked for its window, is noticed', () => {
   test.each([
-    ['keeps the newest', newestWithin(windowTokens)],
-    ['cuts to its size', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens)],
-    ['cuts to one less', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens - 1)],
-  ])('within two requests, where each adds a little: %s', async (_how, count) => {
-    // Neither of these requests had to be counted, so nothing was known of the one before: 26 of them were cut.
-    const { cutAt, noticedAt, window } = await noticed(count, evenTurns(30, 220), large)
-    expect(cutAt).toBeGreaterThan(10)
-    expect(noticedAt - cutAt).toBeLessThanOrEqual(2)
-    expect(window).toBe('4096;source=learnt')
+    ['keeps the newest of many small ones', 4096, newestWithin(4096), evenTurns(30, 220)],
+    ['cuts to its size', 4096, toSize(4096), evenTurns(30, 220)],
+    ['has a window of an odd size', 6000, newestWithin(6000), evenTurns(40, 310)],
+    ['keeps the newest of a few large ones', 4096, newestWithin(4096), evenTurns(12, 1500)],
+    [
+      'gets a first message that is far too large',
+      4096,
+      newestWithin(4096),
+      [{ user: words(12_000) }, ...evenTurns(30, 200)],
+    ],
+    [
+      'drops the first message and little else',
+      8192,
+      newestWithin(8192),
+      [{ user: words(7900) }, ...evenTurns(40, 150)],
+    ],
+  ])('within three cut prompts, if it %s', async (_how, windowTokens, count, turns) => {
+    const { cuts, window } = await cutBy(windowTokens, count, turns)
+    expect(cuts).toBeLessThanOrEqual(3)
+    expect(window).toBeLessThanOrEqual(windowTokens)
+    expect(window).toBeGreaterThanOrEqual(windowTokens * 0.85)
   })
 
-  test('within two requests, where each adds much', async () => {
-    const { cutAt, noticedAt } = await noticed(newestWithin(windowTokens), evenTurns(8, 1700), large)
-    expect(noticedAt - cutAt).toBeLessThanOrEqual(2)
+  test('but the operator’s window stays what it is, and the warning says which setting helps', async () => {
+    const profile = { ...counted, window: { tokens: 32_768 } }
+    await using stand = await standWith(ollama(newestWithin(4096)), { profile })
+    const windows = await chatThrough(stand, evenTurns(30, 220))
+    expect(new Set(windows)).toEqual(new Set(['32768;source=config']))
+    expect(cutWarnings(stand).join()).toContain('set window.tokens')
+    expect(stand.upstream.questions).toEqual([])
   })
+})
 
-  test.each([
-    ['keeps the newest', newestWithin(windowTokens)],
-    ['cuts to its size', (texts: readonly string[]) => Math.min(wordsOf(texts), windowTokens)],
-  ])('within two requests, where the first is far too large: %s', async (_how, count) => {
-    const turns = [{ user: words(12_000) }, ...evenTurns(5, 200)]
-    const { noticedAt } = await noticed(count, turns, large)
-    expect(noticedAt).toBeLessThanOrEqual(3)
-  })
-
-  test('within a few requests, where all but a few words went with the first message', async () => {
-    // What was left was far below any window, and looked like a report of what had been added alone. It was never noticed.
-    const messages: TestMessage[] = [
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: words(12_000) },
-      { role: 'assistant', content: 'Understood.' },
-    ]
-    await using stand = await standWith(reporting(newestWithin(windowTokens)), { profile: large })
-    const windows: (string | null)[] = []
-    for (let turn = 0; turn < 5; turn += 1) {
-      messages.push({ role: 'user', content: words(150, turn) })
-      const reply = await postChat(stand.url, chatOf(messages))
-      windows.push(reply.header('x-foldgate-window'))
-      messages.push({ role: 'assistant', content: 'Understood.' })
-    }
-    expect(windows.findIndex((window) => window?.endsWith('learnt'))).toBeGreaterThan(0)
-  })
-
-  test('at once, where the first message went and each of the others is next to nothing', async () => {
-    const turns = [{ user: words(3900) }, ...evenTurns(16, 50)]
-    const { noticedAt } = await noticed(newestWithin(windowTokens), turns, large)
-    // The fifth request is the first that is cut.
-    expect(noticedAt).toBe(6)
-  })
+test('a server of which nothing says that it cuts gets a warning at most, and keeps its window', async () => {
+  // Nothing tells its reports from those of a server that counts in a way of its own.
+  await using stand = await standWith(reporting(newestWithin(4096)), { profile: counted })
+  const windows = await chatThrough(stand, evenTurns(30, 220))
+  expect(new Set(windows)).toEqual(new Set(['128000;source=default']))
+  expect(cutWarnings(stand)).toEqual([])
+  const capped = reporting((texts) => Math.min(wordsOf(texts), 4096))
+  await using other = await standWith(capped, { profile: counted })
+  expect(new Set(await chatThrough(other, evenTurns(30, 220)))).toEqual(new Set(['128000;source=default']))
+  expect(cutWarnings(other, 'suspected')).toHaveLength(1)
 })
 
 describe('what is no cut is not taken for one', () => {
@@ -179,7 +174,7 @@ describe('what is no cut is not taken for one', () => {
     expect(new Set(windows)).toEqual(new Set(['60000;source=server']))
   })
 
-  test('anything, where a refusal has stated the window', async () => {
+  test('nor is a refusal that states a window twenty times the prompt', async () => {
     const refused = json(
       {
         error: {
@@ -192,6 +187,6 @@ describe('what is no cut is not taken for one', () => {
     const odd = reporting((texts) => Math.round(wordsOf(texts) * 0.3))
     await using stand = await standWith([refused, odd])
     const windows = await chatThrough(stand, [{ user: words(3000) }, ...evenTurns(10, 1000)])
-    expect(new Set(windows.slice(1))).toEqual(new Set(['65536;source=learnt']))
+    expect(new Set(windows.slice(1))).toEqual(new Set(['128000;source=default']))
   })
 })

@@ -57,7 +57,8 @@ function ollama(windowTokens: number): { script: Script; kept: () => readonly nu
     }
     kept.push(count === rest.length ? 1 : count / rest.length)
     const prompt = Math.min(tokens, windowTokens)
-    return completion('fine', { prompt_tokens: prompt })(request, outgoing, incoming)
+    const itself = { system_fingerprint: 'fp_ollama' }
+    return completion('fine', { prompt_tokens: prompt }, 'fake-model', itself)(request, outgoing, incoming)
   }
   return { script, kept: () => kept }
 }
@@ -121,6 +122,115 @@ describe('the window of a model that no table lists is its server’s to say', (
     const paid = await postChat(stand.url, small, { authorization: 'Bearer paid' })
     expect(free.header('x-foldgate-window')).toBe('8192;source=server')
     expect(paid.header('x-foldgate-window')).toBe('65536;source=server')
+  })
+})
+
+describe('what a server states is asked again', () => {
+  /** Has this window, says so, and refuses what exceeds it. */
+  function restartable(windowTokens: number) {
+    const state = { windowTokens }
+    const script: Script = (request, outgoing, incoming) => {
+      const tokens = Math.round(request.body.length / 4)
+      const isTooLong = tokens > state.windowTokens
+      const answer = isTooLong
+        ? overflow(state.windowTokens, tokens)
+        : completion('fine', { prompt_tokens: tokens })
+      return answer(request, outgoing, incoming)
+    }
+    const onQuestion: Script = (request, outgoing, incoming) =>
+      vllm({ 'test-model': state.windowTokens })(request, outgoing, incoming)
+    return { state, script, onQuestion }
+  }
+
+  const run = chatOf(longRun(26, 2))
+  const windowsOf = async (stand: { readonly url: string }, requests: number): Promise<readonly string[]> => {
+    const windows: string[] = []
+    for (let request = 0; request < requests; request += 1)
+      windows.push((await postChat(stand.url, small)).header('x-foldgate-window') ?? '')
+    return windows
+  }
+
+  // A server that was started anew with 30,000 instead of 12,000 was folded at 12,000 ten minutes later.
+  test('after a minute: one that was started anew with more is filled again', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(12_000)
+    await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
+    expect((await postChat(stand.url, run)).header('x-foldgate-window')).toBe('12000;source=server')
+    state.windowTokens = 30_000
+    nowMs += 61_000
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+    // Whatever lies behind a new conversation's beginning was never folded.
+    const other = chatOf(longRun(26, 9))
+    const reply = await postChat(stand.url, other)
+    expect(reply.action).toBe('relayed')
+    expect(stand.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(other))
+  })
+
+  test('when a refusal contradicts it, whose own numbers hold until then', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(30_000)
+    await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
+    expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    state.windowTokens = 8192
+    const reply = await postChat(stand.url, run)
+    expect(reply.action).toBe('recovered')
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['8192;source=server'])
+    })
+    // Started anew with more once again, it is not held to that refusal for an hour.
+    state.windowTokens = 30_000
+    nowMs += 61_000
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+  })
+
+  test('when a prompt beyond it was answered', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(6000)
+    const profile = { trigger: 'off' }
+    await using stand = await standWith(script, { onQuestion, profile, nowMs: () => nowMs })
+    expect(await windowsOf(stand, 1)).toEqual(['6000;source=server'])
+    state.windowTokens = 30_000
+    nowMs += 10_000
+    await postChat(stand.url, run)
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+  })
+})
+
+describe('the operator’s window', () => {
+  test('is overruled by what a refusal says of itself, which header and log tell', async () => {
+    const profile = { window: { tokens: 32_000 } }
+    await using stand = await standWith(windowed, { profile })
+    expect((await postChat(stand.url, chatOf(longRun(20, 2)))).action).toBe('recovered')
+    const later = await postChat(stand.url, small)
+    expect(later.header('x-foldgate-window')).toBe('8192;source=learnt;setting=32000')
+    const told = stand.foldgate.log.filter((line) => line.includes('set window.tokens to that'))
+    expect(told).toHaveLength(1)
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+      profile: 'default',
+      stated_tokens: 8192,
+      window_tokens: 32_000,
+    })
+  })
+
+  test('is lowered by nothing that is only inferred: each refusal without numbers costs a request, and no conversation', async () => {
+    const unstated: Script = (request, outgoing, incoming) => {
+      const isTooLong = request.body.length / 4 > 8192
+      const refusal = { error: { message: 'Prompt exceeds max length', code: '1261' } }
+      return (isTooLong ? json(refusal, 400) : completion('fine'))(request, outgoing, incoming)
+    }
+    await using stand = await standWith(unstated, { profile: { window: { tokens: 32_000 } } })
+    for (const seed of [2, 3, 4]) {
+      const reply = await postChat(stand.url, chatOf(longRun(20, seed)))
+      expect(reply.action).toBe('recovered')
+      expect(reply.header('x-foldgate-window')).toBe('32000;source=config')
+    }
+    expect((await postChat(stand.url, small)).header('x-foldgate-window')).toBe('32000;source=config')
   })
 })
 

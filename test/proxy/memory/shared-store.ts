@@ -47,5 +47,5 @@ export function sharedStore(): SharedStore {
 }
 
 export function isLearnt(key: string): boolean {
-  return key.startsWith('learnt:')
+  return key.startsWith('model:')
 }

@@ -177,21 +177,40 @@ describe.each([
   })
 })
 
-const breaking: Script = (_request, outgoing) => {
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-  outgoing.write(
-    'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n',
-  )
-  setTimeout(() => outgoing.destroy(), 20)
+const half = 'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n'
+const ended = 'data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+
+function breakingAfter(text: string): Script {
+  return (_request, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.write(text)
+    setTimeout(() => outgoing.destroy(), 20)
+  }
 }
 
 // Half of a continuation had flowed when the upstream broke off: a client that had a cut reply was left with none.
 test('a stream whose continuation breaks off stands as one that was cut', async () => {
-  const cut = model((asked) => (asked.messages.length > 1 ? breaking : { text: 'Half', reason: 'length' }))
+  const cut = model((asked) =>
+    asked.messages.length > 1 ? breakingAfter(half) : { text: 'Half', reason: 'length' },
+  )
   await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
   const reply = await postChat(at.url, chatOf(hello, streamed))
   expect(readAsClient([reply.text])).toMatchObject({ text: 'Half a lo', reasons: ['length'], done: 1 })
   expect(readAsClient([reply.text]).ids.size).toBe(1)
+})
+
+// It had said that it was over, and was then told to have been cut: two ends, and the second one wrong.
+test.each([
+  ['its end', half + ended],
+  ['its last word', `${half}${ended}data: [DONE]\n\n`],
+])('one that breaks off behind %s is whole', async (_, text) => {
+  const cut = model((asked) =>
+    asked.messages.length > 1 ? breakingAfter(text) : { text: 'Half', reason: 'length' },
+  )
+  await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
+  const reply = await postChat(at.url, chatOf(hello, streamed))
+  expect(readAsClient([reply.text])).toMatchObject({ text: 'Half a lo', reasons: ['stop'], done: 1 })
+  expect(reply.text.endsWith('data: [DONE]\n\n')).toBe(true)
 })
 
 test('usage that nobody asked for is asked for in none of the answers, and hidden in none', async () => {

@@ -11,6 +11,7 @@ import {
   stream,
   type Script,
 } from '../../support/fake-upstream.ts'
+import { unmeasurable } from '../../support/unmeasurable.ts'
 import { eventually } from '../../support/eventually.ts'
 import { chatOf, postChat } from '../post-chat.ts'
 import { openRaw } from '../raw-client.ts'
@@ -31,12 +32,6 @@ const refusingOnce = (message: string): readonly Script[] => [
   json({ error: { message, type: 'invalid_request_error' } }, 400),
   completion('fine'),
 ]
-
-/** A clock that fails whoever measures, and nobody else. */
-function noClockForWindows(): number {
-  if (new Error('where').stack?.includes('window-finder') === true) throw new Error('no clock')
-  return Date.now()
-}
 
 /** Takes the request and closes the connection. */
 const cut: Script = (_, outgoing) => void outgoing.socket?.destroy()
@@ -233,8 +228,7 @@ describe.concurrent('each request is a row, a count and headers that say the sam
 
   test('failed-open: what could not be measured has a row without a size', async () => {
     await using at = await reportStand(completion('fine'), {
-      nowMs: noClockForWindows,
-      profile: window,
+      profiles: unmeasurable(window, 'no encoding'),
     })
     const reply = await postChat(at.url, long)
     expect(reply.action).toBe('failed-open;reason=measure')

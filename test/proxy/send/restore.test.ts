@@ -6,6 +6,7 @@ import type { Store } from '../../../src/stores/store.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, fakeUpstream, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
+import { unmeasurable } from '../../support/unmeasurable.ts'
 import { chatOf, postChat, rawMessages } from '../post-chat.ts'
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
@@ -48,10 +49,6 @@ const cut: Script = (_received, outgoing) => {
 }
 
 const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'))
-
-const noClock = () => {
-  throw new Error('PLANTED-SECRET')
-}
 
 describe('a rewritten request that is refused for the order of its messages', () => {
   test('is sent once more with user messages joined, and later requests are placed so at once', async () => {
@@ -328,7 +325,10 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
 
   test('a request that cannot be measured is sent as it came, and what it was is logged without content', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
-    const foldgate = await startFoldgate({ upstream: upstream.url, profile: smallWindow, nowMs: noClock })
+    const foldgate = await startFoldgate({
+      upstream: upstream.url,
+      profiles: unmeasurable(smallWindow, 'PLANTED-SECRET'),
+    })
     const reply = await postChat(foldgate.url, request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('failed-open;reason=measure')

@@ -14,12 +14,16 @@ const usageEvent =
   'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}\n\n'
 const shownEvents = [
   ': wait\n\n',
-  'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hé"}}],"usage":null}\n\n',
-  'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}\n\n',
+  'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hé"}}]}\n\n',
+  'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
   'data: [DONE]\n\n',
 ] as const
 const shown = shownEvents.join('')
-const withUsage = [...shownEvents.slice(0, 3), usageEvent, ...shownEvents.slice(3)]
+const withUsage = [
+  ...shownEvents.slice(0, 3).map((event) => event.replace(/}\n\n$/, ',"usage":null}\n\n')),
+  usageEvent,
+  ...shownEvents.slice(3),
+]
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.
@@ -171,6 +175,10 @@ describe('a streamed request that is rewritten', () => {
   })
 })
 
+function chunkOf(text: string, reason: string): string {
+  return `data: {"id":"x","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":${reason}}],"usage":null}\n\n`
+}
+
 describe('where usage is asked for', () => {
   const plain = { ...request, stream: false }
   test.each<[string, string, object, boolean]>([
@@ -224,11 +232,11 @@ describe('where usage is asked for', () => {
   })
 
   // llama.cpp's server puts its timings into a stream's last chunk: the one that ends it, or the one with the usage. Foldgate
-  // asked on and on, and hid them with what it had asked for.
+  // asked on and on, and hid them with what it had asked for. Then they came behind the end of the reply.
   test('not of llama.cpp, whose timings state it unasked; and where it was asked, the client sees the timings', async () => {
     const timings = '"timings":{"cache_n":4,"prompt_n":5,"predicted_n":2,"predicted_per_second":52.9}'
     const [wait, content, stop, done] = shownEvents
-    const timedStop = stop.replace('"usage":null', timings)
+    const timedStop = stop.replace(/}\n\n$/, `,${timings}}\n\n`)
     const timedUsage = usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`)
     const llamaServer: Script = (received, outgoing, incoming) => {
       const isAsked = asksUsage(received.body.toString())
@@ -237,12 +245,33 @@ describe('where usage is asked for', () => {
     }
     await using at = await stand(llamaServer)
     const asked = await postChat(at.url, request)
-    expect(asked.text).toContain(timings)
-    expect(asked.text).not.toMatch(/"usage":\{|"choices":\[\]/)
+    expect(asked.text).toBe([wait, content, timedStop, done].join(''))
     await postChat(at.url, short)
     const unasked = await postChat(at.url, request)
     expect(unasked.text).toBe([wait, content, timedStop, done].join(''))
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+  })
+
+  test('and of a reply that took two answers nothing comes behind its end either', async () => {
+    const [, , , done] = shownEvents
+    const timings = '"timings":{"prompt_n":5}'
+    const answerOf = (text: string, reason: string) =>
+      events([
+        chunkOf(text, 'null'),
+        chunkOf('', reason),
+        usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`),
+        done,
+      ])
+    await using at = await stand([answerOf('One', '"length"'), answerOf(' two', '"stop"')], {
+      inStreams: 'always',
+      profile: { continuation: { max: 1 } },
+    })
+    const reply = await postChat(at.url, short)
+    expect(at.bodies().map(asksUsage)).toEqual([true, true])
+    expect(reply.text).not.toContain('usage')
+    const [ended, last] = reply.text.split(/(?<=\n\n)/).slice(-2)
+    expect(ended).toMatch(/"finish_reason":"stop".*"timings":\{"prompt_n":5\}/)
+    expect(last).toBe(done)
   })
 
   test('but where it was stated because the client had asked', async () => {

@@ -60,7 +60,19 @@ function withoutBrackets(): BodyTransform {
       return Buffer.from(text.slice(0, open))
     },
     end: () => Buffer.from(rest),
+    overdue: () => Buffer.alloc(0),
   }
+}
+
+/** Gives each piece only once the next one is there. */
+function onePieceLate(): BodyTransform {
+  let waiting = Buffer.alloc(0)
+  const swap = (next: Buffer): Buffer => {
+    const before = waiting
+    waiting = Buffer.from(next)
+    return before
+  }
+  return { feed: swap, end: () => swap(Buffer.alloc(0)), overdue: () => swap(Buffer.alloc(0)) }
 }
 
 const story = ['data: a\n\n', 'data: enough\n\n', 'data: b\n\n', 'data: c\n\n']
@@ -183,6 +195,30 @@ describe('a body that is changed on its way', () => {
     expect(all.endsWith('0\r\n\r\n')).toBe(false)
   })
 
+  test('what waits in it for the next piece goes on without where that does not come', async () => {
+    await using upstream = await fakeUpstream(events(['one', ' enough'], 'never'))
+    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    expect(await readUntil(socket, ' enough')).toContain('one')
+    socket.destroy()
+  })
+
+  test('and where the body breaks off', async () => {
+    await using upstream = await fakeUpstream(events(['one', ' enough'], 'cut'))
+    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    const all = await readUntil(socket, ' enough')
+    await eventually(() => expect(socket.closed).toBe(true))
+    expect(all.endsWith('0\r\n\r\n')).toBe(false)
+    expect(holder.deliveries[0]?.outcome).toBe('broken-off')
+  })
+
   test('a large one waits for a slow reader', async () => {
     const large = `${'x'.repeat(20_000_000)}[hidden]`
     await using upstream = await fakeUpstream(bytes(large))
@@ -201,6 +237,7 @@ describe('a body that is changed on its way', () => {
         return Buffer.from('changed ')
       },
       end: () => Buffer.from('and never this'),
+      overdue: () => Buffer.from('nor this'),
     }
     await using upstream = await fakeUpstream(events(['one ', 'enough ', 'two']))
     await using holder = await startHolder(upstream.url, {}, { transform: failing })

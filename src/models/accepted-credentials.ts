@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache'
+import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { ModelKey } from '../upstream/model-key.ts'
+import type { Models } from './models.ts'
+
+/**
+ * Which credentials an upstream has accepted of late, whichever model was asked for. Kept with each model that one was used
+ * for, so that one look-up in the store finds all that a request needs.
+ */
+export type AcceptedCredentials = {
+  readonly has: (key: ModelKey) => boolean
+  /** A request with this credential was answered. */
+  readonly note: (key: ModelKey) => void
+}
+
+/** By the mark of the held key that was accepted with it: the next one has to be accepted itself. */
+export function createAcceptedCredentials(
+  models: Pick<Models, 'get' | 'set'>,
+  heldKeyMark: HeldKeyMark,
+): AcceptedCredentials {
+  /** The model that each credential was seen with last. */
+  const lastKeys = new LRUCache<string, ModelKey>({ max: CREDENTIALS_MAX })
+  return {
+    has: (key) => {
+      const last = lastKeys.get(nameOf(key))
+      const mark = heldKeyMark(key.upstream)
+      return [key, last].some((each) => each !== undefined && models.get(each, 'accepted') === mark)
+    },
+    note: (key) => {
+      lastKeys.set(nameOf(key), key)
+      models.set(key, 'accepted', heldKeyMark(key.upstream), 'answer')
+    },
+  }
+}
+
+// --- internal ---
+
+const CREDENTIALS_MAX = 4_096
+
+function nameOf({ upstream, credential }: ModelKey): string {
+  return `${upstream} ${credential}`
+}

@@ -1,0 +1,105 @@
+import type { StatedWindow, WindowKind } from '../overflow/classification.ts'
+import { budgetOf } from '../pressure/pressure.ts'
+import { tableWindow } from '../pressure/window-table.ts'
+import type { Held } from './models.ts'
+
+/** A model's window and where the figure comes from; the names stand in `x-foldgate-window`. */
+export type ResolvedWindow = {
+  readonly tokens: number
+  readonly kind: WindowKind
+  readonly source: 'config' | 'learnt' | 'server' | 'table' | 'default'
+  /** The operator's figure where a refusal has shown that it is too large; null otherwise. */
+  readonly overruledTokens: number | null
+}
+
+export type WindowSources = {
+  /** The operator's figure; null for `auto`. */
+  readonly configuredTokens: number | null
+  /** The operator's ceiling over whatever is found. */
+  readonly maxTokens: number | null
+  /** What refusals and cut prompts taught, under `from`; null where nothing did. */
+  readonly learnt: Held<StatedWindow> | null
+  /** What only this conversation's refusals without numbers suggest; null where nothing does. */
+  readonly suggestedTokens: number | null
+  /** The largest prompt that this model answered of late; 0 where none was. */
+  readonly answeredTokens: number
+  /** What the server says; null where it says nothing. */
+  readonly server: ServerFigure | null
+  /** What the model goes by, the likeliest name first: the request's, and the one that its answers state. */
+  readonly names: readonly string[]
+  /** The upstream's host, whose own figures are the table's best; null where it is not known. */
+  readonly host: string | null
+  /** What the request keeps free for the reply, in tokens: of two windows the one that leaves the prompt less binds. */
+  readonly reserveTokens: number
+}
+
+export type ServerFigure = StatedWindow & {
+  /** Whether it runs the model with it now; else it is what a catalogue says. */
+  readonly isLoaded: boolean
+  /** Since when it says so, in the clock's milliseconds. */
+  readonly sinceMs: number
+}
+
+/**
+ * The window of a model, by rank. What a refusal said of itself with numbers is a fact, and a ceiling over everything. Below
+ * that: the operator's figure, what the server has loaded, what a catalogue or the built-in table says, an assumption. What is
+ * only inferred counts against an assumption or a catalogue alone, and never below a prompt that was answered.
+ */
+export function resolveWindow(sources: WindowSources): ResolvedWindow {
+  const window = uncapped(sources)
+  const { maxTokens } = sources
+  if (maxTokens === null || window.tokens <= maxTokens) return window
+  return { ...window, tokens: maxTokens }
+}
+
+// --- internal ---
+
+/** Taken where nothing is known of a model: what most of those in use in November 2026 have at least. */
+const defaultWindowTokens = 128_000
+
+function uncapped(sources: WindowSources): ResolvedWindow {
+  const { learnt, reserveTokens } = sources
+  const believed = believedWindow(sources)
+  if (learnt?.from !== 'refusal' || isOutdated(learnt, sources)) return withInference(believed, sources)
+  const budget = (window: StatedWindow): number =>
+    budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
+  const isSure =
+    believed.source === 'config' || (believed.source === 'server' && sources.server?.isLoaded === true)
+  if (isSure && budget(learnt.value) >= budget(believed)) return believed
+  return {
+    ...learnt.value,
+    source: 'learnt',
+    overruledTokens: believed.source === 'config' ? believed.tokens : null,
+  }
+}
+
+function believedWindow({ configuredTokens, server, names, host }: WindowSources): ResolvedWindow {
+  const overruledTokens = null
+  if (configuredTokens !== null)
+    return { tokens: configuredTokens, kind: 'total', source: 'config', overruledTokens }
+  if (server !== null) return { tokens: server.tokens, kind: server.kind, source: 'server', overruledTokens }
+  for (const name of names) {
+    const window = tableWindow(name, host)
+    if (window !== null) return { ...window, source: 'table', overruledTokens }
+  }
+  return { tokens: defaultWindowTokens, kind: 'total', source: 'default', overruledTokens }
+}
+
+/** The server has been started anew since, with a larger window: what it states has changed after the refusal. */
+function isOutdated(learnt: Held<StatedWindow>, { configuredTokens, server }: WindowSources): boolean {
+  if (configuredTokens !== null || server === null || !server.isLoaded) return false
+  return server.sinceMs > learnt.sinceMs && server.tokens > learnt.value.tokens
+}
+
+function withInference(believed: ResolvedWindow, sources: WindowSources): ResolvedWindow {
+  const { learnt, suggestedTokens, answeredTokens, server } = sources
+  if (believed.source === 'config' || (believed.source === 'server' && server?.isLoaded === true))
+    return believed
+  const inferred = [
+    ...(learnt === null ? [] : [learnt.value]),
+    ...(suggestedTokens === null ? [] : [{ tokens: suggestedTokens, kind: 'input' as const }]),
+  ].toSorted((one, other) => one.tokens - other.tokens)[0]
+  if (inferred === undefined) return believed
+  const tokens = Math.max(inferred.tokens, answeredTokens)
+  return tokens >= believed.tokens ? believed : { ...believed, tokens, kind: inferred.kind, source: 'learnt' }
+}

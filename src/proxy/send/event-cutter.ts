@@ -1,0 +1,102 @@
+/** A piece of a stream of server-sent events, byte for byte. */
+export type EventPiece = {
+  /**
+   * `event`: an event with the blank line at its end, or a comment between two, or a blank line too many; `part`: of an
+   * event that is longer than may be held; `line-feed`: the rest of the line end of the piece before.
+   */
+  readonly kind: 'event' | 'part' | 'line-feed'
+  readonly bytes: Buffer
+}
+
+/** Cuts a stream of server-sent events: what is taken comes out again, an event no later than it is complete. */
+export type EventCutter = {
+  /** Takes a part of the stream, cut anywhere; returns what is complete by now. */
+  readonly feed: (bytes: Buffer) => readonly EventPiece[]
+  /** What the stream left incomplete; empty where that is nothing. Many servers leave out the last blank line. */
+  readonly end: () => Buffer
+}
+
+/**
+ * Of an event that lies in one of the parts a view is given, no copy. Events of more than `eventBytesMax` bytes come in
+ * parts. Line ends are those of WHATWG HTML, 9.2.6.
+ */
+export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: number }): EventCutter {
+  /** The incomplete event's beginning, from earlier parts. */
+  let held: Buffer[] = []
+  let heldBytes = 0
+  /** The incomplete event is too long, and what there was of it has been given. */
+  let isTooLong = false
+  let isAtEventStart = true
+  let isAtLineStart = true
+  let isComment = false
+  /** The last part ended in a carriage return; a line feed that follows belongs to it. */
+  let isAfterReturn = false
+
+  function feed(bytes: Buffer): readonly EventPiece[] {
+    const pieces: EventPiece[] = []
+    let eventStart = 0
+    let index = 0
+    if (isAfterReturn && bytes[0] === lineFeed) {
+      index = 1
+      if (isAtEventStart) {
+        pieces.push({ kind: 'line-feed', bytes: bytes.subarray(0, 1) })
+        eventStart = 1
+      }
+    }
+    if (bytes.length > 0) isAfterReturn = false
+    while (index < bytes.length) {
+      if (isAtLineStart) isComment = bytes[index] === colon
+      const contentEnd = endOfContent(bytes, index)
+      if (contentEnd > index) isAtLineStart = false
+      if (contentEnd === bytes.length) break
+      const isBlank = isAtLineStart
+      index = afterLineEnd(bytes, contentEnd)
+      isAtLineStart = true
+      isAfterReturn = index === bytes.length && bytes[index - 1] === carriageReturn
+      isAtEventStart = isBlank || (isComment && isAtEventStart)
+      // A comment before an event is no part of it: whoever keeps a connection alive with them has to be heard.
+      if (!isAtEventStart) continue
+      hold(bytes.subarray(eventStart, index))
+      pieces.push({ kind: isTooLong ? 'part' : 'event', bytes: release() })
+      isTooLong = false
+      eventStart = index
+    }
+    hold(bytes.subarray(eventStart))
+    if (isTooLong && heldBytes > 0) pieces.push({ kind: 'part', bytes: release() })
+    return pieces
+  }
+
+  function hold(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    held.push(bytes)
+    heldBytes += bytes.length
+    isTooLong ||= heldBytes > eventBytesMax
+  }
+
+  function release(): Buffer {
+    const [first] = held
+    const whole = held.length === 1 && first !== undefined ? first : Buffer.concat(held)
+    held = []
+    heldBytes = 0
+    return whole
+  }
+
+  return { feed, end: release }
+}
+
+// --- internal ---
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const colon = 0x3a
+
+function endOfContent(bytes: Buffer, start: number): number {
+  let index = start
+  while (index < bytes.length && bytes[index] !== lineFeed && bytes[index] !== carriageReturn) index += 1
+  return index
+}
+
+function afterLineEnd(bytes: Buffer, contentEnd: number): number {
+  const isPair = bytes[contentEnd] === carriageReturn && bytes[contentEnd + 1] === lineFeed
+  return contentEnd + (isPair ? 2 : 1)
+}

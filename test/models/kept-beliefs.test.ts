@@ -1,0 +1,324 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { isObject, textOf } from '../../src/demo/wire-message.ts'
+import { loadCounter } from '../../src/pressure/encodings.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { longRun } from '../support/conversations.ts'
+import {
+  completion,
+  fakeUpstream,
+  json,
+  overflow,
+  type FakeUpstream,
+  type Script,
+} from '../support/fake-upstream.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
+import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
+import { isLearnt, sharedStore } from '../proxy/memory/shared-store.ts'
+import { eventually } from '../support/eventually.ts'
+
+const started: { close: () => Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const each of started.splice(0).toReversed()) await each.close()
+})
+
+async function upstreamWith(script: Script | readonly Script[]): Promise<FakeUpstream> {
+  const upstream = await fakeUpstream(script)
+  started.push(upstream)
+  return upstream
+}
+
+async function foldgateAt(
+  upstream: FakeUpstream,
+  options: Omit<FoldgateOptions, 'upstream'>,
+): Promise<RunningFoldgate> {
+  const foldgate = await startFoldgate({ upstream: upstream.url, ...options })
+  let closing: Promise<void> | null = null
+  const close = () => (closing ??= foldgate.close())
+  started.push({ close })
+  return { ...foldgate, close }
+}
+
+/** How many requests a chat took at the upstream. */
+async function requestsFor(
+  upstream: FakeUpstream,
+  { url }: RunningFoldgate,
+  body: object,
+  credential = 'one',
+): Promise<number> {
+  const before = upstream.requests.length
+  const reply = await postChat(url, body, { authorization: `Bearer ${credential}` })
+  expect(reply.status).toBe(200)
+  return upstream.requests.length - before
+}
+
+const windowTokens = 8192
+
+/** Has a window of 8,192 tokens of four bytes. */
+const windowed: Script = (request, outgoing, incoming) => {
+  const tokens = Math.round(request.body.length / 4)
+  const answer = tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine')
+  return answer(request, outgoing, incoming)
+}
+
+/** A conversation that overflows this window, other than those of other seeds. */
+const tooLong = (seed: number) => chatOf(longRun(24, seed))
+
+const small = chatOf([{ role: 'user', content: 'hello' }])
+
+describe('a window that an overflow taught', () => {
+  test('is known after a restart: nothing overflows again', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store } = sharedStore()
+    const first = await foldgateAt(upstream, { store })
+    expect(await requestsFor(upstream, first, tooLong(1))).toBeGreaterThan(1)
+    await first.close()
+
+    const second = await foldgateAt(upstream, { store })
+    expect(await requestsFor(upstream, second, tooLong(2))).toBe(1)
+    expect(upstream.requests.at(-1)?.body.length).toBeLessThanOrEqual(windowTokens * 4)
+    const reply = await postChat(second.url, tooLong(3), { authorization: 'Bearer one' })
+    expect(reply.header('x-foldgate-window')).toBe(`${windowTokens};source=learnt`)
+  })
+
+  test('is not used for another credential, nor for another model (P9)', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store } = sharedStore()
+    const first = await foldgateAt(upstream, { store })
+    await requestsFor(upstream, first, tooLong(1))
+    await first.close()
+
+    const second = await foldgateAt(upstream, { store })
+    expect(await requestsFor(upstream, second, tooLong(2), 'two')).toBeGreaterThan(1)
+    const other = { ...tooLong(3), model: 'other-model' }
+    expect(await requestsFor(upstream, second, other)).toBeGreaterThan(1)
+  })
+
+  test('ends when it would have ended without the restart', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store } = sharedStore()
+    let nowMs = Date.now()
+    const at = async (minutes: number) => {
+      nowMs += minutes * 60_000
+      const foldgate = await foldgateAt(upstream, { store, nowMs: () => nowMs })
+      const requests = await requestsFor(upstream, foldgate, tooLong(minutes))
+      await foldgate.close()
+      return requests
+    }
+    expect(await at(0)).toBeGreaterThan(1)
+    expect(await at(59)).toBe(1)
+    expect(await at(2)).toBeGreaterThan(1)
+  })
+
+  test('is told to another replica that is running already', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store, learnt } = sharedStore()
+    let nowMs = Date.now()
+    const one = await foldgateAt(upstream, { store, nowMs: () => nowMs })
+    const other = await foldgateAt(upstream, { store, nowMs: () => nowMs })
+    // It has looked the model up, and found nothing.
+    await requestsFor(upstream, other, small)
+    await requestsFor(upstream, one, tooLong(1))
+    await eventually(() => expect([...learnt.values()].join()).toContain('"window"'))
+
+    nowMs += 61_000
+    await requestsFor(upstream, other, small)
+    await eventually(async () => {
+      const reply = await postChat(other.url, small, { authorization: 'Bearer one' })
+      expect(reply.header('x-foldgate-window')).toBe(`${windowTokens};source=learnt`)
+    })
+    expect(await requestsFor(upstream, other, tooLong(2))).toBe(1)
+  })
+})
+
+const budgetTokens = 14_000
+/** Each request is counted. */
+const counted = {
+  profile: {
+    window: { tokens: 16_000, output_reserve: 16_000 - budgetTokens },
+    trigger: 0.85,
+    every: { turns: 1000, tool_calls: 0 },
+  },
+}
+
+/** Counts half as many tokens again as we do, and refuses what exceeds its window by that. */
+async function denseCounter(): Promise<Script> {
+  const { count } = await loadCounter('o200k_base')
+  return (received, outgoing, incoming) => {
+    const tokens = Math.round(rawMessages(received).reduce((sum, text) => sum + count(text), 0) * 1.5)
+    const isTooLong = tokens > budgetTokens
+    const answer = isTooLong
+      ? overflow(16_000, tokens + 2_000)
+      : completion('fine', { prompt_tokens: tokens })
+    return answer(received, outgoing, incoming)
+  }
+}
+
+test('how a provider counts is known after a restart: no prompt is believed to fit that does not', async () => {
+  const upstream = await upstreamWith(await denseCounter())
+  const { store } = sharedStore()
+  const first = await foldgateAt(upstream, { store, ...counted })
+  const whole = longRun(12, 5)
+  for (const [point, { role }] of whole.entries()) {
+    if (role !== 'assistant') continue
+    await postChat(first.url, chatOf(whole.slice(0, point)), { authorization: 'Bearer one' })
+  }
+  await first.close()
+  // Below the trigger by our count, beyond the window by the provider's.
+  const dense = chatOf(longRun(13, 9))
+  const untold = await foldgateAt(upstream, { store: sharedStore().store, ...counted })
+  expect(await requestsFor(upstream, untold, dense)).toBeGreaterThan(1)
+  const second = await foldgateAt(upstream, { store, ...counted })
+  expect(await requestsFor(upstream, second, dense)).toBe(1)
+})
+
+/** Refuses every request in which user follows user, in the words of a chat template. */
+const strictTemplate: Script = (received, outgoing, incoming) => {
+  const roles = rolesOf(received)
+  const isBroken = roles.some((role, index) => role === 'user' && roles[index - 1] === 'user')
+  const answer = isBroken
+    ? json({ error: { message: 'Conversation roles must alternate user/assistant/user/assistant/...' } }, 400)
+    : completion('fine')
+  return answer(received, outgoing, incoming)
+}
+
+function rolesOf(received: { readonly body: Buffer }): readonly string[] {
+  return rawMessages(received).map((text) => {
+    const message: unknown = JSON.parse(text)
+    return isObject(message) ? textOf(message['role']) : ''
+  })
+}
+
+/** Two users in a row once the rounds between them are folded. */
+const folded = (seed: number) =>
+  chatOf([
+    ...longRun(30, seed),
+    { role: 'assistant', content: 'Repaired.' },
+    { role: 'user', content: 'Now write the changelog, please.' },
+  ])
+
+const narrow = { profile: { window: { tokens: 8_192, output_reserve: 1_024 } } }
+
+test('how a model wants its messages placed is known after a restart', async () => {
+  const upstream = await upstreamWith(strictTemplate)
+  const { store } = sharedStore()
+  const first = await foldgateAt(upstream, { store, ...narrow })
+  expect(await requestsFor(upstream, first, folded(4))).toBe(2)
+  await first.close()
+  const second = await foldgateAt(upstream, { store, ...narrow })
+  expect(await requestsFor(upstream, second, folded(9))).toBe(1)
+})
+
+test('what two replicas have learnt of one model is kept of both', async () => {
+  const upstream = await upstreamWith(strictTemplate)
+  const bounded = await upstreamWith(windowed)
+  const { store } = sharedStore()
+  // Two servers behind one name: the key of what is learnt is the upstream's name.
+  const one = await foldgateAt(upstream, { store, ...narrow })
+  const other = await foldgateAt(bounded, { store })
+  await requestsFor(upstream, one, folded(4))
+  await requestsFor(bounded, other, tooLong(1))
+  await one.close()
+  await other.close()
+
+  const third = await foldgateAt(upstream, { store, ...narrow })
+  expect(await requestsFor(upstream, third, folded(9))).toBe(1)
+  const fourth = await foldgateAt(bounded, { store })
+  expect(await requestsFor(bounded, fourth, tooLong(2))).toBe(1)
+})
+
+describe('the store', () => {
+  test('holds neither credentials nor models by name in its keys, and no text', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store, learnt, written } = sharedStore()
+    const foldgate = await foldgateAt(upstream, { store })
+    const reply = await postChat(foldgate.url, tooLong(1), { authorization: 'Bearer PLANTED-SECRET' })
+    expect(reply.status).toBe(200)
+    await foldgate.close()
+    expect(learnt.size).toBe(1)
+    expect([...learnt.keys()].join()).toMatch(/^model:[\w-]{43}$/)
+    expect(written()).not.toContain('PLANTED-SECRET')
+    expect([...learnt.values()].join()).not.toContain('test-model')
+    expect([...learnt.values()].join().length).toBeLessThan(2048)
+  })
+
+  test('is neither read nor written where nothing new is learnt', async () => {
+    const upstream = await upstreamWith(windowed)
+    const { store, reads, writes } = sharedStore()
+    const foldgate = await foldgateAt(upstream, { store })
+    await requestsFor(upstream, foldgate, small)
+    await eventually(() => expect(writes()).toBe(1))
+    const readsBefore = reads()
+    for (let more = 0; more < 3; more += 1) await requestsFor(upstream, foldgate, small)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_300)
+    })
+    expect({ reads: reads(), writes: writes() }).toEqual({ reads: readsBefore, writes: 1 })
+  })
+
+  test.each([
+    ['no JSON', '{"window":'],
+    ['no record', '[1]'],
+    [
+      'damaged parts',
+      '{"window":7,"placement":{"value":"sideways"},"ratio":{"value":{},"from":"answer","atMs":1}}',
+    ],
+  ])('costs nothing with a record that is damaged: %s', async (_, text) => {
+    const upstream = await upstreamWith(windowed)
+    const { store, learnt } = sharedStore()
+    const first = await foldgateAt(upstream, { store })
+    await requestsFor(upstream, first, tooLong(1))
+    await first.close()
+    const [key = ''] = learnt.keys()
+    await store.put(key, text)
+
+    const second = await foldgateAt(upstream, { store })
+    expect(await requestsFor(upstream, second, tooLong(2))).toBeGreaterThan(1)
+    await second.close()
+    // What was learnt anew has taken its place.
+    const third = await foldgateAt(upstream, { store })
+    expect(await requestsFor(upstream, third, tooLong(3))).toBe(1)
+  })
+
+  const failing = {
+    fails: () => Promise.reject(new Error('the disk is gone')),
+    hangs: () => new Promise<never>(() => {}),
+  }
+  test.each(['fails', 'hangs'] as const)('costs no request where it %s, nor the end', async (how) => {
+    const upstream = await upstreamWith(windowed)
+    const inner = sharedStore().store
+    const store: Store = {
+      ...inner,
+      getFirst: (keys) => (keys.some(isLearnt) ? failing[how]() : inner.getFirst(keys)),
+      put: (key, value) => (isLearnt(key) ? failing[how]() : inner.put(key, value)),
+    }
+    const foldgate = await foldgateAt(upstream, { store })
+    const startedMs = performance.now()
+    expect(await requestsFor(upstream, foldgate, tooLong(1))).toBeGreaterThan(1)
+    // What was learnt is known all the same, in this process.
+    expect(await requestsFor(upstream, foldgate, tooLong(2))).toBe(1)
+    await foldgate.close()
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+})
+
+/** What is on record after a request that was answered so. */
+async function recordAfter(script: Script, status: number): Promise<string> {
+  const upstream = await upstreamWith(script)
+  const { store, learnt } = sharedStore()
+  const foldgate = await foldgateAt(upstream, { store })
+  expect((await postChat(foldgate.url, small)).status).toBe(status)
+  await foldgate.close()
+  return [...learnt.values()].join()
+}
+
+describe('whether a credential was accepted', () => {
+  test('is on record once a chat completion was answered', async () => {
+    expect(await recordAfter(completion('fine'), 200)).toContain('"accepted":{"value":""')
+  })
+
+  test.each([400, 401, 403, 429, 500])('is not on record after status %i', async (status) => {
+    const refusal = json({ error: { message: 'no' } }, status)
+    expect(await recordAfter(refusal, status)).not.toContain('accepted')
+  })
+})

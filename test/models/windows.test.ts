@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { createWindows, type LearntWindow, type Refusal } from '../../src/models/windows.ts'
+import { modelsOn } from '../support/models.ts'
+
+const hourMs = 3_600_000
+const key = { upstream: 'default', credential: 'c1', model: 'm' }
+
+function open() {
+  let nowMs = 1_000_000
+  const told: LearntWindow[] = []
+  const models = modelsOn(undefined, () => nowMs)
+  const windows = createWindows({ models, onLearnt: (lesson) => void told.push(lesson) })
+  return {
+    windows,
+    told,
+    pass: (milliseconds: number) => void (nowMs += milliseconds),
+    learnt: () => windows.learnt(key)?.value ?? null,
+    refused: (refusal: Partial<Refusal> & { window?: number | null; prompt?: number }) => {
+      const { window = 8192, prompt } = refusal
+      windows.refused(key, {
+        classification: {
+          class: 'overflow',
+          window: window === null ? null : { tokens: window, kind: 'total' },
+          promptTokens: prompt === undefined ? null : { tokens: prompt, exact: true },
+        },
+        expectedTokens: 9000,
+        outputTokens: null,
+        ...refusal,
+      })
+    },
+  }
+}
+
+describe('a refusal with numbers', () => {
+  test('is believed at once, for an hour, of this upstream, credential and model', () => {
+    const { windows, refused, learnt, pass, told } = open()
+    refused({})
+    expect(learnt()).toEqual({ tokens: 8192, kind: 'total' })
+    for (const other of [{ upstream: 'v' }, { credential: 'c2' }, { model: 'n' }])
+      expect(windows.learnt({ ...key, ...other })).toBeNull()
+    refused({})
+    expect(told).toHaveLength(1)
+    pass(hourMs - 1)
+    expect(learnt()).not.toBeNull()
+    pass(1)
+    expect(learnt()).toBeNull()
+  })
+
+  test('is replaced by a newer one, and raised by a prompt that was answered beyond it', () => {
+    const { windows, refused, learnt } = open()
+    refused({})
+    refused({ window: 4096 })
+    windows.answered(key, 4000)
+    expect(learnt()?.tokens).toBe(4096)
+    windows.answered(key, 5000)
+    expect(learnt()?.tokens).toBe(5000)
+  })
+
+  test('that contradicts an answered prompt is believed when it is said again', () => {
+    const { windows, refused, learnt, pass } = open()
+    windows.answered(key, 7000)
+    refused({ window: 4096 })
+    expect(learnt()).toBeNull()
+    refused({ window: 2048 })
+    expect(learnt()).toBeNull()
+    refused({ window: 2048 })
+    expect(learnt()?.tokens).toBe(2048)
+    // What was answered long ago contradicts nothing.
+    const later = open()
+    later.windows.answered(key, 7000)
+    later.pass(hourMs)
+    later.refused({ window: 4096 })
+    expect(later.learnt()?.tokens).toBe(4096)
+    pass(0)
+  })
+
+  test('that cannot be about this prompt is not believed', () => {
+    const small = open()
+    small.refused({ window: 16_000, expectedTokens: 300 })
+    expect(small.learnt()).toBeNull()
+    const other = open()
+    other.refused({ window: 100, prompt: 120, expectedTokens: 9000 })
+    expect(other.learnt()).toBeNull()
+    const output = open()
+    output.refused({ window: 8192, expectedTokens: 300, outputTokens: 9000 })
+    expect(output.learnt()?.tokens).toBe(8192)
+  })
+})
+
+describe('refusals without numbers', () => {
+  test('teach nothing by themselves', () => {
+    const { refused, learnt, windows } = open()
+    refused({ window: null })
+    expect(learnt()).toBeNull()
+    expect(windows.suggestedTokens(key, 'a')).toBeNull()
+  })
+
+  test('suggest a window to their conversation once a smaller form was answered, and to all once two agree', () => {
+    const { windows, learnt, told } = open()
+    windows.recovered(key, 'a', 10_000)
+    expect(windows.suggestedTokens(key, 'a')).toBe(9999)
+    expect(windows.suggestedTokens(key, 'b')).toBeNull()
+    windows.recovered(key, 'a', 9000)
+    expect(learnt()).toBeNull()
+    windows.recovered(key, 'b', 12_000)
+    expect(learnt()).toEqual({ tokens: 11_999, kind: 'input' })
+    expect(windows.suggestedTokens(key, 'a')).toBe(8999)
+    expect(told.map(({ by, conversation }) => `${by} ${conversation}`)).toEqual([
+      'unstated a',
+      'unstated a',
+      'unstated null',
+    ])
+  })
+
+  test('never suggest less than a prompt that was answered', () => {
+    const { windows } = open()
+    windows.answered(key, 9500)
+    windows.recovered(key, 'a', 9000)
+    expect(windows.suggestedTokens(key, 'a')).toBeNull()
+    windows.recovered(key, 'a', 12_000)
+    windows.answered(key, 13_000)
+    expect(windows.suggestedTokens(key, 'a')).toBeNull()
+  })
+
+  test('do not take the place of one with numbers, which ends their suggestions', () => {
+    const { windows, refused, learnt } = open()
+    windows.recovered(key, 'a', 7000)
+    refused({})
+    expect(windows.suggestedTokens(key, 'a')).toBeNull()
+    windows.recovered(key, 'a', 6000)
+    windows.recovered(key, 'b', 6000)
+    expect(learnt()?.tokens).toBe(8192)
+  })
+})
+
+test('a server that refuses does not cut', () => {
+  const { windows, refused, learnt } = open()
+  windows.cut(key, { tokens: 4096, kind: 'total' })
+  expect(learnt()?.tokens).toBe(4096)
+  refused({})
+  windows.cut(key, { tokens: 4096, kind: 'total' })
+  expect(learnt()?.tokens).toBe(8192)
+})

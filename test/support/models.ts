@@ -1,0 +1,38 @@
+import { createCounts, type Counts } from '../../src/models/counts/counts.ts'
+import { createModels, type Models } from '../../src/models/models.ts'
+import type { WindowSources } from '../../src/models/resolve-window.ts'
+import { digest } from '../../src/proxy/request/body-source.ts'
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+
+/** Nothing is known of a window. */
+export const unknownWindow: WindowSources = {
+  configuredTokens: null,
+  maxTokens: null,
+  learnt: null,
+  suggestedTokens: null,
+  answeredTokens: 0,
+  server: null,
+  names: ['a-model-nobody-knows'],
+  host: null,
+  reserveTokens: 0,
+}
+
+/** What is believed of models, with a store of the test's own unless one is given. */
+export function modelsOn(
+  store: Pick<Store, 'getFirst' | 'put'> = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 }),
+  nowMs: () => number = Date.now,
+): Models {
+  return createModels({
+    store,
+    guarded: async (_, work) => work(),
+    harmless: async (work) => work(),
+    digest,
+    nowMs,
+  })
+}
+
+/** Counts of models of which nothing is known. */
+export function freshCounts(promptsMax = 100): Counts {
+  return createCounts({ models: modelsOn(), promptsMax })
+}
