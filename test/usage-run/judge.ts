@@ -64,12 +64,11 @@ export function judgeOllama(scenario: Scenario, seen: readonly Seen[], told: Tol
   // What no rewriting makes smaller comes out cut whatever is known.
   const avoidable = seen.filter((each) => each.leastTokens + reserveOf(each, windowTokens) <= windowTokens)
   const cut = avoidable.filter(({ isCut }) => isCut).length
-  const isKnown = ({ source }: Seen) => source === 'learnt' || source === 'server'
   const lowest = kind === 'ollama' ? windowTokens : Math.ceil(windowTokens * LEAST_SHARE)
   const isRight = (tokens: number) => tokens <= windowTokens && tokens >= lowest
   const isExpected = configuredTokens === null && kind !== 'ollama-gateway'
   const isFalse = (each: Seen) =>
-    isExpected ? isKnown(each) && !isRight(each.windowTokens) : !isTold(scenario, each)
+    isExpected ? isFound(each) && !isRight(each.windowTokens) : !isTold(scenario, each)
   const falseSeen = seen.filter(isFalse)
   const events = told.windows.filter((event) => !isExpected || !isRight(event.windowTokens))
   const last = seen.at(-1)
@@ -118,6 +117,11 @@ function isTrueWindow(scenario: Scenario, each: Seen, before: readonly Seen[]): 
 function isTold({ configuredTokens }: Scenario, { windowTokens, source }: Seen): boolean {
   if (configuredTokens === null) return source === 'table' || source === 'default'
   return windowTokens === configuredTokens && source === 'config'
+}
+
+/** Whether the server said or showed it. */
+function isFound({ source }: Seen): boolean {
+  return source === 'learnt' || source === 'server'
 }
 
 function fits(each: Seen, windowTokens: number): boolean {

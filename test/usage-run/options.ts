@@ -47,6 +47,6 @@ const options = {
   window: { type: 'string' },
   kind: { type: 'string' },
   sample: { type: 'string', default: '12' },
-  conversations: { type: 'string', default: '1' },
+  conversations: { type: 'string', default: '8' },
   workers: { type: 'string', default: '2' },
 } as const

@@ -48,8 +48,7 @@ export function ordersOf(
     .filter(
       ({ kind, windowTokens }) => passes(filter.kind, kind) && passes(filter.windowTokens, windowTokens),
     )
-    .flatMap((each) => [false, true].map((isStreamed) => ({ ...each, isStreamed })))
-    .map((each, turn) => ({ ...each, ...rest, turn }))
+    .flatMap((each, turn) => [false, true].map((isStreamed) => ({ ...each, ...rest, isStreamed, turn })))
 }
 
 /** The windows of honest servers, and what Ollama is started with, in tokens. */

@@ -23,9 +23,9 @@ export type Source = {
 
 /** How many of them are walked, and how far. */
 export type Sampling = {
-  /** Of each file, so many conversations at most; they take turns. */
+  /** So many conversations, files and conversations of a file taking turns. */
   readonly talksMax: number
-  /** Of each conversation, so many requests at most; the others are skipped evenly. */
+  /** Of each, so many requests at most: half of them the first ones, where most is yet unknown, the others spread evenly. */
   readonly requestsMax: number
 }
 
@@ -37,18 +37,25 @@ export function talksBy(source: Source): ReadonlyMap<string, readonly Recording[
   return read
 }
 
-/** Those whose turn it is. */
+/** Those whose turn it is: one of each file before a second one of any. */
 export function chosen(
   talks: ReadonlyMap<string, readonly Recording[]>,
   { talksMax, requestsMax }: Sampling,
   turn: number,
 ): readonly Recording[] {
-  return [...talks.values()].flatMap((all) => {
-    const count = Math.min(all.length, talksMax)
-    return Array.from({ length: count }, (_, index) => all[(turn * count + index) % all.length])
-      .filter((talk) => talk !== undefined)
-      .map((talk) => ({ ...talk, points: thinned(talk.points, requestsMax) }))
+  const files = [...talks.values()]
+  const count = Math.min(
+    talksMax,
+    files.reduce((sum, { length }) => sum + length, 0),
+  )
+  const found = Array.from({ length: count }, (_, index) => {
+    const place = turn * count + index
+    const file = files[place % files.length] ?? []
+    return file[Math.floor(place / files.length) % file.length]
   })
+  return [...new Set(found)]
+    .filter((talk) => talk !== undefined)
+    .map((talk) => ({ ...talk, points: thinned(talk.points, requestsMax) }))
 }
 
 /** The same conversation as a client sends it that adds more than text. */
@@ -72,10 +79,10 @@ export function promptsOf({ messages, tools }: Recording): (point: number) => Pr
 export function requestBody(
   { messages, before, after }: Recording,
   point: number,
-  { model, stream }: { readonly model: string | null; readonly stream: 'no' | 'bare' | 'with-usage' },
+  { model, stream }: { readonly model: string; readonly stream: 'no' | 'bare' | 'with-usage' },
 ): { readonly text: string; readonly outputTokens: number } {
   const recorded: unknown = JSON.parse(`{${before}}`)
-  const members: Members = { ...(isObject(recorded) ? recorded : {}), ...(model !== null && { model }) }
+  const members: Members = { ...(isObject(recorded) ? recorded : {}), model }
   const texts = messages.slice(0, point).map(({ text }) => text)
   const streaming = {
     stream: stream !== 'no',
@@ -132,13 +139,17 @@ function charsOf(messages: readonly RawMessage[]): number {
   return messages.reduce((sum, { text }) => sum + text.length, 0)
 }
 
-/** At most so many, evenly spread, the last one among them. */
+/** At most so many: half of them from the beginning, the others evenly spread, the last one among them. */
 function thinned(points: readonly number[], countMax: number): readonly number[] {
-  const count = Math.min(points.length, countMax)
-  return Array.from(
+  if (points.length <= countMax) return points
+  const first = points.slice(0, Math.floor(countMax / 2))
+  const later = points.slice(first.length)
+  const count = countMax - first.length
+  const spread = Array.from(
     { length: count },
-    (_, index) => points[Math.ceil(((index + 1) * points.length) / count) - 1] ?? 0,
+    (_, index) => later[Math.ceil(((index + 1) * later.length) / count) - 1] ?? 0,
   )
+  return [...first, ...spread]
 }
 
 function changedMessage(message: Members, index: number, added: NonNullable<UsageKind['added']>): Members {

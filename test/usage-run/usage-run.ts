@@ -12,8 +12,9 @@
  *   ollama the server leaves out the oldest messages: with `auto` three requests may come out cut before `num_ctx` is in
  *          force; where the settings name more, or a gateway hides what it is, the window stays and a warning is printed
  *
- * Of each file there are so many `--conversations` for a kind, a window and a mode, others for the next, and of each so many
- * requests as `--sample` says. Short conversations of a file are walked joined to a long one as well.
+ * For a kind, a window and a mode there are so many `--conversations`, other files and others of a file for the next, and of
+ * each so many requests as `--sample` says. Short conversations of a file are walked joined to a long one as well. Clients
+ * call the model by names that tell its tokenizer and by names that tell nothing.
  *
  * Prints a row a kind and window, the warnings, and what was not kept; exits with 1 where there is such a thing.
  * `folded early`, `refused` and `count off by` show what counts are worth, and are asked of nobody.

@@ -53,8 +53,8 @@ export type WalkOptions = {
   readonly server: Server
   /** Null: `auto`. */
   readonly windowTokens: number | null
-  /** What the client calls the model; null: as it was recorded. */
-  readonly model: string | null
+  /** What the client calls the model. */
+  readonly model: string
   readonly stream: 'no' | 'bare' | 'with-usage'
 }
 
