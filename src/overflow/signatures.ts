@@ -27,16 +27,3 @@ export const overflowSignatures: readonly OverflowSignature[] = [
   ...hostedSignatures,
   ...sharedSignatures,
 ]
-
-/** Codes and class names that mean overflow whatever the text and the status say; compared in lower case. */
-export const overflowCodes: readonly string[] = [
-  'context_length_exceeded',
-  'exceed_context_size_error',
-  'model_context_window_exceeded',
-  'model_max_prompt_tokens_exceeded',
-  'tokens_limit_reached',
-  'contextwindowexceedederror',
-]
-
-/** Numeric codes that mean overflow as a `code` field; in a text they would be any number. 1261 is Z.ai's. */
-export const overflowNumericCodes: readonly string[] = ['1261']

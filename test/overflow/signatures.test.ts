@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { classifyAnswer } from '../../src/overflow/classify.ts'
 import { refusals, vetoes } from '../../src/overflow/look-alikes.ts'
-import { overflowCodes, overflowSignatures } from '../../src/overflow/signatures.ts'
+import { overflowCodes } from '../../src/overflow/error-codes.ts'
+import { overflowSignatures } from '../../src/overflow/signatures.ts'
 import { shapes } from './shapes.ts'
 
 /** What each sample states: window, prompt, output, total; `>` before a prompt marks a lower bound. */
@@ -99,7 +100,7 @@ test.each(overflowSignatures)(
   },
 )
 
-test.each(overflowCodes)('the code %s decides whatever status and text say', (code) => {
+test.each([...overflowCodes])('the code %s decides whatever status and text say', (code) => {
   const body = JSON.stringify({ error: { message: 'refused', code } })
   for (const status of [400, 404, 413, 500, 503]) {
     expect(classifyAnswer({ status, contentType: 'application/json', body }).class).toBe('overflow')

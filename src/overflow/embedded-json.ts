@@ -1,0 +1,71 @@
+import { parseJson } from './parse-json.ts'
+
+/** An error that a gateway put into the text of its own: what stands before it, and the error itself. */
+export type EmbeddedJson = {
+  readonly lead: string
+  readonly value: unknown
+}
+
+/** A longer lead is a story, not a wrapper's. */
+const leadCharactersMax = 400
+/** Longer candidates are read as JSON only, not as what Python prints. */
+const pythonCharactersMax = 16_384
+
+/**
+ * Finds the error that a text wraps, e.g. `litellm.BadRequestError: OpenAIException - b'{"error": …}'`, and
+ * `Error code: 400 - {'error': …}`. Only wrappers' words may stand before it: behind others, e.g. `invalid role: {…`,
+ * JSON is the client's, and quoted. Null where there is none.
+ */
+export function embeddedJson(text: string): EmbeddedJson | null {
+  const start = text.search(/[[{]/)
+  if (start === -1) return null
+  const lead = text.slice(0, start)
+  if (!isWrapper(lead)) return null
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
+  if (end < start) return null
+  const candidate = text.slice(start, end + 1)
+  const value = parseJson(candidate) ?? parsePython(candidate)
+  return typeof value === 'object' && value !== null && !isRequest(value) ? { lead, value } : null
+}
+
+// --- internal ---
+
+/** A request that is repeated; Cloudflare's errors hold an empty list of messages. */
+function isRequest(value: object): boolean {
+  const { messages, role }: { messages?: unknown; role?: unknown } = value
+  return role !== undefined || (Array.isArray(messages) && messages.length > 0)
+}
+
+/** What gateways and libraries say before they pass on an error. */
+const wrapperWords = new Set(
+  `a ai an and api b bad by code desc entity error errors exception failed following from gateway got http https
+  internal model of on provider rejected remote request response returned rpc server status the to unprocessable
+  upstream was with`.split(/\s+/),
+)
+
+function isWrapper(lead: string): boolean {
+  if (lead.length > leadCharactersMax) return false
+  const words = lead.match(/[\p{L}\p{N}_.]+/gu) ?? []
+  return words.every((word) => {
+    const bare = word.toLowerCase().replace(/^\.+|\.+$/g, '')
+    return /^(?:\d{3}|[\w.]{0,80}(?:error|exception))$/.test(bare) || wrapperWords.has(bare)
+  })
+}
+
+/** JSON whose escapes Python escaped once more (`b'{\n "error": …}'`), or a dictionary as Python prints it. */
+function parsePython(text: string): unknown {
+  if (text.length > pythonCharactersMax) return null
+  const unescaped = text.replaceAll(/\\([nrt'\\])/g, (_, letter: string) =>
+    letter === "'" || letter === '\\' ? letter : ' ',
+  )
+  return parseJson(unescaped) ?? parseJson(jsonOfPython(text))
+}
+
+function jsonOfPython(text: string): string {
+  const tokens = /'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\bNone\b|\bTrue\b|\bFalse\b/gs
+  return text.replaceAll(tokens, (token, single: string | undefined) => {
+    if (single !== undefined) return JSON.stringify(single.replaceAll(/\\(.)/gs, '$1'))
+    if (token === 'None') return 'null'
+    return token.startsWith('"') ? token : token.toLowerCase()
+  })
+}
