@@ -72,7 +72,7 @@ function overflowing(
   knowledge: ErrorKnowledge,
 ): Classification | null {
   const explicit = [...facts.codes].some((code) => overflowCodes.has(code))
-  const isElsewhere = namesOtherMatter(facts) || isOtherMatter(facts.words)
+  const isElsewhere = namesOtherMatter(facts) || isOtherMatter(facts.text)
   if (!explicit && isElsewhere) return null
   const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
   const stated = isElsewhere ? null : statedIn(facts, knowledge)

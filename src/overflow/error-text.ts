@@ -125,7 +125,7 @@ function visit(value: unknown, depth: number, into: Collected): void {
   if (depth > depthMax || ++into.nodes > nodesMax) return
   if (typeof value === 'string') {
     const embedded = value.length <= jsonCharactersMax ? embeddedJson(value) : null
-    addText(value, embedded?.lead ?? value, into)
+    addText(embedded?.around ?? value, into)
     if (embedded !== null) visit(embedded.value, depth + 1, into)
     return
   }
@@ -160,12 +160,13 @@ function addCode(value: unknown, into: Collected): void {
   if (/^[1-5]\d\d$/.test(code)) into.statuses.push(Number(code))
 }
 
-function addText(value: string, said: string, into: Collected): void {
-  const text = plainText(bounded(value)).slice(0, textCharactersMax - into.characters)
+function addText(value: string, into: Collected): void {
+  const message = bounded(value)
+  const text = plainText(message).slice(0, textCharactersMax - into.characters)
   if (text === '') return
   into.texts.push(text)
   into.characters += text.length
-  const words = ownWords(bounded(said))
+  const words = ownWords(message)
   if (words !== '') into.words.push(words)
   addExceptions(words, into)
 }

@@ -1,10 +1,12 @@
 /**
- * Whether a server's own words are about something that is wrong with a request other than its length: an image that
- * cannot be loaded, a role, a tool, a model that is not there. Such refusals repeat what the client sent, perhaps
- * without marking it, so that nothing of their text may be taken for the server's word on lengths.
+ * Whether an error is about something that is wrong with a request other than its length: an image that cannot be
+ * loaded, a role, a tool, a model that is not there. Such refusals repeat what the client sent, perhaps without marking
+ * it, so that nothing of their text may be taken for the server's word on lengths. Asked of the whole text, since who
+ * breaks out of a quotation may break off the server's sentence.
  */
-export function isOtherMatter(words: string): boolean {
-  return matters.some((pattern) => pattern.test(words))
+export function isOtherMatter(text: string): boolean {
+  const withoutAddresses = text.replaceAll(/\b[a-z]{1,10}:\/\/\S*/gi, '')
+  return matters.some((pattern) => pattern.test(withoutAddresses))
 }
 
 // --- internal ---

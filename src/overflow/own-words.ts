@@ -26,7 +26,7 @@ const gap = ' \u2026 '
 
 /** Behind these a server repeats what it was sent; a number or its unit behind them is the server's own count. */
 const echoes = [
-  /\b(?:received|got|found|given|value|actual|body|payload|content|role|tools?|functions?|ids?|tool_call_id|name|header|key|field|param|parameter|argument|path|file|filename|url|uri|format|type|input_value|input_type|user|arguments)["'`]? ?[:=] ?(?!["'`(]?\d)/i,
+  /\b(?:received|got|found|given|value|actual|body|payload|content|role|tools?|functions?|ids?|tool_call_id|name|header|key|field|param|parameter|argument|path|file|filename|url|uri|format|type|input_value|input_type|user|arguments)["'`]? ?[:=](?!\s{0,8}["'`(]?\d)/i,
   /\(parameter=/i,
   // A page, or a request, in the middle of a sentence.
   /<(?:!doctype|html|head|body|title|h\d|p|div|pre|script|center)\b/i,
@@ -62,7 +62,8 @@ const closing: Readonly<Record<string, readonly string[]>> = {
 
 /** Fields of a request that wordings name in quotation marks; anybody may say these words. */
 const fieldName = /^(?:inputs?|prompts?|messages|tokens|max_\w{0,30}tokens|\w{1,20}_max_tokens|\w{1,20}_len|n_ctx|n_keep)$/
-/** A name of a model or a field: taken out, and the sentence goes on. */
+/** A model's name is taken out, and the sentence goes on. */
+const beforeName = /\b(?:model|engine|deployment|endpoint|provider|for|of) ?$/i
 const name = /^[\p{L}\p{N}_.:@/+-]{1,80}$/u
 
 function withoutQuotations(text: string): string {
@@ -79,7 +80,7 @@ function withoutQuotations(text: string): string {
     const end = quotationEnd(text, index, closers)
     const content = end === -1 ? '' : text.slice(index + 1, end).replace(/\\+$/, '')
     if (fieldName.test(content)) words += `${character}${content}${text.charAt(end)}`
-    else if (name.test(content)) words += gap
+    else if (name.test(content) && beforeName.test(words.slice(-40))) words += gap
     else return words + gap
     index = end + 1
   }
