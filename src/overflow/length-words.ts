@@ -5,23 +5,31 @@
 
 /** Whether the words say that a prompt, a conversation or their tokens go beyond what a model takes. */
 export function speaksOfLength(said: string): boolean {
-  return overflowing.some((pattern) => pattern.test(said))
+  return (
+    overflowing.some((pattern) => pattern.test(said)) ||
+    // What these words mean depends on what they are about.
+    (requestBeyond.test(said) && /\btokens?\b|\bmodel\b/i.test(said))
+  )
+}
+
+/** Whether a limit of tokens is spoken of, be it the prompt's or another. */
+export function speaksOfTokens(said: string): boolean {
+  return tokensAndLimit.test(said)
 }
 
 /** Whether the words are about another limit: of time, money, output, bytes, characters, counts of things. */
 export function isOfOtherLength(said: string): boolean {
   if (otherLimits.some((pattern) => pattern.test(said))) return true
-  if (ofContext.test(said)) return false
-  if (asides.test(said)) return true
-  return ofOutput.test(said) && !ofPrompt.test(said)
+  if (ofOutput.test(said) && !ofPrompt.test(said)) return true
+  return asides.test(said) && !ofContext.test(said)
 }
 
 // --- internal ---
 
-const context = String.raw`(?:context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence)(?:'s)? (?:\w+ )?(?:length|limit))`
+const context = String.raw`(?:context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|length limit)`
 const prompt = String.raw`(?:\b(?:prompts?|inputs?|conversation|messages|(?:chat )?history|dialogue)\b|n_prompt\b|prompt_tokens\b|input_tokens\b)`
 const request = String.raw`\b(?:request|query|text|message|sequence|chat)\b`
-const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|many|lengthy)\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?:the|its|our|this|a|max\w*|limit|context)\b|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:not|n't) (?:\w+ )?fit\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached|>=?)`
+const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|many|lengthy)\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?:the|its|our|this|a|max\w*|limit|context)\b|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:not|n't) (?:\w+ )?fit\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached|>=?)`
 const limit = String.raw`(?:${beyond}|\bat most\b|\bno more than\b|\bup to\b|\bmaximum\b|\bmax\b|\blimit\w*|\ballow(?:s|ed)\b|\bavailable\b|\bsupports?\b|\bfull\b)`
 const gap = '.{0,80}?'
 
@@ -32,10 +40,12 @@ function near(one: string, other: string): RegExp {
 const overflowing: readonly RegExp[] = [
   near(context, String.raw`(?:${beyond}|\bfull\b|\breached\b)`),
   near(prompt, beyond),
-  near(String.raw`${request}${gap}\btokens?\b|\btokens?\b${gap}${request}`.replace(/^(.*)$/, '(?:$1)'), beyond),
+  // A refusal that names the window.
+  new RegExp(String.raw`\bmax\w* ${context} (?:is|of|:) (?:only )?\d{3}`, 'i'),
   // Two sizes, of which one is a limit.
-  new RegExp(String.raw`(?:${prompt}|\btokens\b)${gap}\d{3}.{0,100}?${limit}.{0,60}?\d{3}`, 'i'),
-  new RegExp(String.raw`${limit}${gap}\d{3}.{0,100}?(?:${prompt}|\btokens\b).{0,40}?\d{3}`, 'i'),
+  new RegExp(String.raw`${prompt}${gap}\d{3}.{0,100}?(?:${limit}|${context}).{0,60}?\d{3}`, 'i'),
+  new RegExp(String.raw`(?:${limit}|${context})${gap}\d{3}.{0,100}?${prompt}.{0,40}?\d{3}`, 'i'),
+  new RegExp(String.raw`${limit}.{0,20}?${prompt}.{0,40}?\d{3}.{0,40}?\d{3}`, 'i'),
   new RegExp(String.raw`(?:${prompt}|\btokens\b).{0,60}?\d{3}[\d,._]* (?:of|/) \d{3}`, 'i'),
   near(String.raw`\btoo many (?:\w+ )?tokens`, String.raw`\b(?:model|limit|maximum)`),
   // Chinese, Japanese, Korean.
@@ -49,10 +59,13 @@ const overflowing: readonly RegExp[] = [
   /(?:запрос|ввод|промпт|контекст|сообщени|токен|диалог).{0,50}?(?:превы|слишком (?:длин|больш)|длиннее|больше)|(?:превы|слишком (?:длин|больш|мног)).{0,50}?(?:контекст|промпт|запрос|токен)/i,
 ]
 
+const requestBeyond = near(request, beyond)
+const tokensAndLimit = near(String.raw`\btokens?\b`, limit)
+
 const ofContext = new RegExp(`${context}|上下文|コンテキスト|컨텍스트|kontext|contexte|contexto|контекст`, 'i')
 const ofPrompt = new RegExp(`${prompt}|${request}${gap}tokens`, 'i')
 const ofOutput =
-  /max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:completion|output|new) tokens|\b(?:output|completion|generation|generated|new tokens|num_predict)\b|输出|出力|출력|ausgabe|sortie|salida|вывод/i
+  /max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:(?:completion|output|new) )?tokens|\b(?:output|completion|generation|generated|new tokens|num_predict)\b|输出|出力|출력|ausgabe|sortie|salida|вывод/i
 
 /** Whatever else is said: an overflow speaks of none of these. */
 const otherLimits: readonly RegExp[] = [
@@ -60,9 +73,9 @@ const otherLimits: readonly RegExp[] = [
   /\brate\b|\bquota\b|\bplans?\b|\btier\b|\bbilling\b|\bcredits?\b|\bbalance\b|\bsubscription\b|\ballowance\b|\busage\b|\bused up\b|\bspend\w*|\bpaid\b|\bprepaid\b|\bpayment\b|\baccount\b|\bupgrade\b|\bconcurren\w*|\bqueue\w*|\boverloaded\b|\bretries\b|\bwait(?:ing)?\b|\b(?:token|api|this) (?:budget|key)\b/i,
   /\b(?:kilo|mega|giga)?bytes?\b|\d ?[kmg]i?b\b|\bpixels?\b|\bseconds?\b|\bminutes?\b|\bhours?\b|\bpages?\b|\bframes?\b|\bdimensions?\b/i,
   /\btime(?:d|s)?[ -]?out\b|\bdeadline\b|\btook too long\b|\bcancell?ed\b|\bexpired?\b|\bout of memory\b|\bcuda\b|\ballocat/i,
-  /\b(?:number of|too many|count of|at least one|more than|at most|maximum of|limit of|exceeds?(?: the)?(?: maximum)?(?: of)?) ?(?:[\d,._]+ )?(?:messages?|images?|tools?|files?|functions?|requests?|choices|items|properties|keys|entries|values|documents|sequences|levels|blocks|parts|content parts|tool calls|calls|devices|records|attachments|nested|options|stop)\b(?!.{0,40}?\b(?:context|tokens))/i,
+  /\b(?:number of|too many|count of|at least one|more than|at most|maximum of|limit of|exceeds?(?: the)?(?: maximum)?(?: of)?) ?(?:[\d,._]+ )?(?:messages?|images?|tools?|files?|functions?|requests?|choices|items|properties|keys|entries|values|documents|sequences|levels|blocks|parts|content parts|turns|rounds|tool calls|calls|devices|records|attachments|nested|options|stop)\b(?!.{0,40}?\b(?:context|tokens))/i,
   /\b(?:string|array|list of|max_?items|max_?length \d|nesting|nested|recursion|depth|grammar|regex|enum|propert\w+|field required|fields?|metadata|description|logit_bias|temperature|seed|penalty|top_\w+|logprobs|cache_control|cache breakpoints?|prompt_cache\w*|names?|rank)\b/i,
-  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|jwt|bearer|csrf|session|oauth|access token|api key|authenticat\w*|signature|password|position|previous_response_id|ids?)\b(?<!session )/i,
+  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|jwt|bearer|csrf|oauth|session (?:token|key|id)s?|prompt cache|cache(?:d| miss| hit)|caching|draft model|in flight|capacity|access token|api key|authenticat\w*|signature|password|position|previous_response_id|ids?)\b/i,
   /\b(?:flagged|blocked|policy|safety|moderation|injection|unsafe)\b/i,
   /\btokens? (?:invalid|is (?:invalid|malformed|too long|expired)|has expired)|\bunexpected token\b/i,
   /每分钟|每秒|每天|配额|余额|限流|并发|账户|字节|字符|图片|文件|频率|速率|输出|[\d ]MB/i,
