@@ -31,6 +31,8 @@ const prompt = String.raw`(?:\b(?:prompts?|inputs?|conversation|messages|(?:chat
 const request = String.raw`\b(?:request|query|text|message|sequence|chat)\b`
 const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|many|lengthy)\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?:the|its|our|this|a|max\w*|limit|context)\b|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:not|n't) (?:\w+ )?fit\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached|>=?)`
 const limit = String.raw`(?:${beyond}|\bat most\b|\bno more than\b|\bup to\b|\bmaximum\b|\bmax\b|\blimit\w*|\ballow(?:s|ed)\b|\bavailable\b|\bsupports?\b|\bfull\b)`
+/** A number of three digits or more, however they are grouped. */
+const size = String.raw`\d[\d,._]{2}`
 const gap = '.{0,80}?'
 
 function near(one: string, other: string): RegExp {
@@ -41,12 +43,13 @@ const overflowing: readonly RegExp[] = [
   near(context, String.raw`(?:${beyond}|\bfull\b|\breached\b)`),
   near(prompt, beyond),
   // A refusal that names the window.
-  new RegExp(String.raw`\bmax\w* ${context} (?:is|of|:) (?:only )?\d{3}`, 'i'),
+  new RegExp(String.raw`\bmax\w* ${context} (?:is|of|:) (?:only )?\d`, 'i'),
+  new RegExp(String.raw`\b(?:reduce|shorten) (?:the (?:length|size) of )?(?:the |your )?${prompt}`, 'i'),
   // Two sizes, of which one is a limit.
-  new RegExp(String.raw`${prompt}${gap}\d{3}.{0,100}?(?:${limit}|${context}).{0,60}?\d{3}`, 'i'),
-  new RegExp(String.raw`(?:${limit}|${context})${gap}\d{3}.{0,100}?${prompt}.{0,40}?\d{3}`, 'i'),
-  new RegExp(String.raw`${limit}.{0,20}?${prompt}.{0,40}?\d{3}.{0,40}?\d{3}`, 'i'),
-  new RegExp(String.raw`(?:${prompt}|\btokens\b).{0,60}?\d{3}[\d,._]* (?:of|/) \d{3}`, 'i'),
+  new RegExp(String.raw`${prompt}${gap}${size}.{0,100}?(?:${limit}|${context}).{0,60}?${size}`, 'i'),
+  new RegExp(String.raw`(?:${limit}|${context})${gap}${size}.{0,100}?${prompt}.{0,40}?${size}`, 'i'),
+  new RegExp(String.raw`${limit}.{0,20}?${prompt}.{0,40}?${size}.{0,40}?${size}`, 'i'),
+  new RegExp(String.raw`(?:${prompt}|\btokens\b).{0,60}?${size}[\d,._]* (?:of|/) \d`, 'i'),
   near(String.raw`\btoo many (?:\w+ )?tokens`, String.raw`\b(?:model|limit|maximum)`),
   // Chinese, Japanese, Korean.
   /(?:上下文|输入|提示词|消息|对话|请求|token|令牌|prompt).{0,30}?(?:超[过出长]|过长|太长|大于|超限)|超[过出].{0,20}?(?:上下文|最大.{0,6}token)/i,
