@@ -136,7 +136,10 @@ function remedyFor(
   return share >= clampShareWorth ? 'clamp-or-compact' : 'compact'
 }
 
-function statedIn(facts: ErrorFacts, { signatures, expectedPromptTokens }: ErrorKnowledge): StatedSizes | null {
+function statedIn(
+  facts: ErrorFacts,
+  { signatures, expectedPromptTokens }: ErrorKnowledge,
+): StatedSizes | null {
   const read = bySignature(facts.words, signatures ?? overflowSignatures)
   const { windowTokens, promptTokens } = facts
   if (read === null && windowTokens !== null && promptTokens !== null) {

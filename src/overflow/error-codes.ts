@@ -9,8 +9,13 @@ export const overflowCodes: ReadonlySet<string> = new Set([
   'model_max_prompt_tokens_exceeded',
   'tokens_limit_reached',
   'contextwindowexceedederror',
-  // What relays of the Responses interface make of it.
+  // What relays and gateways make of it.
   'context_too_large',
+  'context_window_exceeded',
+  'context_limit_exceeded',
+  'context_size_exceeded',
+  'prompt_too_long',
+  'input_too_long',
   // Z.ai's.
   '1261',
 ])
@@ -50,7 +55,8 @@ export function vetoedByCode({ codes, exceptions }: ErrorFacts): AnswerClass | n
  */
 export function namesOtherMatter({ codes, exceptions, params, isAboutField }: ErrorFacts): boolean {
   if (isAboutField) return true
-  for (const code of [...codes, ...exceptions]) if (/^[\w.:-]{1,64}$/.test(code) && matter.test(code)) return true
+  for (const code of [...codes, ...exceptions])
+    if (/^[\w.:-]{1,64}$/.test(code) && matter.test(code)) return true
   for (const param of params) if (param !== '' && !lengthParam.test(param)) return true
   return false
 }

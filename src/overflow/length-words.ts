@@ -35,37 +35,61 @@ const limit = String.raw`(?:${beyond}|\bat most\b|\bno more than\b|\bup to\b|\bm
 const size = String.raw`\d[\d,._]{2}`
 const gap = '.{0,80}?'
 
-function near(one: string, other: string): RegExp {
-  return new RegExp(`${one}${gap}${other}|${other}${gap}${one}`, 'i')
+function near(one: string, other: string, between = gap): RegExp {
+  return new RegExp(`${one}${between}${other}|${other}${between}${one}`, 'i')
 }
 
 const overflowing: readonly RegExp[] = [
   near(context, String.raw`(?:${beyond}|\bfull\b|\breached\b)`),
   near(prompt, beyond),
+  // The context as such, where it is full or too small.
+  near(
+    String.raw`\bcontext\b(?! (?:deadline|cancell?ed|variable|manager|creation))`,
+    String.raw`\b(?:exceed(?:ed|s)|overflow\w*|overrun|full|too (?:long|large|small)|exhausted|limit (?:hit|reached))\b`,
+    '.{0,24}?',
+  ),
+  /\bmore context than\b/i,
+  near(
+    String.raw`\btokens?(?: count)?\b`,
+    String.raw`(?:\bexceed\w*|\b(?:larger|greater|more) than|>) .{0,30}?\b(?:model|limit|max\w*|allowed)\b`,
+    '.{0,16}?',
+  ),
   // A refusal that names the window.
   new RegExp(String.raw`\bmax\w* ${context} (?:is|of|:) (?:only )?\d`, 'i'),
+  new RegExp(
+    String.raw`\bmax\w* (?:${prompt}|context)(?: (?:size|length|tokens?))? ?(?:is|of|:) (?:only )?\d`,
+    'i',
+  ),
   new RegExp(String.raw`\b(?:reduce|shorten) (?:the (?:length|size) of )?(?:the |your )?${prompt}`, 'i'),
   // Two sizes, of which one is a limit.
   new RegExp(String.raw`${prompt}${gap}${size}.{0,100}?(?:${limit}|${context}).{0,60}?${size}`, 'i'),
   new RegExp(String.raw`(?:${limit}|${context})${gap}${size}.{0,100}?${prompt}.{0,40}?${size}`, 'i'),
   new RegExp(String.raw`${limit}.{0,20}?${prompt}.{0,40}?${size}.{0,40}?${size}`, 'i'),
+  new RegExp(
+    String.raw`${request}.{0,60}?${size} tokens.{0,60}?(?:${limit}|\baccepts?\b).{0,40}?${size}`,
+    'i',
+  ),
+  new RegExp(String.raw`\bmax\w* context${gap}${size}.{0,60}?${request}.{0,40}?${size}`, 'i'),
   new RegExp(String.raw`(?:${prompt}|\btokens\b).{0,60}?${size}[\d,._]* (?:of|/) \d`, 'i'),
   near(String.raw`\btoo many (?:\w+ )?tokens`, String.raw`\b(?:model|limit|maximum)`),
   // Chinese, Japanese, Korean.
-  /(?:上下文|输入|提示词|消息|对话|请求|token|令牌|prompt).{0,30}?(?:超[过出长]|过长|太长|大于|超限)|超[过出].{0,20}?(?:上下文|最大.{0,6}token)/i,
+  /(?:上下文|[输輸]入|提示[词詞]|消息|訊息|[对對][话話]|[请請]求|token|令牌|prompt).{0,30}?(?:超[过過出长長]|[过過][长長]|太[长長]|大[于於]|超限)|超[过過出].{0,20}?(?:上下文|最大.{0,6}token)/i,
   /(?:コンテキスト|プロンプト|入力|トークン|対話|会話|メッセージ).{0,30}?(?:超え|超過|長すぎ|上限)/i,
   /(?:컨텍스트|프롬프트|입력|토큰|대화|메시지).{0,30}?(?:초과|너무 (?:깁|길|깊))/,
   // German, French, Spanish, Portuguese, Italian, Russian.
   /(?:eingabe|anfrage|prompt|kontext|nachricht|unterhaltung|token).{0,50}?(?:überschreit|zu lang|zu groß|länger als|größer als|mehr als)|(?:überschreit|zu lang|zu viele).{0,50}?(?:kontext|token|prompt)/i,
   /(?:entrée|requête|invite|prompt|contexte|messages?|conversation|jetons).{0,50}?(?:dépass|trop long|plus longue? que|supérieure? à)|(?:dépass|trop de).{0,50}?(?:contexte|jetons|tokens)/i,
   /(?:entrada|solicitud|contexto|mensajes?|mensagem|mensagens|conversación|conversa|prompt|tokens|contesto|richiesta|messaggi).{0,50}?(?:exced|supera|demasiado larg|demasiad[oa]s|más larg|muito long|long[oa] demais|troppo lung|sobrepasa|ultrapassa)/i,
-  /(?:запрос|ввод|промпт|контекст|сообщени|токен|диалог).{0,50}?(?:превы|слишком (?:длин|больш)|длиннее|больше)|(?:превы|слишком (?:длин|больш|мног)).{0,50}?(?:контекст|промпт|запрос|токен)/i,
+  /(?:запрос|ввод|промпт|контекст|сообщени|токен|диалог).{0,50}?(?:превы|слишком (?:длин|больш)|длиннее|больше|переполн)|(?:превы|слишком (?:длин|больш|мног)).{0,50}?(?:контекст|промпт|запрос|токен)/i,
 ]
 
 const requestBeyond = near(request, beyond)
 const tokensAndLimit = near(String.raw`\btokens?\b`, limit)
 
-const ofContext = new RegExp(`${context}|上下文|コンテキスト|컨텍스트|kontext|contexte|contexto|контекст`, 'i')
+const ofContext = new RegExp(
+  `${context}|上下文|コンテキスト|컨텍스트|kontext|contexte|contexto|контекст`,
+  'i',
+)
 const ofPrompt = new RegExp(`${prompt}|${request}${gap}tokens`, 'i')
 const ofOutput =
   /max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:(?:completion|output|new) )?tokens|\b(?:output|completion|generation|generated|new tokens|num_predict)\b|输出|出力|출력|ausgabe|sortie|salida|вывод/i
@@ -74,11 +98,13 @@ const ofOutput =
 const otherLimits: readonly RegExp[] = [
   /\bper (?:second|minute|min|hour|day|week|month)\b|\/ ?(?:s|sec|min|minute|hour|day|month)\b|\ba (?:minute|day|week|month)\b|\b(?:last|this|each|every|\d) (?:seconds?|minutes?|hours?|days?|weeks?|months?)\b|\b(?:daily|hourly|weekly|monthly)\b|\b[tr]p[smhd]\b/i,
   /\brate\b|\bquota\b|\bplans?\b|\btier\b|\bbilling\b|\bcredits?\b|\bbalance\b|\bsubscription\b|\ballowance\b|\busage\b|\bused up\b|\bspend\w*|\bpaid\b|\bprepaid\b|\bpayment\b|\baccount\b|\bupgrade\b|\bconcurren\w*|\bqueue\w*|\boverloaded\b|\bretries\b|\bwait(?:ing)?\b|\b(?:token|api|this) (?:budget|key)\b/i,
-  /\b(?:kilo|mega|giga)?bytes?\b|\d ?[kmg]i?b\b|\bpixels?\b|\bseconds?\b|\bminutes?\b|\bhours?\b|\bpages?\b|\bframes?\b|\bdimensions?\b/i,
+  /\b(?:kilo|mega|giga)?bytes?\b|\d ?[kmg]i?b\b|\bpixels?\b|\bseconds?\b|\bminutes?\b|\bhours?\b|\bpages?\b|\bframes?\b|\bmegapixels?\b|\bdimensions?\b/i,
   /\btime(?:d|s)?[ -]?out\b|\bdeadline\b|\btook too long\b|\bcancell?ed\b|\bexpired?\b|\bout of memory\b|\bcuda\b|\ballocat/i,
   /\b(?:number of|too many|count of|at least one|more than|at most|maximum of|limit of|exceeds?(?: the)?(?: maximum)?(?: of)?) ?(?:[\d,._]+ )?(?:messages?|images?|tools?|files?|functions?|requests?|choices|items|properties|keys|entries|values|documents|sequences|levels|blocks|parts|content parts|turns|rounds|tool calls|calls|devices|records|attachments|nested|options|stop)\b(?!.{0,40}?\b(?:context|tokens))/i,
+  // A few of something, or the number of something, that is not tokens.
+  /\b(?:exceeds?|than|most|over|up to|max(?:imum)? of|limit of) \d{1,2} [a-z]|\b(?:max\w*|allowed) number of (?!(?:\w+ )?tokens)/i,
   /\b(?:string|array|list of|max_?items|max_?length \d|nesting|nested|recursion|depth|grammar|regex|enum|propert\w+|field required|fields?|metadata|description|logit_bias|temperature|seed|penalty|top_\w+|logprobs|cache_control|cache breakpoints?|prompt_cache\w*|names?|rank)\b/i,
-  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|jwt|bearer|csrf|oauth|session (?:token|key|id)s?|prompt cache|cache(?:d| miss| hit)|caching|draft model|in flight|capacity|access token|api key|authenticat\w*|signature|password|position|previous_response_id|ids?)\b/i,
+  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|jwt|bearer|csrf|oauth|session (?:token|key|id)s?|prompt cache|cache(?:d| miss| hit)|caching|draft model|in flight|capacity|speculative|access token|api key|authenticat\w*|signature|password|position|previous_response_id|ids?)\b/i,
   /\b(?:flagged|blocked|policy|safety|moderation|injection|unsafe)\b/i,
   /\btokens? (?:invalid|is (?:invalid|malformed|too long|expired)|has expired)|\bunexpected token\b/i,
   /每分钟|每秒|每天|配额|余额|限流|并发|账户|字节|字符|图片|文件|频率|速率|输出|[\d ]MB/i,

@@ -61,7 +61,8 @@ const closing: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Fields of a request that wordings name in quotation marks; anybody may say these words. */
-const fieldName = /^(?:inputs?|prompts?|messages|tokens|max_\w{0,30}tokens|\w{1,20}_max_tokens|\w{1,20}_len|n_ctx|n_keep)$/
+const fieldName =
+  /^(?:inputs?|prompts?|messages|tokens|max_\w{0,30}tokens|\w{1,20}_max_tokens|\w{1,20}_len|n_ctx|n_keep)$/
 /** A model's name is taken out, and the sentence goes on. */
 const beforeName = /\b(?:model|engine|deployment|endpoint|provider|for|of) ?$/i
 const name = /^[\p{L}\p{N}_.:@/+-]{1,80}$/u

@@ -52,7 +52,10 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
   }
 
   function failedBy(text: string): Verdict {
-    const classification = { ...classifyError(collectErrorFacts(text), 200, knowledge), afterOutput: hasOutput }
+    const classification = {
+      ...classifyError(collectErrorFacts(text), 200, knowledge),
+      afterOutput: hasOutput,
+    }
     return { state: 'failed', classification }
   }
 

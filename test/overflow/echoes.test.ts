@@ -9,7 +9,12 @@ describe.each(Object.entries(ways))('as %s', (_, wrap) => {
   describe.each(Object.entries(echoes))('a refusal that repeats %s', (__, refuse) => {
     test.each(Object.entries(clientTexts))('does not say what %s says', (___, text) => {
       const read = classifyAnswer(wrap(refuse(text)), { knownWindowTokens: null, expectedPromptTokens: 9050 })
-      expect(read).toMatchObject({ window: null, promptTokens: null, completionTokens: null, totalTokens: null })
+      expect(read).toMatchObject({
+        window: null,
+        promptTokens: null,
+        completionTokens: null,
+        totalTokens: null,
+      })
       expect(['other', 'denied', 'order']).toContain(read.class)
       expect(read.remedy).toBe('none')
     })

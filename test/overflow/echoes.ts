@@ -9,7 +9,8 @@ export const clientTexts: Readonly<Record<string, string>> = {
   'another without numbers': 'Context size has been exceeded.',
   'a window and a prompt':
     "This model's maximum context length is 1650 tokens. However, your messages resulted in 9050 tokens.",
-  'sizes in brackets': 'request (9050 tokens) exceeds the available context size (1650 tokens), try increasing it',
+  'sizes in brackets':
+    'request (9050 tokens) exceeds the available context size (1650 tokens), try increasing it',
   'a comparison': 'prompt is too long: 9050 tokens > 1650 maximum',
   'words nobody has listed': 'Request too long: 9050 input tokens over the limit of 1650',
   'the end of a quotation': "x' is odd. The prompt is too long: 9050 tokens > 1650 maximum. 'y",
@@ -21,7 +22,12 @@ export const clientTexts: Readonly<Record<string, string>> = {
 type Refusal = { readonly status: number; readonly body: unknown }
 
 const openAi =
-  (message: (text: string) => string, code: string | null = null, param: string | null = null, status = 400) =>
+  (
+    message: (text: string) => string,
+    code: string | null = null,
+    param: string | null = null,
+    status = 400,
+  ) =>
   (text: string): Refusal => ({
     status,
     body: { error: { message: message(text), type: 'invalid_request_error', param, code } },
@@ -36,9 +42,13 @@ export const echoes: Readonly<Record<string, (text: string) => Refusal>> = {
     'invalid_image_url',
     'url',
   ),
-  'an address, without a code': openAi((text) => `Error while downloading https://files.test/${spaced(text)}.png.`),
+  'an address, without a code': openAi(
+    (text) => `Error while downloading https://files.test/${spaced(text)}.png.`,
+  ),
   'an address with spaces': openAi((text) => `Failed to fetch image from https://files.test/${text}.png`),
-  'an address in a query': openAi((text) => `Timeout while downloading http://a.test/?q=${encodeURIComponent(text)}`),
+  'an address in a query': openAi(
+    (text) => `Timeout while downloading http://a.test/?q=${encodeURIComponent(text)}`,
+  ),
   'an address and nothing of what is wrong': openAi((text) => `https://files.test/${text}`),
   'a data address': openAi((text) => `Could not decode data:image/png;base64,${text}`),
   'a file name': openAi((text) => `Unsupported file: ${text}.pdf`, 'unsupported_file'),
@@ -53,7 +63,9 @@ export const echoes: Readonly<Record<string, (text: string) => Refusal>> = {
   ),
   'a role as a server prints it': openAi((text) => `unexpected role "${text}" in message 3`),
   'a tool id': openAi((text) => `No tool call found for tool_call_id ${text}.`),
-  'a tool id in quotes': openAi((text) => `tool_call_id '${text}' not found in 'tool_calls' of previous message`),
+  'a tool id in quotes': openAi(
+    (text) => `tool_call_id '${text}' not found in 'tool_calls' of previous message`,
+  ),
   'a tool’s name': openAi((text) => `Unknown tool: ${text}`),
   'a tool’s name at the beginning': openAi((text) => `${text} is not a valid function name`),
   'a tool’s arguments': openAi((text) => `Failed to parse tool arguments: {"note": ${JSON.stringify(text)}}`),
@@ -66,7 +78,10 @@ export const echoes: Readonly<Record<string, (text: string) => Refusal>> = {
     status: 400,
     body: {
       type: 'error',
-      error: { type: 'invalid_request_error', message: `messages.3.content.0.text: unexpected value ${text}` },
+      error: {
+        type: 'invalid_request_error',
+        message: `messages.3.content.0.text: unexpected value ${text}`,
+      },
     },
   }),
   'a field of that name': openAi((text) => `Unknown parameter: '${text}'.`, 'unknown_parameter', 'x'),
@@ -88,7 +103,11 @@ export const echoes: Readonly<Record<string, (text: string) => Refusal>> = {
   }),
   'pydantic’s message': (text) => ({
     status: 422,
-    body: { detail: [{ loc: ['body', 'messages', 0, 'role'], msg: `Value error, got ${text}`, type: 'value_error' }] },
+    body: {
+      detail: [
+        { loc: ['body', 'messages', 0, 'role'], msg: `Value error, got ${text}`, type: 'value_error' },
+      ],
+    },
   }),
   'pydantic in one text': openAi(
     (text) =>
@@ -131,7 +150,8 @@ export const echoes: Readonly<Record<string, (text: string) => Refusal>> = {
     (text) => `Bad request: ${JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] })}`,
   ),
   'the whole request, as Python prints it': openAi(
-    (text) => `Error code: 400 - {'messages': [{'role': 'user', 'content': '${text}'}], 'error': {'message': '${text}'}}`,
+    (text) =>
+      `Error code: 400 - {'messages': [{'role': 'user', 'content': '${text}'}], 'error': {'message': '${text}'}}`,
   ),
   'a field beside the error': (text) => ({
     status: 400,

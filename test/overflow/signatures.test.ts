@@ -66,15 +66,12 @@ test('every figure above belongs to a signature', () => {
   expect(Object.keys(statedBySample).filter((provider) => !providers.has(provider))).toEqual([])
 })
 
-test.each(known)(
-  '$provider: numbers with separators and other apostrophes read the same',
-  ({ text }) => {
-    const grouped = text
-      .replaceAll("'", '\u2019')
-      .replaceAll(/\d{4,}(?![\d.])/g, (digits) => Number(digits).toLocaleString('en-US'))
-    expect(classifyAnswer(answer(grouped))).toEqual(classifyAnswer(answer(text)))
-  },
-)
+test.each(known)('$provider: numbers with separators and other apostrophes read the same', ({ text }) => {
+  const grouped = text
+    .replaceAll("'", '\u2019')
+    .replaceAll(/\d{4,}(?![\d.])/g, (digits) => Number(digits).toLocaleString('en-US'))
+  expect(classifyAnswer(answer(grouped))).toEqual(classifyAnswer(answer(text)))
+})
 
 test.each([...overflowCodes])('the code %s decides whatever status and text say', (code) => {
   const body = JSON.stringify({ error: { message: 'refused', code } })

@@ -1,9 +1,5 @@
 /** An overflow as some server might word it, with the window and prompt size that it states. */
-export type MadeUpOverflow = readonly [
-  text: string,
-  windowTokens: number | null,
-  promptTokens: number | null,
-]
+export type MadeUpOverflow = readonly [text: string, windowTokens: number | null, promptTokens: number | null]
 
 /** The half that the general form was made with. */
 export const overflowsKnown: readonly MadeUpOverflow[] = [
@@ -20,9 +16,17 @@ export const overflowsKnown: readonly MadeUpOverflow[] = [
   ['context overflow: n_prompt=20480 n_ctx=16384', 16384, 20480],
   ['The prompt does not fit into the context of 4096 tokens', 4096, null],
   ['input tokens 33001 exceeds model limit 32768', 32768, 33001],
-  ['Sequence length of 5000 tokens is longer than the maximum sequence length of this model (2048)', 2048, 5000],
+  [
+    'Sequence length of 5000 tokens is longer than the maximum sequence length of this model (2048)',
+    2048,
+    5000,
+  ],
   ['Max context length of 32,768 tokens exceeded; you sent 41,200 tokens', 32768, 41200],
-  ['The combined length of your messages is 18000 tokens, which is above the limit of 16000 tokens.', 16000, 18000],
+  [
+    'The combined length of your messages is 18000 tokens, which is above the limit of 16000 tokens.',
+    16000,
+    18000,
+  ],
   ['Prompt is over the maximum number of tokens for this model', null, null],
   ['Unable to process: input exceeds maximum supported tokens', null, null],
   ['number of prompt tokens (9001) cannot be greater than 8192', 8192, 9001],
@@ -33,7 +37,11 @@ export const overflowsKnown: readonly MadeUpOverflow[] = [
   ['This request needs 12000 tokens of context, but the model was loaded with only 8192', 8192, 12000],
   ['Input too long', null, null],
   ['Input prompt (13312 tokens) is too long and exceeds limit of 8191', 8191, 13312],
-  ['ValueError: The prompt (total length 20000) is too long to fit into the model (context length 16384).', 16384, 20000],
+  [
+    'ValueError: The prompt (total length 20000) is too long to fit into the model (context length 16384).',
+    16384,
+    20000,
+  ],
   ['输入的 token 数量 35000 超过了模型的最大限制 32768', 32768, 35000],
   ['提示词过长，超出模型上下文窗口', null, null],
   ['対話が長すぎます。コンテキスト長 8192 トークンを超えています。', 8192, null],
@@ -43,7 +51,11 @@ export const overflowsKnown: readonly MadeUpOverflow[] = [
   ['La entrada supera el límite de contexto del modelo', null, null],
   ['Запрос превышает максимальную длину контекста модели', null, null],
   ['error: prompt too long (15000 tokens), context size is 8192', 8192, 15000],
-  ['The total number of tokens in the conversation (17890) exceeds the allowed maximum (16384)', 16384, 17890],
+  [
+    'The total number of tokens in the conversation (17890) exceeds the allowed maximum (16384)',
+    16384,
+    17890,
+  ],
   ['requested 9216 context tokens, only 8192 can be held', 8192, 9216],
   ['Prompt token count 70000 is beyond the supported context of 65536', 65536, 70000],
   ['the prompt you provided is too long, please try with a shorter one', null, null],
@@ -56,7 +68,11 @@ export const overflowsApart: readonly MadeUpOverflow[] = [
   ['Cannot run inference: prompt of 6100 tokens is larger than n_ctx of 4096', 4096, 6100],
   ['Context length exceeded', null, null],
   ['context limit exceeded (131072)', 131072, null],
-  ['The number of tokens in your request, 36000, is greater than the 32768 that the model allows.', 32768, 36000],
+  [
+    'The number of tokens in your request, 36000, is greater than the 32768 that the model allows.',
+    32768,
+    36000,
+  ],
   ['This model only supports prompts of up to 128000 tokens; yours has 140022.', 128000, 140022],
   ['Input length must not exceed 8192 tokens. Actual: 10240', 8192, 10240],
   ['max input tokens is 30720, got 31000', 30720, 31000],
@@ -76,7 +92,11 @@ export const overflowsApart: readonly MadeUpOverflow[] = [
   ['Bad request: too many tokens in prompt. Limit is 8192, found 8400.', 8192, 8400],
   ['Prompt exceeds the limit for this model', null, null],
   ['Size of input (45000 tokens) surpasses the context window (40960 tokens)', 40960, 45000],
-  ['The request contains 129000 tokens and is therefore longer than 128000, the longest this model accepts.', 128000, 129000],
+  [
+    'The request contains 129000 tokens and is therefore longer than 128000, the longest this model accepts.',
+    128000,
+    129000,
+  ],
   ['Your input is 3000 tokens over the context limit', null, null],
   ['请求的上下文长度 70000 大于模型支持的 65536', 65536, 70000],
   ['消息总长度超出最大 token 限制', null, null],
@@ -97,7 +117,11 @@ export const overflowsApart: readonly MadeUpOverflow[] = [
 export const overflowsInTheField: readonly MadeUpOverflow[] = [
   ['the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model', 4096, 5000],
   ['Prompt length 9000 is greater than max_seq_len 8192', 8192, 9000],
-  ['Token indices sequence length is longer than the specified maximum sequence length for this model (5000 > 1024)', 1024, 5000],
+  [
+    'Token indices sequence length is longer than the specified maximum sequence length for this model (5000 > 1024)',
+    1024,
+    5000,
+  ],
   ['Prompt has too many tokens. The limit is 8191 tokens', 8191, null],
   ['Requested 20000 tokens, maximum is 16384', 16384, 20000],
   ['Request prompt has 9000 tokens in total, larger than the model input length limit 8192.', 8192, 9000],
@@ -106,11 +130,27 @@ export const overflowsInTheField: readonly MadeUpOverflow[] = [
   ['Number of tokens (757) exceeded maximum context length (512).', 512, 757],
   ['Prompt is 11543 tokens but the model context window is 4096 tokens.', 4096, 11543],
   ['prompt too long (570 tokens, max 508)', 508, 570],
-  ['Requested generation length 1 is not possible! The provided prompt is 9000 tokens long, so generating 1 tokens requires a sequence length of 9001, but the maximum supported sequence length is just 8192!', 8192, 9000],
-  ['too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try using a shorter prompt.', 4081, 5000],
+  [
+    'Requested generation length 1 is not possible! The provided prompt is 9000 tokens long, so generating 1 tokens requires a sequence length of 9001, but the maximum supported sequence length is just 8192!',
+    8192,
+    9000,
+  ],
+  [
+    'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try using a shorter prompt.',
+    4081,
+    5000,
+  ],
   ['The input token count exceeds the maximum number of tokens allowed 32768.', 32768, null],
-  ['Unable to submit request because the input token count is 33000 but model only supports up to 32768. Reduce the input token count and try again.', 32768, 33000],
-  ['400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9000', 8192, 9000],
+  [
+    'Unable to submit request because the input token count is 33000 but model only supports up to 32768. Reduce the input token count and try again.',
+    32768,
+    33000,
+  ],
+  [
+    '400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9000',
+    8192,
+    9000,
+  ],
   ['token数量超过上限', null, null],
   ['input tokens exceed the limit', null, null],
   ['Conversation exceeds token limit', null, null],
@@ -119,7 +159,11 @@ export const overflowsInTheField: readonly MadeUpOverflow[] = [
   ['Your message will exceed the length limit for this chat.', null, null],
   ['input tokens + max_tokens must be <= 8192', 8192, null],
   ['Input length 9000 exceeds maximum model length 8192', 8192, 9000],
-  ['Prompt length (9000) exceeds maximum input length (8192). Set log level to info and check the logs for how maximum input length is set', 8192, 9000],
+  [
+    'Prompt length (9000) exceeds maximum input length (8192). Set log level to info and check the logs for how maximum input length is set',
+    8192,
+    9000,
+  ],
   ['Prompt length + max_new_tokens (9000) exceeds max_seq_len 8192', 8192, null],
   ['Sorry, the conversation is too long. Please start a new one.', null, null],
   ['Prompt is too long', null, null],
