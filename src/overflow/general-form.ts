@@ -1,6 +1,7 @@
 import { noNumbers, type StatedSizes } from './signature.ts'
 import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
-import { isOfOtherLength, speaksOfLength, speaksOfTokens } from './length-words.ts'
+import { comparesSizes, speaksOfLength, speaksOfTokens } from './length-words.ts'
+import { isOfOtherLimit } from './other-limits.ts'
 
 /**
  * Recognises an overflow in words that nobody has listed: they speak of input, prompt, context, messages or tokens,
@@ -11,8 +12,11 @@ import { isOfOtherLength, speaksOfLength, speaksOfTokens } from './length-words.
  */
 export function readGeneralForm(words: string, expectedPromptTokens: number | null): StatedSizes | null {
   const said = words.slice(0, charactersMax)
-  if (isOfOtherLength(said)) return null
+  if (isOfOtherLimit(said)) return null
   if (speaksOfLength(said)) return readSizes(said, expectedPromptTokens)
+  if (comparesSizes(said) && tokenNumbersIn(said).sizes.length > 1) {
+    return readSizes(said, expectedPromptTokens)
+  }
   // Whose tokens these are, only the caller's count can tell.
   if (expectedPromptTokens === null || !speaksOfTokens(said)) return null
   const sizes = readSizes(said, expectedPromptTokens)

@@ -59,7 +59,9 @@ const sizeTokensMin = 128
 const partTokensMin = 32
 
 const ofWindow =
-  /(?:max(?:imum)?(?: \w+)?|limit|ceiling|window|context(?: (?:length|size|window|limit|budget))?|n_ctx|max_\w+|num_ctx|at most|up to|no more than|supports?|only|less than(?: or equal to)?|fewer than|(?:greater|longer|larger|more|bigger|higher) than|exceed\w*|over|above|beyond|surpass\w*|<=?|>=?|\u2264|\u2265|超过|超出|大于|限制|上限|最大|长度|支持的?|máximo|лимите?|höchstens|maximale?|kontextl\w{2,8}|contexte|contexto)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens|was|from|than|von|de|du|di)){0,6}[ :=(\u2026)]*$/i
+  /(?:max(?:imum)?(?: \w+)?|limit|ceiling|window|context(?: (?:length|size|window|limit|budget))?|n_ctx|max_\w+|num_ctx|at most|up to|no more than|supports?|only|less than(?: or equal to)?|fewer than|holds?|accepts?|handle|reads?|configured|<=?|>=?|\u2264|\u2265|超过|超出|大于|限制|上限|最大|长度|支持的?|máximo|лимите?|höchstens|maximale?|kontextl\w{2,8}|contexte|contexto)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens|was|from|than|von|de|du|di)){0,6}[ :=(\u2026)]*$/i
+const beyondWindow =
+  /(?:(?:greater|longer|larger|more|bigger|higher) than|exceed\w*|over|above|beyond|surpass\w*|\d (?:out )?of|\d ?\/)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens)){0,6}[ (\u2026]*$/i
 const behindWindow =
   /^\)? ?(?:tokens? )?(?:(?:is|are) )?(?:(?:the )?(?:maximum|max|limit|allowed|available|supported|context|that the model|this model|can be held))|^ ?(?:token|トークン)?s? ?(?:を超え|を超過|limit|context)|^\)?を超/i
 const ofPrompt =
@@ -85,7 +87,9 @@ function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
   return {
     tokens,
     isWindow:
-      isSize && ((ofWindow.test(before) && !/at least ?$/i.test(before)) || behindWindow.test(behind)),
+      isSize &&
+      (((ofWindow.test(before) || beyondWindow.test(before)) && !/at least ?$/i.test(before)) ||
+        behindWindow.test(behind)),
     isPrompt: ofPrompt.test(before) || behindPrompt.test(behind),
     isOfInput: inputWindow.test(before),
     isBound: bound.test(before),

@@ -1,10 +1,18 @@
 import { classifyAnswer } from '../../src/overflow/classify.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
-import { lookAlikesApart, lookAlikesInTheField, lookAlikesKnown } from './made-up-look-alikes.ts'
+import {
+  lookAlikesApart,
+  lookAlikesInTheField,
+  lookAlikesKnown,
+  lookAlikesTriedSecond,
+  lookAlikesTriedThird,
+} from './made-up-look-alikes.ts'
 import {
   overflowsApart,
   overflowsInTheField,
   overflowsKnown,
+  overflowsTriedSecond,
+  overflowsTriedThird,
   type MadeUpOverflow,
 } from './made-up-overflows.ts'
 
@@ -19,6 +27,8 @@ export const madeUpHalves: readonly MadeUpHalf[] = [
   { name: 'known beforehand', overflows: overflowsKnown, lookAlikes: lookAlikesKnown },
   { name: 'kept apart', overflows: overflowsApart, lookAlikes: lookAlikesApart },
   { name: 'of servers in the field', overflows: overflowsInTheField, lookAlikes: lookAlikesInTheField },
+  { name: 'tried second', overflows: overflowsTriedSecond, lookAlikes: lookAlikesTriedSecond },
+  { name: 'tried third', overflows: overflowsTriedThird, lookAlikes: lookAlikesTriedThird },
 ]
 
 export type MadeUpVerdict = {
