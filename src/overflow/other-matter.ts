@@ -18,11 +18,17 @@ const matters: readonly RegExp[] = [
     String.raw`\b(?:invalid|unsupported|unknown|unexpected|unrecogni[sz]ed|undefined|malformed|illegal|duplicate|missing|incorrect|disallowed|corrupt\w*|unreadable|no such|no matching)(?: [\w.'\u2026/-]{1,40}){0,3}? ${things}\b`,
     'i',
   ),
-  /\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|undefined) (?:request )?(?:param\w*|arguments?|value|input|content)\b/i,
-  /\bnot[ _]?found\b|\b(?:does not|doesn't|did not|do not) (?:exist|match|support)\b|\b(?:is|are|was|were) not (?:a |an )?(?:valid|supported|allowed|permitted|recogni[sz]ed|known|defined|found|loaded|accessible|reachable|one of|available (?:in|for|to|on|here))\b|\bnot a (?:valid|known)\b|\bis (?:invalid|unknown|unsupported|malformed|unavailable|deprecated|retired)\b/i,
+  /\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|undefined) (?:request )?(?:param\w*|arguments?|value|input|content)\b|\binvalid (?:value(?! for)|entry|option|choice|setting)\b/i,
+  /\bnot[ _]?found\b|\b(?:does not|doesn't|did not|do not) (?:exist|match|support)\b|\b(?:is|are|was|were) not (?:a |an )?(?:valid|supported|allowed|permitted|recogni[sz]ed|known|defined|found|loaded|accessible|reachable|served|ready|one of|available (?:in|for|to|on|here))\b|\b(?:is|are) (?:missing|not available[.!]?$)|\bnot supported\b|\bnot a (?:valid|known)\b|\bis (?:invalid|unknown|unsupported|malformed|unavailable|deprecated|retired)\b/i,
   /\bmust be one of\b|\bexpected one of\b|\bsupported values\b|\bvalid values\b|\bshould be one of\b|\binput should be\b|\bvalidation errors? for\b|\bfield required\b|\bextra inputs?\b|\bmust (?:be|match|start|contain|have) (?:an? |the )?(?:string|object|array|list|integer|number|boolean|pattern|uri|url|valid)\b/i,
   /\bexpected (?:an? |the )?(?:string|object|array|list|integer|number|boolean|role|type|value|json|url|valid|one|\u2026)/i,
   /\b(?:failed|failure|unable|could ?n[o']t|could not|cannot|can't|can not|error|errors|problem|exception|trouble|while|when) (?:to |while |when |in |during |on )?(?:be )?(?:download|fetch|pars|decod|open|retriev|resolv|load|upload|convert|deseriali[sz]|seriali[sz]|connect|locat|identif|import|render|access|read(?!y))\w*/i,
+  new RegExp(
+    String.raw`\b(?:unable to|failed to|could not|couldn't|cannot|can't) (?:process|handle|use|understand|interpret) (?:the |this |your |an? )?${things}\b`,
+    'i',
+  ),
+  // What a message begins with is what it is about.
+  /^(?:the |this |your |an? )?(?:images?|files?|filename|audio|videos?|tools?|functions?|roles?|deployment|engine|language|documents?|attachments?|keys?|voice|users?|organi[sz]ation|project|param\w*|arguments?|fields?|propert\w+|values?|option|stop|schema)\b/im,
   /\bno (?:\w+ )?(?:endpoints?|providers?|deployments?|models?|routes?|channels?|tools?|functions?|files?|handlers?)\b.{0,40}?\b(?:found|available|for|match\w*|named|called|with|configured)\b|\bthere is no\b/i,
   // What an overflow never speaks of.
   /\bheaders?\b|\bcookies?\b|\burls?\b|\buris?\b|\bmime\b|\bbase64\b|\butf-?8\b|\broles?\b|\bfile ?names?\b|\b(?:tool|function|file|user|property|field|parameter|schema|server|model|prompt) names?\b|\b(?:tool|function)[ _](?:call|use|result)?[ _]?(?:ids?|arguments?)\b|\bcall[ _]ids?\b|\bdownload\w*|\bcontent[- ]type\b/i,

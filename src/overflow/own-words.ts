@@ -27,9 +27,11 @@ const gap = ' \u2026 '
 /** Behind these a server repeats what it was sent; a number or its unit behind them is the server's own count. */
 const echoes = [
   /\b(?:received|got|found|given|value|actual|body|payload|content|role|tools?|functions?|ids?|tool_call_id|name|header|key|field|param|parameter|argument|path|file|filename|url|uri|format|type|input_value|input_type|user|arguments)["'`]? ?[:=](?!\s{0,8}["'`(]?\d)/i,
+  // Without a colon only what is no number of tokens, and no word of a gateway on what it got.
+  /\b(?:received|got|saw)\b(?! (?:\d|about|at least|total|error|status|response|an? (?:\w+ )?(?:prompt|request|input|total|conversation|error|response|status)|(?:your|prompt|input|request|messages?) (?:of|with|from|containing)|(?:available )?model))(?= \w)/i,
   /\(parameter=/i,
   // A page, or a request, in the middle of a sentence.
-  /<(?:!doctype|html|head|body|title|h\d|p|div|pre|script|center)\b/i,
+  /(?:<|&lt;)(?:!doctype|html|head|body|title|h\d|p|div|pre|script|center)\b/i,
   /[[{] ?\\*["']\w/,
 ]
 

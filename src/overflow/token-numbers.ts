@@ -59,7 +59,7 @@ const sizeTokensMin = 128
 const partTokensMin = 32
 
 const ofWindow =
-  /(?:max(?:imum)?(?: \w+)?|limit|ceiling|window|context(?: (?:length|size|window|limit|budget))?|n_ctx|max_\w+|num_ctx|at most|up to|no more than|supports?|only|less than(?: or equal to)?|fewer than|holds?|accepts?|handle|reads?|configured|<=?|>=?|\u2264|\u2265|超过|超出|大于|限制|上限|最大|长度|支持的?|máximo|лимите?|höchstens|maximale?|kontextl\w{2,8}|contexte|contexto)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens|was|from|than|von|de|du|di)){0,6}[ :=(\u2026)]*$/i
+  /(?:max(?:imum)?(?: \w+)?|limit|ceiling|capacity|window|context(?: (?:length|size|window|limit|budget))?|n_ctx|max_\w+|num_ctx|at most|up to|no more than|supports?|only|less than(?: or equal to)?|fewer than|holds?|accepts?|handle|reads?|configured|<=?|>=?|\u2264|\u2265|超过|超出|大于|限制|上限|最大|长度|支持的?|máximo|лимите?|höchstens|maximale?|kontextl\w{2,8}|contexte|contexto)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens|was|from|than|von|de|du|di)){0,6}[ :=(\u2026)]*$/i
 const beyondWindow =
   /(?:(?:greater|longer|larger|more|bigger|higher) than|exceed\w*|over|above|beyond|surpass\w*|\d (?:out )?of|\d ?\/)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens)){0,6}[ (\u2026]*$/i
 const behindWindow =
@@ -78,7 +78,7 @@ const otherUnit =
 /** `400 Bad Request`, `error code 413`. */
 const status = /(?:^|\b(?:http|code|status|error)\b[ :=]{0,2})[45]\d\d[ :,]$/i
 const excess = /\bby (?:about |at least )?$/i
-const behindExcess = /^ ?(?:tokens? )?(?:over|too many|too long|beyond|above)\b/i
+const behindExcess = /^ ?(?:tokens? )?(?:over|too many|too long|beyond|above)\b[^\d]*$/i
 const inputWindow =
   /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
 

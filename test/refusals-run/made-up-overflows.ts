@@ -258,3 +258,36 @@ export const overflowsTriedThird: readonly MadeUpOverflow[] = [
   ['上下文超长', null, null],
   ['最大上下文长度为 8192，当前请求 9000 tokens', 8192, 9000],
 ]
+
+/** Written, and first tried, when the general form had been changed for those above. */
+export const overflowsTriedFourth: readonly MadeUpOverflow[] = [
+  ['Sorry, that is more text than the model can take in (limit 8192 tokens)', 8192, null],
+  ['Input limit of 128,000 tokens surpassed: 131,440', 128000, 131440],
+  ['The model ran out of context while reading the prompt', null, null],
+  ['Prompt rejected, 9000 > 8192 tokens', 8192, 9000],
+  ['Combined prompt size must not be larger than 8192 tokens, was 9000', 8192, 9000],
+  ['Too long a prompt for this model', null, null],
+  ['context window exceeded', null, null],
+  ['Exceeds maximum input length', null, null],
+  ['Please start a new session: the history no longer fits the model', null, null],
+  ['This endpoint accepts up to 16000 input tokens. You sent 17312.', 16000, 17312],
+  ['Request payload contains 9000 tokens which exceeds model capacity of 8192', 8192, 9000],
+  ['The length of your prompt (9000) plus history is beyond the 8192-token window', 8192, 9000],
+  ['model context window is 8k, request exceeds it', null, null],
+  ['Number of prompt tokens is larger than allowed', null, null],
+  ['Context limit: 8192. Prompt: 9000.', 8192, 9000],
+  ['The request would exceed the context size of the slot (4096)', null, null],
+  ['input_length=9000 max_input_length=8192', 8192, 9000],
+  ['Validation error: prompt exceeds allowed number of tokens', null, null],
+  ['Your conversation is over the limit. Remove older messages.', null, null],
+  ['Message history too large: 9000 tokens, allowed 8192', 8192, 9000],
+  ['There are 9000 tokens in your request but only 8192 may be used', 8192, 9000],
+  [
+    'Inference failed because the input sequence of 9000 tokens does not fit the engine (max 8192)',
+    8192,
+    9000,
+  ],
+  ['The text is too long: 9000 tokens. Maximum allowed: 8192 tokens.', 8192, 9000],
+  ['Total prompt length 9000 over max 8192', 8192, 9000],
+  ['n_past + n_tokens = 9000 > n_ctx = 8192', 8192, 9000],
+]

@@ -4,6 +4,7 @@ import {
   lookAlikesApart,
   lookAlikesInTheField,
   lookAlikesKnown,
+  lookAlikesTriedFourth,
   lookAlikesTriedSecond,
   lookAlikesTriedThird,
 } from './made-up-look-alikes.ts'
@@ -11,6 +12,7 @@ import {
   overflowsApart,
   overflowsInTheField,
   overflowsKnown,
+  overflowsTriedFourth,
   overflowsTriedSecond,
   overflowsTriedThird,
   type MadeUpOverflow,
@@ -29,6 +31,7 @@ export const madeUpHalves: readonly MadeUpHalf[] = [
   { name: 'of servers in the field', overflows: overflowsInTheField, lookAlikes: lookAlikesInTheField },
   { name: 'tried second', overflows: overflowsTriedSecond, lookAlikes: lookAlikesTriedSecond },
   { name: 'tried third', overflows: overflowsTriedThird, lookAlikes: lookAlikesTriedThird },
+  { name: 'tried fourth', overflows: overflowsTriedFourth, lookAlikes: lookAlikesTriedFourth },
 ]
 
 export type MadeUpVerdict = {
