@@ -71,7 +71,8 @@ function parsePython(text: string): unknown {
 }
 
 function jsonOfPython(text: string): string {
-  const tokens = /'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\bNone\b|\bTrue\b|\bFalse\b/gs
+  // One that is left open runs to the end, so that no character is read twice.
+  const tokens = /'((?:[^'\\]|\\.)*)(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|\bNone\b|\bTrue\b|\bFalse\b/gs
   return text.replaceAll(tokens, (token, single: string | undefined) => {
     if (single !== undefined) return JSON.stringify(single.replaceAll(/\\(.)/gs, '$1'))
     if (token === 'None') return 'null'

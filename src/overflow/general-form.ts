@@ -68,7 +68,10 @@ function windowAndPrompt({ sizes, outputTokens, excessTokens }: TokenNumbers, wi
   }
   if (onlyNamed === null) return sizesOf(null)
   const beside = sizes.filter((size) => size !== onlyNamed)
-  return { window: onlyNamed, ...promptAmong(beside, outputTokens) }
+  const read = promptAmong(beside, outputTokens)
+  // Without a reply to add, a prompt below the window is no prompt, but e.g. what it is over by.
+  const isPrompt = outputTokens !== null || (read.prompt?.tokens ?? 0) > onlyNamed.tokens
+  return { ...read, window: onlyNamed, prompt: isPrompt ? read.prompt : null }
 }
 
 function sizesOf(window: TokenNumber | null, prompt: TokenNumber | null = null): Named {

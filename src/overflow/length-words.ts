@@ -26,9 +26,9 @@ export function comparesSizes(said: string): boolean {
 // --- internal ---
 
 export const context = String.raw`(?:(?:\b|\bmax_|\bmodel_)context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|length limit)`
-export const prompt = String.raw`(?:\b(?:prompts?|inputs?|conversation|messages|(?:chat )?history|dialogue)\b|n_prompt\b|\b(?:prompt|input)_(?:tokens|length|len|size)\b)`
+export const prompt = String.raw`(?:\b(?:prompts?|inputs?(?! (?:stream|field|device|guardrail|list))|conversation|messages|(?:chat )?history|dialogue)\b|n_prompt\b|\b(?:prompt|input)_(?:tokens|length|len|size)\b)`
 export const request = String.raw`\b(?:request|query|text|message|sequence|chat)\b`
-const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|lengthy)\b|\btoo many (?:\w+ ){0,2}tokens\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?:the|its|our|this|a|max\w*|limit|context)\b|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:cannot|not|n't|no longer|unable to) (?:\w+ )?fits?\b|\btoo (?:high|much)\b|\boversized\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached)`
+const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|lengthy)\b|\btoo many (?:\w+ ){0,2}tokens\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?=(?:the|its|our|this|a|max\w*|limit|context)\b)|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:cannot|not|n't|no longer|unable to) (?:\w+ )?fits?\b|\btoo (?:high|much)\b|\boversized\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached)`
 const limit = String.raw`(?:${beyond}|\bat most\b|\bno more than\b|\bup to\b|\bmaximum\b|\bmax\b|\bmax_\w+|\bcapacity\b|\blimit\w*|\ballow(?:s|ed)\b|\bavailable\b|\bsupports?\b|\bfull\b)`
 export const gap = '.{0,80}?'
 
@@ -49,7 +49,7 @@ const overflowing: readonly RegExp[] = [
     String.raw`\b(?:exceed(?:ed|s)|overflow\w*|overrun|full|too (?:long|large|small)|exhausted|limit (?:hit|reached))\b`,
     '.{0,24}?',
   ),
-  /\bmore context than\b|\bmore (?:text|tokens|input) than the model\b|\bout of context\b/i,
+  /\bmore context than\b|\bmore (?:text|tokens|input) than the model\b|\bout of context\b|\breached (?:the )?max\w* context\b|\btoo many (?:prompt|input|context) tokens\b/i,
   near(
     String.raw`\btokens?(?: count)?\b`,
     String.raw`(?:\bexceed\w*|\b(?:larger|greater|more) than|>) .{0,30}?\b(?:model|limit|max\w*|allowed)\b`,
