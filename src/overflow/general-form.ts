@@ -69,9 +69,9 @@ function windowAndPrompt({ sizes, outputTokens, excessTokens }: TokenNumbers, wi
   if (onlyNamed === null) return sizesOf(null)
   const beside = sizes.filter((size) => size !== onlyNamed)
   const read = promptAmong(beside, outputTokens)
-  // Without a reply to add, a prompt below the window is no prompt, but e.g. what it is over by.
-  const isPrompt = outputTokens !== null || (read.prompt?.tokens ?? 0) > onlyNamed.tokens
-  return { ...read, window: onlyNamed, prompt: isPrompt ? read.prompt : null }
+  // `808 tokens over the limit of 8192` counts what is too much.
+  const isExcess = read.prompt?.isOver === true && read.prompt.tokens < onlyNamed.tokens
+  return { ...read, window: onlyNamed, prompt: isExcess ? null : read.prompt }
 }
 
 function sizesOf(window: TokenNumber | null, prompt: TokenNumber | null = null): Named {

@@ -7,6 +7,8 @@ export type TokenNumber = {
   readonly isPrompt: boolean
   /** A window of the prompt alone, e.g. `maximum input length`. */
   readonly isOfInput: boolean
+  /** Said to be over the limit: the whole prompt, or what is too much of it. */
+  readonly isOver: boolean
   /** The prompt has at least as many. */
   readonly isBound: boolean
   /** Alone in brackets, where codes stand, too. */
@@ -78,7 +80,8 @@ const otherUnit =
 /** `400 Bad Request`, `error code 413`. */
 const status = /(?:^|\b(?:http|code|status|error)\b[ :=]{0,2})[45]\d\d[ :,]$/i
 const excess = /\bby (?:about |at least )?$/i
-const behindExcess = /^ ?(?:tokens? )?(?:over|too many|too long|beyond|above)\b[^\d]*$/i
+const behindExcess =
+  /^ ?(?:tokens? )?(?:over|too many|too long|beyond|above)\b[^\d]*$|^ ?tokens? (?:longer|larger|more) than\b/i
 const inputWindow =
   /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
 
@@ -92,6 +95,7 @@ function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
         behindWindow.test(behind)),
     isPrompt: ofPrompt.test(before) || behindPrompt.test(behind),
     isOfInput: inputWindow.test(before),
+    isOver: /^ ?tokens? (?:over|above|beyond)\b/i.test(behind),
     isBound: bound.test(before),
     isBare: before.endsWith('(') && behind.startsWith(')'),
   }
@@ -104,6 +108,7 @@ function together(one: TokenNumber | undefined, other: TokenNumber): TokenNumber
     isWindow: one.isWindow || other.isWindow,
     isPrompt: one.isPrompt || other.isPrompt,
     isOfInput: one.isOfInput || other.isOfInput,
+    isOver: one.isOver || other.isOver,
     isBound: one.isBound || other.isBound,
     isBare: one.isBare && other.isBare,
   }
