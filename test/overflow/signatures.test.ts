@@ -88,10 +88,7 @@ test.each([
     'maximum context length is 1 tokens. However, you requested '.repeat(900),
   ],
   ['the beginnings of many', 'prompt is too long: input length exceeds 超过 max tokens (('.repeat(900)],
-  [
-    'the general form’s words',
-    'prompt limit of the 99 tokens context over the request exceeds '.repeat(700),
-  ],
+  ['the general form’s words', 'prompt limit of the 99 tokens context over the request exceeds '.repeat(700)],
   ['words of echoes', 'received got role: invalid a image https://x "'.repeat(900)],
   ['quotation marks that close nothing', `Error code: 400 - {${"'\\\\".repeat(8000)}}`],
   ['backslashes', '\\'.repeat(40_000)],
