@@ -1,9 +1,9 @@
-import { classifyError } from './classify-error.ts'
+import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
 import type { CompletionFacts, Usage } from './completion.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
-export type WindowKnowledge = {
+export type WindowKnowledge = ErrorKnowledge & {
   /**
    * The window that the model is known to have, in the server's tokens; null where it is a guess. With it, answers
    * that hide an overflow are seen: an empty one that ends with `length`, or a prompt larger than the window.
@@ -35,8 +35,12 @@ export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnow
 }
 
 /** Classifies a parsed answer or chunk with status 200 that states an error. */
-export function classifyInnerError(body: unknown, afterOutput: boolean): Classification {
-  return { ...classifyError(collectErrorFactsFrom(body), 200), afterOutput }
+export function classifyInnerError(
+  body: unknown,
+  afterOutput: boolean,
+  knowledge: ErrorKnowledge = {},
+): Classification {
+  return { ...classifyError(collectErrorFactsFrom(body), 200, knowledge), afterOutput }
 }
 
 // --- internal ---
