@@ -1,3 +1,4 @@
+import { Agent, fetch } from 'undici'
 import { isObject } from '../../src/demo/wire-message.ts'
 
 /** A client's request, as far as it differs from one to the next. */
@@ -5,6 +6,8 @@ export type Question = {
   /** The JSON of each message. */
   readonly messages: readonly string[]
   readonly isStreamed: boolean
+  /** The longest reply; the model seldom ends before. Default `OUTPUT_TOKENS`. */
+  readonly outputTokens?: number
 }
 
 /** What a client got. */
@@ -25,12 +28,13 @@ export type PromptFigures = {
   readonly evaluatedTokens: number | null
 }
 
-/** What is asked of a reply, and kept free for it. */
+/** What is kept free for a reply. */
 export const OUTPUT_TOKENS = 16
 
-export async function ask(origin: string, { messages, isStreamed }: Question): Promise<Reply> {
+export async function ask(origin: string, question: Question): Promise<Reply> {
+  const { messages, isStreamed, outputTokens = OUTPUT_TOKENS } = question
   const more = isStreamed ? ',"stream":true,"stream_options":{"include_usage":true}' : ''
-  const body = `{"model":"tiny","max_tokens":${OUTPUT_TOKENS}${more},"messages":[${messages.join(',')}]}`
+  const body = `{"model":"tiny","max_tokens":${outputTokens}${more},"messages":[${messages.join(',')}]}`
   const answered = await fetched(`${origin}/v1/chat/completions`, body)
   if (typeof answered === 'string')
     return { header: () => '', problem: answered, hasBegun: false, prompt: null }
@@ -49,10 +53,13 @@ export async function ask(origin: string, { messages, isStreamed }: Question): P
 
 const SHOWN_CHARS = 160
 
+/** A connection for each request: these servers close some that they said would be kept. */
+const dispatcher = new Agent({ pipelining: 0 })
+
 async function fetched(url: string, body: string) {
   const headers = { 'content-type': 'application/json', authorization: 'Bearer agent' }
   try {
-    const answer = await fetch(url, { method: 'POST', headers, body })
+    const answer = await fetch(url, { method: 'POST', headers, body, dispatcher })
     return { answer, text: await answer.text() }
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''

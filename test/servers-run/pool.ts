@@ -7,7 +7,7 @@ import type { Stand } from './stand.ts'
 import { openTap } from './tap.ts'
 
 export const poolHead =
-  'answers|at once|prompts|pool|refused alone|errors|broken off later|attempts|window'.split('|')
+  'answers|at once|prompts|pool|failed without|errors|broken off later|attempts|window'.split('|')
 
 /**
  * llama.cpp's default: slots that share one pool. Requests that fit, each by itself, fill it together, and all that are
@@ -27,24 +27,29 @@ export async function runPoolScene(isStreamed: boolean, { pythons, models }: Sta
   const conversations = Array.from({ length: CONVERSATIONS }, (_, index) =>
     madeConversation(REQUESTS, index + 1).map(({ text }) => text),
   )
-  const askAll = (origin: string) =>
-    Promise.all(conversations.map((messages) => ask(origin, { messages, isStreamed })))
-  // What becomes of them without Foldgate; and each alone, so that it is known to fit.
+  const askFor = (origin: string, messages: readonly string[]) =>
+    ask(origin, { messages, isStreamed, outputTokens: REPLY_TOKENS })
+  const askAllAtOnce = async (origin: string) => {
+    const replies: Reply[] = []
+    for (let round = 0; round < ROUNDS; round += 1)
+      replies.push(...(await Promise.all(conversations.map((messages) => askFor(origin, messages)))))
+    return replies
+  }
+  // Each alone, so that it is known to fit; all at once without Foldgate, so that they are known to fill the pool.
   const alone: Reply[] = []
-  for (const messages of conversations) alone.push(await ask(foldgate.origin, { messages, isStreamed }))
-  const direct = await askAll(server.origin)
+  for (const messages of conversations) alone.push(await askFor(server.origin, messages))
+  const direct = await askAllAtOnce(server.origin)
   tap.take()
-  const through: Reply[] = []
-  for (let round = 0; round < ROUNDS; round += 1) through.push(...(await askAll(foldgate.origin)))
+  const through = await askAllAtOnce(foldgate.origin)
   const exchanges = tap.take()
   const [last] = conversations
-  const after = await ask(foldgate.origin, { messages: last ?? [], isStreamed })
+  const after = await askFor(foldgate.origin, last ?? [])
   await foldgate.stop()
   await tap.close()
   await server.stop()
 
   const sizes = alone.map(({ prompt }) => prompt?.tokens ?? 0)
-  const refusedAlone = direct.filter(({ problem }) => problem !== null).length
+  const failedWithout = direct.filter(({ problem }) => problem !== null).length
   const failed = through.filter(({ problem }) => problem !== null)
   const errors = failed.filter(({ hasBegun }) => !hasBegun)
   const changed = exchanges.filter(
@@ -57,7 +62,7 @@ export async function runPoolScene(isStreamed: boolean, { pythons, models }: Sta
       CONVERSATIONS,
       `${Math.min(...sizes)} to ${Math.max(...sizes)}`,
       POOL_TOKENS,
-      `${refusedAlone} of ${direct.length}`,
+      `${failedWithout} of ${direct.length}`,
       `${errors.length} of ${through.length}`,
       failed.length - errors.length,
       exchanges.length,
@@ -70,7 +75,7 @@ export async function runPoolScene(isStreamed: boolean, { pythons, models }: Sta
     const [first] = errors
     const misfit = alone.find(({ problem }) => problem !== null)
     if (misfit !== undefined) yield `one alone was not answered: ${misfit.problem}`
-    if (refusedAlone === 0) yield 'the pool was never full: nothing is shown'
+    if (failedWithout === 0) yield 'the pool was never full: nothing is shown'
     if (first !== undefined) yield `${errors.length} errors for the client, first ${first.problem}`
     if (changed.length > 0) yield `${changed.length} requests were compacted, although each fits`
     if (window !== `${POOL_TOKENS};source=server`)
@@ -85,3 +90,5 @@ const CONVERSATIONS = 4
 /** Of a conversation: two of them fit into the pool together, and not all of them. */
 const REQUESTS = 4
 const ROUNDS = 3
+/** So long that all are under way at the same time, however quickly their prompts are read. */
+const REPLY_TOKENS = 128
