@@ -75,9 +75,7 @@ const INSTALL_MINUTES_MAX = 10
 const buildEnvironment = {
   CMAKE_BUILD_PARALLEL_LEVEL: '2',
   CMAKE_ARGS: [
-    ...['GGML_NATIVE', 'GGML_OPENMP', 'LLAVA_BUILD', 'MTMD_BUILD', 'LLAMA_BUILD_COMMON'].map(
-      (name) => `-D${name}=OFF`,
-    ),
+    ...['GGML_NATIVE', 'GGML_OPENMP', 'LLAVA_BUILD', 'MTMD_BUILD'].map((name) => `-D${name}=OFF`),
     '-DCMAKE_CXX_FLAGS_RELEASE=-O1',
   ].join(' '),
 }
