@@ -75,8 +75,8 @@ function dataOf(text: string): unknown[] {
 }
 
 /** The spelling is the client's: spaces, a number beyond doubles, an unknown field. */
-function spelled(stream: string, options: string): string {
-  return `{ "model" : "test-model","stream" : ${stream}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
+function spelled(value: string, options: string): string {
+  return `{ "model" : "test-model","stream" : ${value}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
 }
 
 // llama-cpp-python begins a stream before it has counted the prompt: 200, no event, the end. Behind LiteLLM that is one
