@@ -88,15 +88,11 @@ function attemptAfterOverflow(refused: RefusedAttempt): NextAttempt {
   const room = window.tokens - reserve
   if (room < 1) return { kind: 'give-up' }
   const clampOutputTokens = clampBeside(refused, window, reserve)
-  const exact = ownPerStated(refused)
-  const budgetTokens = Math.floor(
-    exact === null ? room * ownPerExpected(refused) * (1 - ownCountMargin) : room * exact * (1 - margin),
-  )
-  const isSized = exact !== null || isWindowAlone(refused)
-  if (!isSized || budgetTokens >= Math.min(refused.sentTokens, refused.budgetTokens))
-    return halve(refused, clampOutputTokens, exact === null ? room : undefined)
-  const { keepRecent } = refused
-  return compact(refused, { budgetTokens, keepRecent, fills: exact === null, clampOutputTokens })
+  const sized = sizedBudget(refused, room)
+  const { keepRecent, sentTokens } = refused
+  if (sized !== null && sized.budgetTokens < Math.min(sentTokens, refused.budgetTokens))
+    return compact(refused, { ...sized, keepRecent, clampOutputTokens })
+  return halve(refused, clampOutputTokens, sized?.fills === false ? undefined : room)
 }
 
 /** The output limit alone made the request impossible, and the prompt fits beside a lower one. */
@@ -167,6 +163,18 @@ function ownPerStated({ classification, sentTokens, outputLimitTokens }: Refused
   if (stated === null || stated < 1) return null
   const ratio = sentTokens / stated
   return ratio > countRatioMax || ratio < 1 / countRatioMax ? null : ratio
+}
+
+/** What fits, by the room that the window leaves for a prompt, in the server's tokens; null where only halving is safe. */
+function sizedBudget(
+  refused: RefusedAttempt,
+  room: number,
+): Pick<CompactAttempt, 'budgetTokens' | 'fills'> | null {
+  const exact = ownPerStated(refused)
+  if (exact !== null) return { budgetTokens: Math.floor(room * exact * (1 - margin)), fills: false }
+  if (!isWindowAlone(refused)) return null
+  const expected = ownPerExpected(refused)
+  return { budgetTokens: Math.floor(room * expected * (1 - ownCountMargin)), fills: true }
 }
 
 /**

@@ -5,7 +5,16 @@ import { readPlain } from '../reply/join-plain.ts'
 import { withoutLength } from '../reply/without-length.ts'
 import type { Prepared } from '../rewrite.ts'
 import { withoutSpan, withReplaced } from './outgoing-body.ts'
-import { discard, isAnswered, isTooLarge, sendAgain, standing, type Outcome, type Send } from './send.ts'
+import {
+  discard,
+  isAnswered,
+  isOurDoing,
+  isTooLarge,
+  sendAgain,
+  standing,
+  type Outcome,
+  type Send,
+} from './send.ts'
 
 export type AskPlainlyOptions = {
   /** Sends a form as it is: the plain one is asked for nothing more. */
@@ -15,8 +24,8 @@ export type AskPlainlyOptions = {
 
 /**
  * Asks once more without streaming where a stream ended with nothing: some servers begin a stream before they have
- * looked at the prompt, and have no way left to refuse it. A refusal for its size takes the place of the empty answer,
- * and so does a good answer, as a stream. Whatever else comes of it, the client gets the empty one.
+ * looked at the prompt, and have no way left to refuse it. A refusal for its size, or for what Foldgate made of it, takes
+ * the place of the empty answer, and so does a good answer, as a stream. Whatever else comes of it, the client gets the empty one.
  */
 export const askPlainly =
   ({ once, isOn }: AskPlainlyOptions) =>
@@ -29,7 +38,8 @@ export const askPlainly =
       if (form === null) return empty
       const plain = await sendAgain(empty, () => once(form))
       if (plain === null) return standing(empty)
-      if (isTooLarge(plain)) return { ...plain, prepared }
+      // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
+      if (isTooLarge(plain) || (prepared.isRewritten && isOurDoing(plain))) return { ...plain, prepared }
       const streamed = isAnswered(plain) ? streamedAnswer(await readPlain(plain)) : null
       if (streamed !== null) return { ...streamed, prepared }
       discard(plain.answer)

@@ -150,8 +150,9 @@ export function sendingOf(
         }),
       asItCame: () => asItCame(request.received, ready.measure?.incomingTokens ?? chat.bytes.length),
       onWorked: (how, status) => {
-        // A server's passing trouble also ends at the second try: only a refusal of the request itself teaches.
-        if (status !== 500) models.set(request.modelKey, 'placement', how, 'refusal')
+        // A server's passing trouble also ends at the second try: only a refusal of the request itself teaches, and one
+        // that speaks of the order of messages is that.
+        if (how === 'strict' || status !== 500) models.set(request.modelKey, 'placement', how, 'refusal')
       },
     },
 

@@ -5,6 +5,7 @@ import {
   completion,
   events,
   json,
+  stream,
   type ReceivedRequest,
   type Script,
 } from '../../support/fake-upstream.ts'
@@ -74,8 +75,8 @@ function dataOf(text: string): unknown[] {
 }
 
 /** The spelling is the client's: spaces, a number beyond doubles, an unknown field. */
-function spelled(stream: string, options: string): string {
-  return `{ "model" : "test-model","stream" : ${stream}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
+function spelled(value: string, options: string): string {
+  return `{ "model" : "test-model","stream" : ${value}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
 }
 
 // llama-cpp-python begins a stream before it has counted the prompt: 200, no event, the end. Behind LiteLLM that is one
@@ -206,6 +207,29 @@ describe('whatever else comes of it, the empty answer is the client’s, as it w
     expect(reply.action).toBe('relayed')
     expect(at.upstream.requests).toHaveLength(2)
   })
+})
+
+// A real llama-cpp-python with a template that wants roles to alternate ends the stream of a compacted request, too.
+test('where a rewritten request is what the server cannot take, another form of it is sent, and remembered', async () => {
+  const order =
+    'After the optional system message, conversation roles must alternate user and assistant roles'
+  const strict: Script = (received, outgoing, incoming) => {
+    const users = /"role":"user"[^}]*\},\{"role":"user"/.test(received.body.toString())
+    const refusal = isStreamed(received) ? events([]) : json({ error: { message: order } }, 500)
+    return (users ? refusal : stream('fine'))(received, outgoing, incoming)
+  }
+  const chat = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `${at} ${'word '.repeat(400)}`,
+  })).slice(0, 39)
+  await using at = await standWith(strict, { profile: { window: { tokens: 12_000 } } })
+  const reply = await postChat(at.url, chatOf(chat, { stream: true }))
+  expect(reply.text).toContain('fine')
+  expect(reply.action).toBe('restored;reason=strict')
+  expect(at.upstream.requests.map(isStreamed)).toEqual([true, false, true])
+  const more = [...chat, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'And now?' }]
+  const next = await postChat(at.url, chatOf(more, { stream: true }))
+  expect(next.header('x-foldgate-attempts')).toBe('1')
 })
 
 describe('what says why it is empty, or is none of ours, is not asked again', () => {
