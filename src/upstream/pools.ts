@@ -1,4 +1,4 @@
-import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
+import { Client, EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
 import type { UpstreamAddress } from './address.ts'
 import { connectorFor } from './connector.ts'
 
@@ -18,6 +18,11 @@ export function proxiesFrom(environment: Readonly<Record<string, string | undefi
 export type Pools = {
   /** The pool for an address's origin: one for each, made at the first use and kept. */
   readonly dispatcherFor: (address: UpstreamAddress) => { dispatcher: Dispatcher; throughProxy: boolean }
+  /** Sends over a connection that is made for this request alone. */
+  readonly overFresh: <Result>(
+    address: UpstreamAddress,
+    send: (dispatcher: Dispatcher) => Promise<Result>,
+  ) => Promise<Result>
   /** Ends every connection, running ones too. */
   readonly destroy: () => Promise<void>
 }
@@ -35,6 +40,7 @@ const idleConnectionMs = 4_000
 export function createPools(options: { connectMs: number; proxies: HttpProxies }): Pools {
   const { proxies } = options
   const pools = new Map<string, Pool>()
+  const fresh = new Set<Client>()
   const connection = {
     // HTTP/1.1 keeps the spelling and order of headers and is what a client speaks to us.
     allowH2: false,
@@ -58,8 +64,16 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
       }
       return { dispatcher: pool, throughProxy: false }
     },
+    overFresh: function overFresh(address, send) {
+      const client = new Client(address.origin, connection)
+      fresh.add(client)
+      const sending = send(client)
+      // It takes no more, and ends with what it has taken.
+      void client.close().finally(() => fresh.delete(client))
+      return sending
+    },
     destroy: async function destroy() {
-      const all: Dispatcher[] = [...pools.values()]
+      const all: Dispatcher[] = [...pools.values(), ...fresh]
       if (proxyAgent !== null) all.push(proxyAgent)
       await Promise.all(all.map((dispatcher) => dispatcher.destroy()))
     },

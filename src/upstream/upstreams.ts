@@ -15,6 +15,7 @@ import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
 import { createPools, type HttpProxies } from './pools.ts'
+import { isStaleConnection } from './stale-connection.ts'
 import { pathAtUpstream, queryWithoutKey, withQuery, type Target } from './target.ts'
 
 export type UpstreamSettings = {
@@ -222,24 +223,26 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         signal?.throwIfAborted()
         // Only now: a held key may have changed while the request waited for its turn.
         const headers = headersNow()
+        const options = {
+          origin: address.origin,
+          path,
+          method: request.method,
+          headers: throughProxy ? asRecord(headers) : headers,
+          body,
+          headersTimeout: timeouts.firstByteMs,
+          bodyTimeout: timeouts.idleMs,
+        }
         const {
           status,
           statusText,
           rawHeaders,
           body: answerBody,
-        } = await dispatchRequest(
-          dispatcher,
-          {
-            origin: address.origin,
-            path,
-            method: request.method,
-            headers: throughProxy ? asRecord(headers) : headers,
-            body,
-            headersTimeout: timeouts.firstByteMs,
-            bodyTimeout: timeouts.idleMs,
-          },
-          signal,
-        )
+        } = await dispatchRequest(dispatcher, options, signal).catch((error: unknown) => {
+          // A stream has been read by now.
+          const isWhole = body === null || Buffer.isBuffer(body)
+          if (throughProxy || !isWhole || signal?.aborted === true || !isStaleConnection(error)) throw error
+          return pools.overFresh(address, (fresh) => dispatchRequest(fresh, options, signal))
+        })
         answerBody.onceOver(leave)
         return { status, statusText, rawHeaders, body: answerBody, address: address.display, failure }
       } catch (error) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
 import { Readable } from 'node:stream'
@@ -13,6 +14,7 @@ import {
 } from '../../src/upstream/upstreams.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 
 const opened: Upstreams[] = []
 afterEach(async () => {
@@ -97,6 +99,55 @@ describe('what the upstream receives', () => {
     }
     // A connection is free a moment after its answer has ended, so a second one may have been opened.
     expect(upstream.connections()).toBeLessThanOrEqual(2)
+  })
+})
+
+// llama-cpp-python ends its connection a moment after an answer, whatever it promised. The next request that took the
+// connection got 502 from us.
+describe('a kept connection that its server closes as it is used again', () => {
+  /** Answers the first request of each connection, and hangs up on the second; counts what it received. */
+  async function hangingUp(): Promise<{ url: string; bodies: string[]; close: () => void }> {
+    const bodies: string[] = []
+    const server = createTcpServer((socket) => {
+      let requests = 0
+      socket.on('error', () => {})
+      socket.on('data', (piece) => {
+        bodies.push(piece.toString('latin1').split('\r\n\r\n')[1] ?? '')
+        requests += 1
+        if (requests > 1) socket.end()
+        else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+      })
+    })
+    const port = await freePort()
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    return { url: `http://127.0.0.1:${port}/v1`, bodies, close: () => server.close() }
+  }
+
+  test('has the request sent once more, over a connection of its own', async () => {
+    const { url, bodies, close } = await hangingUp()
+    const upstreams = open({ default: { url } })
+    const sent = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth']
+    for (const body of sent)
+      expect(await text(await upstreams.send(request({ body: Buffer.from(body) })))).toBe('ok')
+    expect([...new Set(bodies)]).toEqual(sent)
+    // Each at most once more, and some of them were.
+    expect(bodies.length).toBeGreaterThan(sent.length)
+    for (const body of sent) expect(bodies.filter((each) => each === body).length).toBeLessThanOrEqual(2)
+    close()
+  })
+
+  test('but not where the body was a stream, which is gone', async () => {
+    const { url, bodies, close } = await hangingUp()
+    const upstreams = open({ default: { url } })
+    const outcomes: string[] = []
+    for (let index = 0; index < 6; index += 1) {
+      const streamed = request({ body: Readable.from([Buffer.from('piece')]), bodyBytes: 5 })
+      const outcome = upstreams.send(streamed).then(text, (error: { code: string }) => error.code)
+      outcomes.push(await outcome)
+    }
+    expect(new Set(outcomes)).toEqual(new Set(['ok', 'upstream_broken']))
+    expect(bodies.filter((body) => body === 'piece').length).toBeLessThanOrEqual(6)
+    close()
   })
 })
 
