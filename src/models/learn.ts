@@ -84,6 +84,8 @@ export type Learning = {
   readonly answered: (lesson: Lesson, report: TailReport, isEntire: boolean) => void
   /** Whether a conversation's next prompt is to be counted whatever its size: only a count can say what an odd report means. */
   readonly wantsCount: (key: ModelKey, conversation: string) => boolean
+  /** Forgets what is doubted of a model, and where its window was seen to lie. */
+  readonly forget: (key: ModelKey) => void
 }
 
 export function createLearning(parts: LearnParts): Learning {
@@ -216,7 +218,16 @@ export function createLearning(parts: LearnParts): Learning {
     parts.onCut(model, { ...told(reported), certainty: 'known', windowTokens })
   }
 
-  return { answered: learnFrom, wantsCount: (key, conversation) => odd.has(oddName(key, conversation)) }
+  return {
+    answered: learnFrom,
+    wantsCount: (key, conversation) => odd.has(oddName(key, conversation)),
+    forget: (key) => {
+      const beginning = oddName(key, '')
+      for (const name of odd.keys()) if (name.startsWith(beginning)) odd.delete(name)
+      constants.delete(nameOfModel(key))
+      bounds.delete(nameOfModel(key))
+    },
+  }
 }
 
 // --- internal ---

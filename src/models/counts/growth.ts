@@ -34,6 +34,11 @@ export function ratioFrom(
   return Math.min(ratioMax, Math.max(ratioMin, ratio))
 }
 
+/** The same from what was seen alone, without the starting ratio; null before anything was. */
+export function seenRatio({ promptTokens, ownTokens }: Growth): number | null {
+  return ownTokens === 0 ? null : promptTokens / ownTokens
+}
+
 /** The growth with one more prompt, seen against what it grew from; null: nothing that was counted before. */
 export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): Growth {
   // What media cost, and whether thoughts are counted, is no matter of the ratio.

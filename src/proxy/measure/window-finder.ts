@@ -16,8 +16,8 @@ export type WindowFinderOptions = {
   readonly serverWindows: ServerWindows
   /** The host of an upstream by its name; null for the default one. */
   readonly hostOf: (upstream: string | null) => string
-  /** Called when a refusal has shown that the window of a profile is too large for a model. */
-  readonly onOverruled: (profile: string, model: string, window: ResolvedWindow) => void
+  /** Called with every window that was found. */
+  readonly onFound: (key: ModelKey, profile: string, window: ResolvedWindow) => void
 }
 
 /**
@@ -54,7 +54,7 @@ export function createWindowFinder(
       host,
       reserveTokens,
     })
-    if (window.overruledTokens !== null) options.onOverruled(profile.name, model, window)
+    options.onFound(modelKey, profile.name, window)
     return window
   }
 
