@@ -209,8 +209,8 @@ export function createApp(options: AppOptions): App {
       windows,
       serverWindows,
       hostOf: (name) => hostOf(upstreams, name),
-      onFound: (key, profile, window) => {
-        knownModels.noteWindow(key, profile, window)
+      onFound: (key, profile, window, sources) => {
+        knownModels.noteSources(key, profile, sources)
         warnings.overruled(profile, key.model, window)
       },
     }),

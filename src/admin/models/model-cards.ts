@@ -1,6 +1,6 @@
 import { overheadIn } from '../../models/counts/overheads.ts'
 import { seenRatio } from '../../models/counts/growth.ts'
-import type { KnownModelInUse, WindowInUse } from '../../models/known-models.ts'
+import type { KnownModelInUse, WindowInForce } from '../../models/known-models.ts'
 import { changedBy, type Field, type Source, type Values } from '../../models/model-record.ts'
 import type { Held, HeldRecord } from '../../models/models.ts'
 
@@ -11,11 +11,11 @@ export type ModelCard = {
   /** The beginning of a digest: enough to tell two apart. */
   readonly credential: string
   readonly model: string
-  /** What its latest request got; null where none was seen since the start. */
-  readonly window_in_use: {
+  /** What its next request gets under the profile of the latest; null where none was seen since the start. */
+  readonly window_in_force: {
     readonly tokens: number
-    readonly kind: WindowInUse['kind']
-    readonly source: WindowInUse['source']
+    readonly kind: WindowInForce['kind']
+    readonly source: WindowInForce['source']
     readonly profile: string
     /** The profile's figure, where a refusal has shown that it is too large; null otherwise. */
     readonly overruled_tokens: number | null
@@ -55,7 +55,7 @@ export function modelCard({ id, key, beliefs, window }: KnownModelInUse): ModelC
     upstream: key.upstream,
     credential: key.credential.slice(0, CREDENTIAL_CHARS),
     model: key.model,
-    window_in_use: window === null ? null : windowInUse(window),
+    window_in_force: window === null ? null : windowInForce(window),
     fields: fieldsOf(beliefs),
   }
 }
@@ -64,7 +64,7 @@ export function modelCard({ id, key, beliefs, window }: KnownModelInUse): ModelC
 
 const CREDENTIAL_CHARS = 8
 
-function windowInUse({ tokens, kind, source, profile, overruledTokens }: WindowInUse) {
+function windowInForce({ tokens, kind, source, profile, overruledTokens }: WindowInForce) {
   return { tokens, kind, source, profile, overruled_tokens: overruledTokens }
 }
 

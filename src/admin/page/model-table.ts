@@ -68,7 +68,7 @@ function row(card: ModelCard, now: Date): HtmlEscapedString {
   </tr>`
 }
 
-function windowCell({ window_in_use: window, fields }: ModelCard): HtmlEscapedString | string {
+function windowCell({ window_in_force: window, fields }: ModelCard): HtmlEscapedString | string {
   if (window === null) return 'not known before its next request'
   const taughtBy = fields.window?.from
   const isLoaded = fields.stated?.value.is_loaded
@@ -101,8 +101,8 @@ const refusals: Readonly<Record<string, string>> = {
   original: 'whatever is rewritten',
 }
 
-/** Since when the window in use is believed; settings and tables have no time. */
-function sinceCell({ window_in_use: window, fields }: ModelCard, now: Date): HtmlEscapedString | string {
+/** Since when the window in force is believed; settings and tables have no time. */
+function sinceCell({ window_in_force: window, fields }: ModelCard, now: Date): HtmlEscapedString | string {
   const belief =
     window?.source === 'learnt' ? fields.window : window?.source === 'server' ? fields.stated : undefined
   if (belief === undefined) return unknownFigure

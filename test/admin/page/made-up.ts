@@ -80,7 +80,7 @@ export function modelWith(changes: Partial<ModelCard> = {}): ModelCard {
     upstream: 'default',
     credential: 'Xk29_aQz',
     model: 'qwen3-32b',
-    window_in_use: {
+    window_in_force: {
       tokens: 32_768,
       kind: 'total',
       source: 'server',
@@ -101,7 +101,7 @@ export function someModels(): readonly ModelCard[] {
     modelWith({
       id: 'm2',
       model: 'llama-3.1-8b-instruct',
-      window_in_use: {
+      window_in_force: {
         tokens: 8_192,
         kind: 'total',
         source: 'learnt',
@@ -122,7 +122,7 @@ export function someModels(): readonly ModelCard[] {
       id: 'm3',
       upstream: 'router',
       model: 'anthropic/claude-sonnet-4.5',
-      window_in_use: {
+      window_in_force: {
         tokens: 128_000,
         kind: 'total',
         source: 'default',

@@ -64,7 +64,7 @@ describe('hostile names and texts', () => {
           upstream: hostile,
           credential: hostile,
           model: hostile,
-          window_in_use: {
+          window_in_force: {
             tokens: 1,
             kind: 'total',
             source: 'config',
@@ -212,7 +212,7 @@ describe('the table of models', () => {
     ['cut', 'the upstream cut longer prompts'],
     ['unstated', 'longer prompts were refused without a number'],
   ] as const)('says of a window that was learnt by a %s: %s', (from, words) => {
-    const window_in_use = {
+    const window_in_force = {
       tokens: 4_096,
       kind: 'total',
       source: 'learnt',
@@ -220,7 +220,7 @@ describe('the table of models', () => {
       overruled_tokens: null,
     } as const
     const fields = { window: toldWith({ tokens: 4_096, kind: 'total' as const }, { from }) }
-    expect(visibleText(home({ models: [modelWith({ window_in_use, fields })] }))).toContain(
+    expect(visibleText(home({ models: [modelWith({ window_in_force, fields })] }))).toContain(
       `4,096 tokens ${words}`,
     )
   })
