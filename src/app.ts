@@ -40,6 +40,7 @@ import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
 import { createRecallOffers } from './proxy/recall/recall-offer.ts'
 import { createRateLimits } from './proxy/summaries/rate-limits.ts'
 import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
+import { createSharedPools } from './proxy/send/shared-pool.ts'
 import { createSummarizer } from './proxy/summaries/summarizer.ts'
 import { harmlessReports } from './proxy/report/harmless-reports.ts'
 import { joinedReports } from './proxy/report/joined-reports.ts'
@@ -191,6 +192,7 @@ export function createApp(options: AppOptions): App {
   })
   const handle = createHandle({
     upstreams,
+    poolOf: createSharedPools(),
     relay,
     reports,
     records,

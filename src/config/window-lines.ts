@@ -17,7 +17,7 @@ export type WindowFound = {
 /** A model's window under a profile, what of it a prompt may take, how that is counted, and where a compaction begins. */
 export function windowLines(profile: Profile, window: WindowFound, model: string): readonly string[] {
   const { encoding } = profile.window
-  const found = foundRatio(model, profile.window.ratio)
+  const found = foundRatio(model, profile.window)
   const budgetTokens = budgetIn(profile, window)
   const countedWith = encoding === 'auto' ? encodingFor(model) : encoding
   const told = (ownTokens: number) => modelTokens(ownTokens, budgetTokens, found.ratio)

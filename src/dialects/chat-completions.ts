@@ -39,6 +39,12 @@ export type ChatCompletion = {
    * client has had its word, or wants no stream.
    */
   readonly usageAddition: { readonly at: Span; readonly text: string } | null
+  /** Where a stream is asked for; null where none is. */
+  readonly streaming: {
+    readonly value: Span
+    /** `stream_options` with its key and one of the commas beside it; null where there are none. */
+    readonly options: Span | null
+  } | null
 }
 
 /** Why a body was not read. `message-unreadable` is for the caller, who reads the messages. */
@@ -106,7 +112,8 @@ export function readChatCompletion(
   }
   const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
   if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
-  return { read: true, request: { messages, messageSpans, ...settingsOf(source, spans, values) } }
+  const streaming = values.get('stream') === true ? streamingOf(source, spans, body.entries) : null
+  return { read: true, request: { messages, messageSpans, streaming, ...settingsOf(source, spans, values) } }
 }
 
 /** Where the bracket of a body's `messages` stands, as far as its beginning tells; null where there is none. Never throws. */
@@ -180,7 +187,7 @@ function settingsOf(
   source: Source,
   spans: ReadonlyMap<string, Span>,
   values: ReadonlyMap<string, unknown>,
-): Omit<ChatCompletion, 'messages' | 'messageSpans'> {
+): Omit<ChatCompletion, 'messages' | 'messageSpans' | 'streaming'> {
   const model = values.get('model')
   const streamOptions = values.get('stream_options')
   return {
@@ -211,6 +218,23 @@ function usageAdditionOf(
   if (!isJsonObject(streamOptions) || Object.hasOwn(streamOptions, 'include_usage')) return null
   const isEmpty = Object.keys(streamOptions).length === 0
   return { at: emptySpan(options.start + 1), text: isEmpty ? askForUsage : `${askForUsage},` }
+}
+
+function streamingOf(
+  source: Source,
+  spans: ReadonlyMap<string, Span>,
+  entries: readonly EntrySpans[],
+): ChatCompletion['streaming'] {
+  const value = spans.get('stream')
+  if (value === undefined) return null
+  const at = entries.findIndex(({ key }) => readKey(source, key) === 'stream_options')
+  const [before, entry, after] = [entries[at - 1], entries[at], entries[at + 1]]
+  if (entry === undefined) return { value, options: null }
+  const options =
+    before === undefined
+      ? { start: entry.key.start, end: after?.key.start ?? entry.value.end }
+      : { start: before.value.end, end: entry.value.end }
+  return { value, options }
 }
 
 const askForUsage = '"include_usage":true'

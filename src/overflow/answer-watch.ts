@@ -6,10 +6,11 @@ import { createStreamJudge } from './stream-judge.ts'
 
 /**
  * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached
- * the client and a smaller request may do. `refused`: another error, before any output.
+ * the client and a smaller request may do. `refused`: another error, before any output. `empty`: a stream that ended
+ * with nothing, as some servers end one whose prompt is too long.
  */
 export type WatchDecision =
-  | { readonly state: 'undecided' | 'good' }
+  | { readonly state: 'undecided' | 'good' | 'empty' }
   | { readonly state: 'overflow' | 'refused'; readonly classification: Classification }
 
 export type AnswerWatch = {
@@ -27,7 +28,7 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
 /**
  * Watches a streamed answer for its first output. Comments, deltas with only a role, empty contents, Azure's prompt
  * filter and usage decide nothing; content, reasoning, a refusal, audio or a call make it good; an error or an end
- * without output is judged.
+ * without output is judged. One that says nothing at all is only judged when no more can come.
  */
 export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
   const reader = createEventReader({ eventCharactersMax: heldStreamCharactersMax })
@@ -49,10 +50,11 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
   function end(): WatchDecision {
     if (decision.state === 'undecided') judgeAll(reader.end())
     if (decision.state === 'undecided') {
+      const text = unread.join('')
+      if (hasEvents ? judge.isEmpty() : isSilent(text)) decision = { state: 'empty' }
       // Some servers announce a stream and answer with a bare JSON error.
-      decision = hasEvents
-        ? decideEnding(judge.ending())
-        : decideJson(judgeJson(bareJson(unread.join('')), knowledge))
+      else
+        decision = hasEvents ? decideEnding(judge.ending()) : decideJson(judgeJson(bareJson(text), knowledge))
     }
     unread = []
     return decision
@@ -64,7 +66,7 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
       unread = []
       const verdict = judge.accept(event)
       if (verdict.state === 'output') decision = { state: 'good' }
-      else if (verdict.state === 'ended') decision = decideEnding(judge.ending())
+      else if (verdict.state === 'ended' && !judge.isEmpty()) decision = decideEnding(judge.ending())
       else if (verdict.state === 'failed') decision = decideFailed(verdict.classification)
       if (decision.state !== 'undecided') return
     }
@@ -100,6 +102,11 @@ export function watchJson(knowledge: WindowKnowledge): AnswerWatch {
 }
 
 // --- internal ---
+
+/** Whether a stream without events holds at most comments. */
+function isSilent(text: string): boolean {
+  return text.split(/[\r\n]+/).every((line) => line.trim() === '' || line.startsWith(':'))
+}
 
 /** What follows the comments, if there were any. */
 function bareJson(text: string): string {

@@ -16,6 +16,7 @@ const clampShareWorth = 1 / 8
 export function classifyError(facts: ErrorFacts, status: number): Classification {
   return (
     vetoed(facts, status) ??
+    (isCrowded(facts, status) ? plainClassification('crowded') : null) ??
     overflowing(facts, status) ??
     fromLookAlike(refusals.find(({ pattern }) => pattern.test(facts.text))) ??
     refusedByCode(facts, status) ??
@@ -36,6 +37,11 @@ function vetoed(facts: ErrorFacts, status: number): Classification | null {
     if (vetoClass !== undefined) return plainClassification(vetoClass)
   }
   return fromLookAlike(vetoes.find(({ pattern }) => pattern.test(facts.text)))
+}
+
+/** llama.cpp's slots share their memory, and fail together once it is full: with these words, and a status of trouble. */
+function isCrowded({ text, statuses }: ErrorFacts, status: number): boolean {
+  return [status, ...statuses].some((each) => each >= 500) && /context size has been exceeded/i.test(text)
 }
 
 function overflowing(facts: ErrorFacts, status: number): Classification | null {

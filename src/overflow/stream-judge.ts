@@ -18,6 +18,8 @@ export type StreamJudge = {
   readonly accept: (event: ServerEvent) => Verdict
   /** What the stream amounts to when nothing more comes: success, or an overflow that only its end shows. */
   readonly ending: () => Classification
+  /** Whether it has said nothing so far: no output, no usage, and no reason to end but an ordinary one. */
+  readonly isEmpty: () => boolean
 }
 
 /** Judges the events of a streamed chat completion one by one. */
@@ -60,5 +62,11 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
     return classifyEnding({ hasOutput, finishReason, usage }, knowledge)
   }
 
-  return { accept, ending }
+  function isEmpty(): boolean {
+    // LiteLLM adds up what it was not told: nothing.
+    const isCounted = usage !== null && usage.promptTokens + (usage.completionTokens ?? 0) > 0
+    return !hasOutput && !isCounted && (finishReason === null || finishReason === 'stop')
+  }
+
+  return { accept, ending, isEmpty }
 }

@@ -21,6 +21,8 @@ export type RefusedAttempt = {
   readonly outputReserveTokens: number
   /** What is known of the window when the answer states none; null if that is a guess. */
   readonly window: StatedWindow | null
+  /** The provider's tokens for one of ours, as far as was known when it was sent. */
+  readonly ratio: number
   readonly clampOutput: 'when_impossible' | 'never'
 }
 
@@ -29,6 +31,8 @@ export type NextAttempt =
       readonly kind: 'compact'
       /** For the prompt, in own counts; below what was sent and below the budget before. */
       readonly budgetTokens: number
+      /** Whether the budget is a guess: then the view fills it, since nothing says that so much had to go. */
+      readonly fills: boolean
       readonly keepRecent: number
       /** System, task, short recap, latest user message, open round clipped: nothing smaller can be sent. */
       readonly smallest: boolean
@@ -84,11 +88,15 @@ function attemptAfterOverflow(refused: RefusedAttempt): NextAttempt {
   const room = window.tokens - reserve
   if (room < 1) return { kind: 'give-up' }
   const clampOutputTokens = clampBeside(refused, window, reserve)
-  const ratio = ownPerStated(refused)
-  if (ratio === null) return halve(refused, clampOutputTokens, room)
-  const budgetTokens = Math.floor(room * ratio * (1 - margin))
-  if (budgetTokens >= ceilingOf(refused)) return halve(refused, clampOutputTokens)
-  return compact(refused, budgetTokens, refused.keepRecent, clampOutputTokens)
+  const exact = ownPerStated(refused)
+  const budgetTokens = Math.floor(
+    exact === null ? room * ownPerExpected(refused) * (1 - ownCountMargin) : room * exact * (1 - margin),
+  )
+  const isSized = exact !== null || isWindowAlone(refused)
+  if (!isSized || budgetTokens >= Math.min(refused.sentTokens, refused.budgetTokens))
+    return halve(refused, clampOutputTokens, exact === null ? room : undefined)
+  const { keepRecent } = refused
+  return compact(refused, { budgetTokens, keepRecent, fills: exact === null, clampOutputTokens })
 }
 
 /** The output limit alone made the request impossible, and the prompt fits beside a lower one. */
@@ -161,34 +169,52 @@ function ownPerStated({ classification, sentTokens, outputLimitTokens }: Refused
   return ratio > countRatioMax || ratio < 1 / countRatioMax ? null : ratio
 }
 
+/**
+ * Whether the stated window has to say alone how much may be sent: the server stopped counting the prompt, or never
+ * began. A second refusal shows that our own count is no help beside it.
+ */
+function isWindowAlone({ attempt, classification, sentTokens }: RefusedAttempt): boolean {
+  const { window, promptTokens } = classification
+  if (attempt > 1 || window === null || promptTokens?.exact === true) return false
+  return promptTokens === null || promptTokens.tokens / sentTokens <= countRatioMax
+}
+
+/** How many of our tokens stand for one of the server's, as far as was known and what it has counted allows. */
+function ownPerExpected({ classification, sentTokens, ratio }: RefusedAttempt): number {
+  const leastTokens = classification.promptTokens?.tokens ?? 0
+  return leastTokens < 1 ? 1 / ratio : Math.min(1 / ratio, sentTokens / leastTokens)
+}
+
+/** Never below half of what was refused, unless the window demands it: what else would be thrown away may have fitted. */
 function halve(
   refused: RefusedAttempt,
   clampOutputTokens: number | null,
   roomTokens = Number.POSITIVE_INFINITY,
 ): NextAttempt {
-  const budgetTokens = Math.floor(Math.min(ceilingOf(refused) / 2, roomTokens * (1 - margin)))
-  const halved = Math.max(refused.minRecent, Math.floor(refused.keepRecent / 2))
-  return compact(refused, budgetTokens, Math.min(refused.keepRecent, halved), clampOutputTokens)
+  const { sentTokens, keepRecent, minRecent } = refused
+  const halfTokens = Math.min(sentTokens / 2, refused.budgetTokens - 1)
+  const halved = Math.max(minRecent, Math.floor(keepRecent / 2))
+  return compact(refused, {
+    budgetTokens: Math.floor(Math.min(halfTokens, roomTokens * (1 - margin))),
+    keepRecent: Math.min(keepRecent, halved),
+    fills: true,
+    clampOutputTokens,
+  })
 }
 
 function compact(
   refused: RefusedAttempt,
-  budgetTokens: number,
-  keepRecent: number,
-  clampOutputTokens: number | null,
+  how: Pick<CompactAttempt, 'budgetTokens' | 'keepRecent' | 'fills' | 'clampOutputTokens'>,
 ): NextAttempt {
-  if (budgetTokens < 1) return { kind: 'give-up' }
+  if (how.budgetTokens < 1) return { kind: 'give-up' }
   const smallest = refused.attempt === refused.attemptsMax
   return {
     kind: 'compact',
-    budgetTokens,
-    keepRecent: smallest ? 0 : keepRecent,
+    ...how,
+    keepRecent: smallest ? 0 : how.keepRecent,
     smallest,
-    clampOutputTokens,
     outputTokensBeside: outputBeside(refused),
   }
 }
 
-function ceilingOf({ sentTokens, budgetTokens }: RefusedAttempt): number {
-  return Math.min(sentTokens, budgetTokens)
-}
+type CompactAttempt = Extract<NextAttempt, { readonly kind: 'compact' }>

@@ -3,9 +3,9 @@ import { InvariantError } from '../errors.ts'
 import { countShort, mergeBytes } from './byte-pairs.ts'
 import { utf8Bytes } from './byte-text.ts'
 import { longPieceTokens } from './long-piece.ts'
-import { grammarOf } from './piece-grammar.ts'
+import { grammarOf, type Cut } from './piece-grammar.ts'
 import { scanPieces } from './piece-scanner.ts'
-import { readRanks, type RankFile } from './rank-table.ts'
+import { readRanks, type RankFile, type RankTable } from './rank-table.ts'
 
 /** Counts tokens, exactly as the encoding's own encoder would; names of special tokens are ordinary text. */
 export type TokenCounter = {
@@ -28,23 +28,30 @@ const longUnits = 2048
 const rememberedMax = 16_384
 
 /**
- * A counter over one of js-tiktoken's rank files, in one go. Throws what `tokenCounterSteps` throws.
+ * A counter over one of js-tiktoken's rank files, in one go. Throws what `vocabularySteps` and `counterOver` throw.
  *
  * @internal exported for tests
  */
-export function createTokenCounter(file: RankFile): TokenCounter {
-  return finish(tokenCounterSteps(file))
+export function createTokenCounter(file: RankFile, cut: Cut = 'own'): TokenCounter {
+  return counterOver(finish(vocabularySteps(file)), cut)
 }
 
-/**
- * The same in steps: reading a rank file takes tens of milliseconds. Throws an InvariantError if the file splits text by a
- * pattern that is not known here.
- */
-export function* tokenCounterSteps(file: RankFile): Steps<TokenCounter> {
-  const grammar = grammarOf(file.pat_str) ?? refuse()
-  const ranks = yield* readRanks(file)
-  // Cleared when full: simpler than evicting, and common words are back at once.
-  const remembered = new Map<string, number>()
+/** What is read of a rank file, for every way to cut text. */
+export type Vocabulary = {
+  readonly pattern: string
+  readonly ranks: RankTable
+  /** Short pieces with their counts: the same however the text around them is cut. */
+  readonly remembered: Map<string, number>
+}
+
+/** In steps: reading a rank file takes tens of milliseconds. */
+export function* vocabularySteps(file: RankFile): Steps<Vocabulary> {
+  return { pattern: file.pat_str, ranks: yield* readRanks(file), remembered: new Map() }
+}
+
+/** Throws an InvariantError if the file splits text by a pattern that is not known here, or not in this cut. */
+export function counterOver({ pattern, ranks, remembered }: Vocabulary, cut: Cut): TokenCounter {
+  const grammar = grammarOf(pattern, cut) ?? refuse()
 
   function* countSteps(text: string): Steps<number> {
     const pieces = scanPieces(text, grammar)
@@ -82,6 +89,7 @@ export function* tokenCounterSteps(file: RankFile): Steps<TokenCounter> {
     if (known !== undefined) return known
     const bytes = ascii ? piece : utf8Bytes(piece, 0, piece.length)
     const count = !ascii && ranks.has(bytes, 0, bytes.length) ? 1 : countShort(bytes, ranks)
+    // Cleared when full: simpler than evicting, and common words are back at once.
     if (remembered.size >= rememberedMax) remembered.clear()
     remembered.set(detached(piece), count)
     return count

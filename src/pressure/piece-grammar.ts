@@ -21,9 +21,15 @@ export type PieceGrammar = {
   readonly next: Uint8Array
   /** What being in a state says about the piece's end: one of the `ends…` values. */
   readonly ends: Uint8Array
-  /** `'s`, `'ll` …: a piece of their own, or the end of the word they follow. */
-  readonly contractions: 'apart' | 'attached'
+  /** `'s`, `'ll` …: a piece of their own, the end of the word they follow, or a sign and a word like others. */
+  readonly contractions: 'apart' | 'attached' | 'none'
 }
+
+/**
+ * How text is cut before it is merged. `own`: as the rank file says; `digits`: the same with each digit a piece of its own;
+ * `apart`: signs and line ends, too, stand apart from words and from each other, as in SentencePiece vocabularies.
+ */
+export type Cut = 'own' | 'digits' | 'apart'
 
 export const startState = 1
 /** Blanks without a newline: at the end of the text they belong together (`\s+(?!\S)`). */
@@ -36,10 +42,10 @@ export const endsAfter = 1
 /** The piece may end before it: the last blank belongs to what follows. */
 export const endsBefore = 2
 
-/** The grammar of a rank file's `pat_str`; null for a pattern that was not taken apart here. */
-export function grammarOf(pattern: string): PieceGrammar | null {
-  if (pattern === o200kPattern) return o200kGrammar
-  if (pattern === cl100kPattern) return cl100kGrammar
+/** The grammar of a rank file's `pat_str`, cut otherwise where asked; null for a pattern that was not taken apart here. */
+export function grammarOf(pattern: string, cut: Cut = 'own'): PieceGrammar | null {
+  if (pattern === o200kPattern) return o200kGrammars[cut]
+  if (pattern === cl100kPattern && cut === 'own') return cl100kGrammar
   return null
 }
 
@@ -97,11 +103,15 @@ const cased = { [upper]: capitals, [lower]: smallLetters, [either]: eitherCase, 
 const uncased = { [upper]: smallLetters, [lower]: smallLetters, [either]: smallLetters }
 const moreBlanks = { [blank]: blanks, [otherSpace]: blanks, [newline]: newlines }
 
-const digitsAndBlanks: readonly Row[] = [
+const upToThreeDigits: readonly Row[] = [
   [digit1, endsAfter, { [digit]: digit2 }],
   [digit2, endsAfter, { [digit]: digit3 }],
   [digit3, endsAfter, {}],
-  [signs, endsAfter, { [sign]: signs, [slash]: signs, [mark]: signs, [newline]: afterSigns }],
+]
+const oneDigit: readonly Row[] = [[digit1, endsAfter, {}]]
+const moreSigns = { [sign]: signs, [slash]: signs, [mark]: signs }
+const signsAndLineEnds: Row = [signs, endsAfter, { ...moreSigns, [newline]: afterSigns }]
+const blankRuns: readonly Row[] = [
   [blanks, endsBefore, moreBlanks],
   [
     newlines,
@@ -123,21 +133,40 @@ const starts = {
   [sign]: firstSign,
 }
 
-const o200kGrammar = grammar('attached', [
-  ...digitsAndBlanks,
+const casedWords: readonly Row[] = [
   [startState, endsNot, { ...starts, ...cased }],
   [capitals, endsAfter, cased],
   [eitherCase, endsAfter, { ...cased, [upper]: capitalsAfter }],
   [capitalsAfter, endsNot, { ...cased, [upper]: capitalsAfter }],
   [smallLetters, endsAfter, { [lower]: smallLetters, [either]: smallLetters, [mark]: smallLetters }],
+  [oneBlank, endsAfter, { ...cased, ...moreBlanks, [sign]: signs, [slash]: signs }],
+]
+const o200kRows: readonly Row[] = [
+  ...blankRuns,
+  ...casedWords,
+  signsAndLineEnds,
   [firstSign, endsAfter, { ...cased, [sign]: signs, [slash]: signs, [newline]: afterSigns }],
   [afterSigns, endsAfter, { [newline]: afterSigns, [slash]: afterSigns }],
-  [oneBlank, endsAfter, { ...cased, ...moreBlanks, [sign]: signs, [slash]: signs }],
   [oneSpace, endsAfter, { ...cased, ...moreBlanks }],
-])
+]
+
+const o200kGrammars: Readonly<Record<Cut, PieceGrammar>> = {
+  own: grammar('attached', [...upToThreeDigits, ...o200kRows]),
+  digits: grammar('attached', [...oneDigit, ...o200kRows]),
+  apart: grammar('none', [
+    ...oneDigit,
+    ...blankRuns,
+    ...casedWords,
+    [signs, endsAfter, moreSigns],
+    [firstSign, endsAfter, moreSigns],
+    [oneSpace, endsAfter, moreBlanks],
+  ]),
+}
 
 const cl100kGrammar = grammar('apart', [
-  ...digitsAndBlanks,
+  ...upToThreeDigits,
+  ...blankRuns,
+  signsAndLineEnds,
   [startState, endsNot, { ...starts, ...uncased, [mark]: firstSign }],
   [smallLetters, endsAfter, uncased],
   [firstSign, endsAfter, { ...uncased, [sign]: signs, [slash]: signs, [mark]: signs, [newline]: afterSigns }],

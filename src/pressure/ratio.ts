@@ -1,11 +1,18 @@
+import type { EncodingName } from './encodings.ts'
 import { modelName } from './model-name.ts'
+import type { Cut } from './piece-grammar.ts'
 
 /**
  * The provider's count for one token of ours, before anything was reported: a guess by the model's family, until answers have
- * told (docs/decisions/true-numbers.md).
+ * told (docs/decisions/true-numbers.md). `encoding`: what is counted in; by itself that of the family.
  */
-export function startingRatio(model: string): number {
-  return foundRatio(model, null).ratio
+export function startingRatio(model: string, encoding: EncodingName | 'auto' = 'auto'): number {
+  return foundRatio(model, { ratio: null, encoding }).ratio
+}
+
+/** How the family's tokenizer cuts text, where that is known; else as OpenAI's. */
+export function cutFor(model: string): Cut {
+  return familyOf(model)?.cut ?? 'own'
 }
 
 /** A starting ratio, and where it comes from. */
@@ -16,34 +23,32 @@ export type FoundRatio = {
   readonly family: string | null
 }
 
-/** The starting ratio of a model under a profile that may name one itself. */
-export function foundRatio(model: string, profileRatio: number | null): FoundRatio {
-  if (profileRatio !== null) return { ratio: profileRatio, source: 'profile', family: null }
-  const name = modelName(model)
-  const found = startingRatios.find(({ pattern }) => pattern.test(name))
+/** The starting ratio of a model under a profile that may name one itself, or another encoding than the family's. */
+export function foundRatio(
+  model: string,
+  set: { readonly ratio: number | null; readonly encoding: EncodingName | 'auto' },
+): FoundRatio {
+  if (set.ratio !== null) return { ratio: set.ratio, source: 'profile', family: null }
+  const found = familyOf(model)
   if (found === undefined) return { ratio: unknownRatio, source: 'unknown', family: null }
-  return { ratio: found.ratio, source: 'family', family: found.family }
+  const { family, ratio, ratioUncut, cut } = found
+  const isUncut = set.encoding !== 'auto' && set.encoding !== `o200k_${cut}`
+  return { ratio: isUncut ? (ratioUncut ?? ratio) : ratio, source: 'family', family }
 }
 
 /** Whether a model's name tells its family: a deployment or an alias may have any. */
 export function hasFamily(model: string): boolean {
-  const name = modelName(model)
-  return startingRatios.some(({ pattern }) => pattern.test(name))
+  return familyOf(model) !== undefined
 }
 
 /**
- * Most specific first. Measured ranges against o200k_base in November 2026, and the upper end of each: too early a stride is
- * cheaper than an overflow. For OpenAI's own models the counter is exact.
+ * Most specific first. Measured ranges against o200k_base, or what it becomes when text is cut as the family cuts it, in
+ * November 2026, and the upper end of each: too early a stride is cheaper than an overflow. For OpenAI's own models the
+ * counter is exact.
  *
  * @internal exported for tests
  */
-export const startingRatios: readonly {
-  readonly family: string
-  readonly pattern: RegExp
-  /** A name of the family. */
-  readonly sample: string
-  readonly ratio: number
-}[] = [
+export const startingRatios: readonly StartingRatio[] = [
   {
     family: 'OpenAI',
     pattern: /gpt-?[3-9]|\bgpt-oss|\bo[1-9]\b|\bcodex\b|computer-use|text-embedding/,
@@ -60,25 +65,67 @@ export const startingRatios: readonly {
   // The new one: up to 1.7 in English prose, 1.0 in Chinese.
   { family: 'Claude from 4.7 on', pattern: /claude/, sample: 'claude-opus-5', ratio: 1.5 },
   { family: 'Llama 3 and later', pattern: /llama-?v?[3-9]/, sample: 'llama-3.3-70b-instruct', ratio: 1.05 },
-  { family: 'Llama 2', pattern: /llama|vicuna/, sample: 'llama-2-7b-chat', ratio: 1.4 },
-  { family: 'Qwen', pattern: /qwen|qwq|qvq/, sample: 'qwen3-coder', ratio: 1.1 },
+  {
+    family: 'Llama 2',
+    pattern: /llama|vicuna/,
+    sample: 'llama-2-7b-chat',
+    cut: 'apart',
+    ratio: 1.15,
+    ratioUncut: 1.4,
+  },
+  {
+    family: 'Qwen',
+    pattern: /qwen|qwq|qvq/,
+    sample: 'qwen3-coder',
+    cut: 'digits',
+    ratio: 1.05,
+    ratioUncut: 1.1,
+  },
   { family: 'DeepSeek', pattern: /deepseek/, sample: 'deepseek-chat', ratio: 1.1 },
-  { family: 'Gemini, Gemma', pattern: /gemini|gemma/, sample: 'gemini-2.5-pro', ratio: 1.15 },
+  // Counted with Gemma's published vocabulary, most recorded prompts of Gemini 3 come out to within a token or two.
+  {
+    family: 'Gemini, Gemma',
+    pattern: /gemini|gemma/,
+    sample: 'gemini-2.5-pro',
+    cut: 'apart',
+    ratio: 1,
+    ratioUncut: 1.15,
+  },
   // 32,000 SentencePiece tokens.
   {
     family: 'older Mistral',
     pattern: /mixtral|mistral-7b|codestral-22b|open-mistral-7b/,
     sample: 'mixtral-8x7b',
-    ratio: 1.4,
+    cut: 'apart',
+    ratio: 1.15,
+    ratioUncut: 1.4,
   },
   {
     family: 'Mistral',
     pattern: /mistral|ministral|devstral|codestral|magistral|pixtral/,
     sample: 'mistral-large-2512',
+    cut: 'digits',
     ratio: 1.1,
   },
 ]
 
 // --- internal ---
 
+type StartingRatio = {
+  readonly family: string
+  readonly pattern: RegExp
+  /** A name of the family. */
+  readonly sample: string
+  readonly ratio: number
+  /** How its tokenizer cuts text, where not as OpenAI's. */
+  readonly cut?: Cut
+  /** The ratio to a count in which text is cut otherwise, where it is another. */
+  readonly ratioUncut?: number
+}
+
 const unknownRatio = 1.15
+
+function familyOf(model: string): StartingRatio | undefined {
+  const name = modelName(model)
+  return startingRatios.find(({ pattern }) => pattern.test(name))
+}

@@ -57,9 +57,11 @@ export const profileKeys = group({
     output_reserve: count('tokens')
       .default(4096)
       .describe('Tokens kept free for the reply when the request sets no limit of its own.'),
-    encoding: oneOf(['auto', 'o200k_base', 'cl100k_base'])
+    encoding: oneOf(['auto', 'o200k_base', 'cl100k_base', 'o200k_digits', 'o200k_apart'])
       .default('auto')
-      .describe("What tokens are counted with. auto: by the model's name."),
+      .describe(
+        "What tokens are counted with. auto: by the model's name. o200k_digits: each digit by itself, as Qwen's and newer Mistral models; o200k_apart: signs and line ends as well, as Gemini, Gemma and Llama 2.",
+      ),
     ratio: z
       .number({ error: 'a number from 0.1 to 10' })
       .min(0.1, { error: 'a number from 0.1 to 10' })

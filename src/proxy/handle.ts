@@ -19,12 +19,14 @@ import type { Relay } from './wire/relay.ts'
 import { deliverUnread, sendUnread, type Unread } from './request/unread.ts'
 import { replyTo } from './reply/reply-to.ts'
 import { withOffer, type OfferParts } from './recall/recall-offer.ts'
+import { askPlainly } from './send/ask-plainly.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
 import type { Scope } from './request/scope.ts'
-import { sendOnce, type Outcome } from './send/send.ts'
+import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf, type SendingParts } from './send/sending.ts'
 import { askForUsage } from './send/usage-in-streams.ts'
+import { waitWhenCrowded } from './send/wait-when-crowded.ts'
 import { readWishes, type Wishes } from './request/wishes.ts'
 import { reportUnanswered } from './report/begin-report.ts'
 import { arrivalNow, type Arrival } from './report/arrival.ts'
@@ -130,16 +132,21 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       turn.end()
       known = { request, ready }
       const sending = sendingOf(request, body, ready, parts)
-      const once = sendOnce(sending.once)
+      const once = waitWhenCrowded(sending.crowd)(sendOnce(sending.once))
       const send = recoverFromOverflow(sending.recover)(
-        restoreOnRefusal(sending.restore)(offerRecall(sending.recall)(askForUsage(sending.usage)(once))),
+        restoreOnRefusal(sending.restore)(
+          offerRecall(sending.recall)(
+            askPlainly({ once, isOn: sending.readsRefusals })(askForUsage(sending.usage)(once)),
+          ),
+        ),
       )
       const outcome: Outcome = await send(ready.prepared)
+      // A form that was refused is nothing to go on from: an emergency ends with its request.
+      const standing = (isAnswered(outcome) ? outcome : ready).prepared.compacted ?? ready.prepared.compacted
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
-        stride:
-          outcome.prepared.compacted?.stride ?? ready.prepared.compacted?.stride ?? ready.remembered.stride,
+        stride: standing?.stride ?? ready.remembered.stride,
       })
       const measure = sending.measured()
       const joining = replyTo(request, outcome, { once, sending, measure, failures: parts.failures })

@@ -11,6 +11,7 @@ import { InvariantError } from '../errors.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from './archiving.ts'
 import { breathe, drive } from './drive.ts'
+import { filledView } from './filled-view.ts'
 import type { Counted } from './measure/measure.ts'
 import type { Chat } from './request/read-chat.ts'
 import type { RecordPlace, Records } from './memory/records.ts'
@@ -58,7 +59,7 @@ export type Rewriter = {
     strict: boolean,
     stride: Stride | null,
   ) => Promise<Prepared>
-  /** A smaller view after a refusal; null where nothing more can be taken away. */
+  /** A smaller view after a refusal; null where nothing more can be taken away. It is on record once it was accepted. */
   readonly tighten: (request: RewriteRequest, counted: Counted, how: Tightening) => Promise<Prepared | null>
 }
 
@@ -86,6 +87,8 @@ export type RewriteRequest = {
 export type Tightening = {
   readonly previous: Stride | null
   readonly budgetTokens: number
+  /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
+  readonly fills: boolean
   readonly keepRecent: number
   readonly smallest: boolean
   readonly strict: boolean
@@ -162,14 +165,20 @@ export function createRewriter(options: RewriterOptions): Rewriter {
 
     tighten: async (request, counted, how) => {
       const beganMs = performance.now()
-      const { aroundTokens } = counted.room
-      const room = { budgetTokens: how.budgetTokens, aroundTokens }
-      const made = await drive(tighten(counted.subject, cache, { ...how, policy: request.profile, room }))
-      if (made === null || made.stride === null) return null
-      const { stride } = made
-      const result = prepared(request, counted, made, how.strict)
+      const fills = how.fills && !how.smallest
+      const viewWithin = async (budgetTokens: number): Promise<Tightened | null> => {
+        const room = { budgetTokens, aroundTokens: counted.room.aroundTokens }
+        const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
+        const made = await drive(tighten(counted.subject, cache, { ...how, policy, room }))
+        if (made === null || made.stride === null) return null
+        return { ...prepared(request, counted, made, how.strict), stride: made.stride }
+      }
+      const tightened = await (fills
+        ? filledView(how.budgetTokens, viewWithin)
+        : viewWithin(how.budgetTokens))
+      if (tightened === null) return null
+      const { stride, ...result } = tightened
       await keepTaken(request, counted, stride)
-      await records.replace(request, stride)
       const milliseconds = performance.now() - beganMs
       return { ...result, made: { stride, tokensBefore: how.refusedTokens, milliseconds } }
     },
@@ -196,6 +205,8 @@ export function createDryRun(cache: MadeCache): Rewriter['dryRun'] {
 }
 
 // --- internal ---
+
+type Tightened = Prepared & { readonly stride: Stride }
 
 type Recorded = { readonly standing: Stride | null; readonly isOurs: boolean }
 

@@ -91,10 +91,20 @@ export class AnswerBody {
     this.#takeReader()?.broken(this.#error)
   }
 
-  /** Calls back once, as soon as it was taken to its end or its source broke off. */
+  /** Calls back once, as soon as it was taken to its end or its source broke off; everybody who asks, in order. */
   onceOver(over: () => void): void {
-    if (this.#state === 'open' || this.#state === 'whole') this.#onOver = over
-    else over()
+    if (this.#state !== 'open' && this.#state !== 'whole') {
+      over()
+      return
+    }
+    const before = this.#onOver
+    this.#onOver =
+      before === null
+        ? over
+        : () => {
+            before()
+            over()
+          }
   }
 
   /** For the source: a piece has come. */

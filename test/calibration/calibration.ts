@@ -17,12 +17,10 @@ import { measureRecording, type Believed } from './measured-recording.ts'
 /** After so many answers of the conversation. */
 const answersBefore = [0, 1, 2, 5, 20]
 /** Promised from so many on: the largest error in the median and at the 95th percentile. */
-const promisedAfter = 5
-const medianMax = 0.02
-const percentile95Max = 0.05
-/** So few of the requests may lie beyond the window: they are refused, and recovered within the request. */
-const beyondShareMax = 0.002
-/** A request that is believed to fill this share of the window is inside it. */
+const promisedAfter = 1
+const medianMax = 0.005
+const percentile95Max = 0.025
+/** A request that is believed to fill this share of the window is inside it: of those none may be beyond. */
 const believedShare = 0.95
 
 process.exitCode = await measureFolder(process.argv[2])
@@ -67,7 +65,7 @@ async function measureModel(model: string, recordings: readonly CountedRecording
     const rest = alone.flatMap((believed) => believed.slice(answers))
     const { median, percentile95, beyond } = tell(`all requests after ${answers}`, rest)
     const isExact = median <= medianMax && percentile95 <= percentile95Max
-    if (answers >= promisedAfter && !(isExact && beyond <= rest.length * beyondShareMax)) misses += 1
+    if (answers >= promisedAfter && !(isExact && beyond === 0)) misses += 1
   }
   const first = together.slice(1).flatMap((believed) => believed.slice(0, 1))
   if (first.length > 0) tell('first of a new conversation', first)

@@ -36,6 +36,16 @@ function asking(body: string): string | null {
   return bytes.subarray(0, at.start).toString() + text + bytes.subarray(at.end).toString()
 }
 
+/** The body as a plain request: no stream, and no options of one. */
+function asPlain(body: string): string | null {
+  const { streaming } = requestIn(body)
+  if (streaming === null) return null
+  const { value, options } = streaming
+  const part = (start: number, end: number): string =>
+    body.slice(start, end).replace(body.slice(options?.start, options?.end ?? 0), '')
+  return `${part(0, value.start)}false${part(value.end, body.length)}`
+}
+
 describe('what is read', () => {
   test('a plain request', () => {
     const body = `{"model":"m","messages":${messages}}`
@@ -256,5 +266,29 @@ describe('large values', () => {
     for (const result of [1, 2].map(() => readChatCompletion(broken, validated))) {
       expect(result.read).toBe(false)
     }
+  })
+})
+
+describe('where a stream is asked for', () => {
+  test.each([
+    [`{"stream":true,"messages":${messages}}`, `{"stream":false,"messages":${messages}}`],
+    [
+      `{"stream_options":{"x":[1]} , "stream":true,"messages":${messages}}`,
+      `{"stream":false,"messages":${messages}}`,
+    ],
+    [
+      `{"messages":${messages} , "stream_options" : null,"stream": true }`,
+      `{"messages":${messages},"stream": false }`,
+    ],
+    [
+      `{"stream":true,"messages":${messages}\n,"stream_options":{}\n}`,
+      `{"stream":false,"messages":${messages}\n}`,
+    ],
+  ])('%s', (body, plain) => {
+    expect(asPlain(body)).toBe(plain)
+  })
+
+  test.each(['false', 'null', '"true"', '1'])('nowhere with %s', (value) => {
+    expect(asPlain(`{"stream":${value},"stream_options":{},"messages":${messages}}`)).toBeNull()
   })
 })

@@ -134,13 +134,41 @@ describe('another refusal before any output is told apart', () => {
   })
 })
 
-test('an end without output that is no failure is passed on', () => {
-  for (const reason of ['stop', 'content_filter', 'tool_calls', 'length']) {
+test('an end without output that says why is passed on', () => {
+  for (const reason of ['content_filter', 'tool_calls', 'length']) {
     expect(decideOn(watchStream(unknown), role + delta({}, { finish_reason: reason }) + done).state).toBe(
       'good',
     )
   }
-  expect(decideOn(watchStream(unknown), '').state).toBe('good')
+  const counted = event({ choices: [], usage: { prompt_tokens: 90, completion_tokens: 0 } })
+  expect(decideOn(watchStream(unknown), delta({}, { finish_reason: 'stop' }) + counted).state).toBe('good')
+})
+
+describe('a stream that said nothing is empty, once no more can come', () => {
+  const stop = delta({}, { finish_reason: 'stop' })
+  const uncounted = event({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } })
+  test.each([
+    ['no byte', ''],
+    ['comments', ': wait\n\n: wait\r\n'],
+    ['a role', role],
+    ['its last word', done],
+    ['an ordinary end', role + stop + done],
+    ['an end and a usage of nothing', stop + uncounted + done],
+  ])('%s', (_, text) => {
+    const watch = watchStream(unknown)
+    expect(watch.feed(text).state).toBe('undecided')
+    expect(watch.end().state).toBe('empty')
+  })
+
+  test('text that is no event is not nothing', () => {
+    expect(decideOn(watchStream(unknown), 'It went wrong').state).toBe('good')
+  })
+
+  test('a plain answer never is', () => {
+    const message = { role: 'assistant', content: '' }
+    for (const text of ['', body({ choices: [{ message, finish_reason: 'stop' }] })])
+      expect(decideOn(watchJson(unknown), text).state).toBe('good')
+  })
 })
 
 test('the decision does not depend on where the stream was cut or how its lines end', () => {

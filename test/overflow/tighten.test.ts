@@ -17,6 +17,7 @@ const refused = (changes: Partial<RefusedAttempt>): RefusedAttempt => ({
   outputLimitTokens: null,
   outputReserveTokens: 1000,
   window: null,
+  ratio: 1,
   clampOutput: 'when_impossible',
   ...changes,
 })
@@ -33,6 +34,7 @@ describe('with exact numbers', () => {
     expect(next).toEqual({
       kind: 'compact',
       budgetTokens: Math.floor(8000 * 0.8 * 0.98),
+      fills: false,
       keepRecent: 10,
       smallest: false,
       clampOutputTokens: null,
@@ -72,6 +74,7 @@ describe('without them', () => {
     expect(nextAttempt(refused({}))).toEqual({
       kind: 'compact',
       budgetTokens: 5000,
+      fills: true,
       keepRecent: 5,
       smallest: false,
       clampOutputTokens: null,
@@ -81,14 +84,54 @@ describe('without them', () => {
     expect(nextAttempt(refused({ keepRecent: 2 }))).toMatchObject({ keepRecent: 2 })
   })
 
-  test('a stated window bounds it further', () => {
-    const classification = { ...overflow, window: total(4000) }
-    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 2940, keepRecent: 5 })
+  test('half of what was sent, also where less would have been planned for', () => {
+    // A conversation that is not compacted ahead may have been sent at any size: half of the budget was a third of it.
+    expect(nextAttempt(refused({ sentTokens: 16_000, budgetTokens: 10_000 }))).toMatchObject({
+      budgetTokens: 8000,
+    })
+    expect(nextAttempt(refused({ sentTokens: 40_000, budgetTokens: 10_000 }))).toMatchObject({
+      budgetTokens: 9999,
+    })
+  })
+})
+
+describe('with a stated window and a prompt that was not counted to its end', () => {
+  const window = total(9000)
+  const atLeast = (tokens: number): Classification => ({
+    ...overflow,
+    window,
+    promptTokens: { tokens, exact: false },
   })
 
-  test('one token over, every time: a lower bound sizes nothing', () => {
-    const classification = { ...overflow, window: total(9000), promptTokens: { tokens: 8001, exact: false } }
-    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 5000, keepRecent: 5 })
+  test('the window says how much may be sent, by our own count and with room for its error', () => {
+    const next = { kind: 'compact', budgetTokens: 7200, fills: true, keepRecent: 10 }
+    expect(nextAttempt(refused({ classification: { ...overflow, window } }))).toMatchObject(next)
+    expect(nextAttempt(refused({ classification: atLeast(8001) }))).toMatchObject(next)
+  })
+
+  test('by the ratio that was known before, and by no other than what the server has counted allows', () => {
+    expect(nextAttempt(refused({ classification: atLeast(8001), ratio: 1.25 }))).toMatchObject({
+      budgetTokens: 5760,
+    })
+    expect(nextAttempt(refused({ classification: atLeast(10_000), sentTokens: 8000 }))).toMatchObject({
+      budgetTokens: 5760,
+    })
+  })
+
+  test('a window below half of what was sent demands its own', () => {
+    const classification = { ...overflow, window: total(4000) }
+    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 2700 })
+  })
+
+  test('one token over, every time: a second refusal is halved, since our own count was no help', () => {
+    const next = nextAttempt(
+      refused({ attempt: 2, classification: atLeast(8001), sentTokens: 7200, budgetTokens: 7200 }),
+    )
+    expect(next).toMatchObject({ budgetTokens: 3600, fills: true, keepRecent: 5 })
+  })
+
+  test('a bound that cannot be about this prompt says nothing', () => {
+    expect(nextAttempt(refused({ classification: atLeast(500_000) }))).toMatchObject({ budgetTokens: 5000 })
   })
 })
 
@@ -125,6 +168,7 @@ describe('a request made impossible by its own output limit', () => {
     expect(nextAttempt(refused({ classification, outputLimitTokens: 12_000 }))).toEqual({
       kind: 'compact',
       budgetTokens: 7840,
+      fills: false,
       keepRecent: 10,
       smallest: false,
       clampOutputTokens: 8000,

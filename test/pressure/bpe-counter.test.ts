@@ -3,7 +3,7 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../../src/errors.ts'
-import { createTokenCounter, tokenCounterSteps } from '../../src/pressure/bpe-counter.ts'
+import { createTokenCounter, vocabularySteps } from '../../src/pressure/bpe-counter.ts'
 import { RANKS_STEP_CHARACTERS } from '../../src/pressure/rank-table.ts'
 
 // Repeated, most of them are one single piece of any length.
@@ -62,7 +62,7 @@ describe.each([
 
 // Its table was made in one go at the first request that was counted: 100 ms in which no other was answered.
 test('a rank file is read in steps, each of a small part of it', () => {
-  const pauses = [...tokenCounterSteps(o200k)].length
+  const pauses = [...vocabularySteps(o200k)].length
   expect(pauses).toBeGreaterThanOrEqual(Math.floor(o200k.bpe_ranks.length / RANKS_STEP_CHARACTERS))
 })
 

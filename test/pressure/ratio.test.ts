@@ -29,6 +29,13 @@ test.each(newerClaudes.split(' '))('%s has the new tokeniser', (model) => {
   expect(startingRatio(model)).toBe(1.5)
 })
 
+test('a family that is counted in another encoding than its own has the ratio of that', () => {
+  expect(startingRatio('gemini-2.5-pro')).toBe(1)
+  expect(startingRatio('gemini-2.5-pro', 'o200k_apart')).toBe(1)
+  expect(startingRatio('gemini-2.5-pro', 'o200k_base')).toBe(1.15)
+  expect(startingRatio('gpt-4o', 'cl100k_base')).toBe(1)
+})
+
 test('a model that nobody described is taken to need somewhat more', () => {
   expect(startingRatio('a-model-nobody-knows')).toBe(1.15)
 })

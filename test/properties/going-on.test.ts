@@ -201,6 +201,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
           previous: first.compacted?.stride ?? null,
           budgetTokens: Math.floor(room.budgetTokens * 0.8),
           keepRecent: profile.overflow.min_recent,
+          fills: first.sentTokens % 8 === 0,
           smallest: false,
           strict,
           refusedTokens: first.sentTokens,
@@ -208,6 +209,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       : null
     const sent = smaller ?? first
     const stride = sent.compacted?.stride ?? null
+    if (smaller !== null && stride !== null) await records.replace(request, stride)
     await records.see(chat, place, { ...remembered, stride })
     return {
       told: [told(first), smaller === null ? null : told(smaller)],

@@ -71,6 +71,32 @@ const fragment = fc.oneof(
 )
 const text = fc.array(fragment, { maxLength: 12 }).map((fragments) => fragments.join(''))
 
+const word = String.raw`(?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)`
+
+describe.each([
+  { cut: 'digits', written: o200k.pat_str.replace(String.raw`\p{N}{1,3}`, String.raw`\p{N}`) },
+  { cut: 'apart', written: String.raw` ?${word}|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+` },
+] as const)('o200k_base cut in the way of $cut', ({ cut, written }) => {
+  const counter = createTokenCounter(o200k, cut)
+  const encoder = new Tiktoken({ ...o200k, pat_str: written })
+
+  test('any text is cut where the pattern of that way cuts it, and counted as an encoder with it would', () => {
+    const grammar = grammarOf(o200k.pat_str, cut)
+    if (grammar === null) throw new Error('the cut is not known')
+    const pattern = new RegExp(written, 'gu')
+    fc.assert(
+      fc.property(text, (sample) => {
+        const pieces: string[] = []
+        const scanner = scanPieces(sample, grammar)
+        while (scanner.step() === 'piece') pieces.push(sample.slice(scanner.start, scanner.end))
+        expect(pieces).toEqual(sample.match(pattern) ?? [])
+        expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+})
+
 describe.each([
   { name: 'o200k_base', file: o200k },
   { name: 'cl100k_base', file: cl100k },

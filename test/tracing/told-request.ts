@@ -33,6 +33,7 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
     status: 200,
     refusal: null,
     attempts: 1,
+    hasWaited: false,
     size: {
       receivedTokens: 90_000,
       sentTokens: 50_000,

@@ -113,6 +113,16 @@ test('it is over when it was taken, given up or broke off, not when it has only 
   expect(over).toEqual(['taken', 'givenUp', 'broken'])
 })
 
+test('everybody who wants to know that it is over is told, once and in order', () => {
+  const over: string[] = []
+  const { body } = opened()
+  body.onceOver(() => over.push('first'))
+  body.onceOver(() => over.push('second'))
+  body.destroy()
+  body.onceOver(() => over.push('late'))
+  expect(over).toEqual(['first', 'second', 'late'])
+})
+
 test('whoever stops reading its pieces before the end gives it up', async () => {
   const { body, asked } = opened()
   body.feed(Buffer.from('a'))

@@ -85,7 +85,7 @@ export function createExplain(parts: ExplainParts): Explain {
       reserve: window.tokens - modelBudgetTokens,
       reserve_source: isSensibleLimit(limitTokens) ? ('request' as const) : ('profile' as const),
       ratio,
-      ratio_source: foundRatio(model, profile.window.ratio).source,
+      ratio_source: foundRatio(model, profile.window).source,
       budget: budgetTokens,
       margin: marginTokens,
       thresholds: thresholdsIn(profile, figures),

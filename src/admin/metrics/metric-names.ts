@@ -36,7 +36,7 @@ export const metricNames = {
   foldgate_recoveries_total: {
     type: 'counter',
     labels: ['outcome'],
-    help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing.',
+    help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing. And those that met a memory which others had filled, and were sent again after a moment: waited, or crowded where it stayed full.',
   },
   foldgate_failures_total: {
     type: 'counter',

@@ -39,7 +39,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   registry.registerMetric(new LagSummary(lagMeter.read))
 
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
-  for (const outcome of ['recovered', 'failed']) recoveries.inc({ outcome }, 0)
+  for (const outcome of ['recovered', 'failed', 'waited', 'crowded']) recoveries.inc({ outcome }, 0)
   for (const part of failingParts) failures.inc({ part }, 0)
 
   // A child is looked up once: the library makes its name anew each time.
@@ -57,6 +57,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     }
     if (report.action === 'recovered') recoveries.inc({ outcome: 'recovered' })
     else if (report.refusal === 'overflow' && report.observed === null) recoveries.inc({ outcome: 'failed' })
+    else if (report.hasWaited)
+      recoveries.inc({ outcome: report.refusal === 'crowded' ? 'crowded' : 'waited' })
     if (report.size !== null) pressureOf(profile).observe(report.size.pressure)
     if (report.attempts > 0) added.observe(report.addedMs / 1000)
     if (report.firstByteMs !== null) firstByte.observe(report.firstByteMs / 1000)

@@ -85,7 +85,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
-    const familyRatio = profile.window.ratio ?? startingRatio(model)
+    const familyRatio = profile.window.ratio ?? startingRatio(model, profile.window.encoding)
     const reserve = reserveOf(request)
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)

@@ -49,6 +49,8 @@ export type RequestReport = {
   readonly refusal: AnswerClass | null
   /** Upstream requests made. */
   readonly attempts: number
+  /** Whether it met a full pool and was sent again after a moment; false where it was tightened after that. */
+  readonly hasWaited: boolean
   /** Null where measuring failed or nothing was read. */
   readonly size: RequestSize | null
   /** The passes whose outcome stands in what was sent. */

@@ -11,14 +11,19 @@ import { holdBack } from './hold.ts'
 export type Judged = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
-  /** `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output. */
-  readonly verdict: 'good' | 'overflow' | 'refused'
+  /**
+   * `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output; `empty`: a
+   * stream that has ended with nothing, which may be an overflow.
+   */
+  readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
   readonly classification: Classification | null
 }
 
 export type JudgeOptions = {
-  /** Whether an answer with status 200 may still be an overflow; only then it is held back. */
+  /** Whether an answer with status 200 may still be an overflow; then it is held back. */
   readonly mayOverflow: boolean
+  /** Whether a stream may begin with the word that a shared memory is full; then it is held back, too. */
+  readonly mayBeCrowded: boolean
   /** The longest hold, in milliseconds. */
   readonly holdMs: number
   /** The window as far as it is known, for answers that state only their usage. */
@@ -33,8 +38,9 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
   const encoding = headerValue(answer.rawHeaders, 'content-encoding')
   if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
-  const shape = options.mayOverflow ? shapeOf(answer) : null
-  if (shape === null) return passed(answer)
+  const shape = shapeOf(answer)
+  const isHeld = options.mayOverflow || (options.mayBeCrowded && shape === 'stream')
+  if (shape === null || !isHeld) return passed(answer)
   const knowledge = { knownWindowTokens: options.knownWindowTokens }
   return hold(answer, shape === 'stream' ? watchStream(knowledge) : watchJson(knowledge), options)
 }
@@ -100,12 +106,22 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
   })
   const held = [...pieces]
   if (reason === 'ended') decision = watch.end()
-  return judged(answer, held, decision)
+  return judged(answer, held, decision, options)
 }
 
-function judged(answer: Answer, held: readonly Buffer[], decision: WatchDecision): Judged {
+function judged(
+  answer: Answer,
+  held: readonly Buffer[],
+  decision: WatchDecision,
+  { mayOverflow }: JudgeOptions,
+): Judged {
   if (decision.state === 'overflow' || decision.state === 'refused') {
     return { answer, held, verdict: decision.state, classification: decision.classification }
   }
-  return { answer, held, verdict: 'good', classification: null }
+  return {
+    answer,
+    held,
+    verdict: mayOverflow && decision.state === 'empty' ? 'empty' : 'good',
+    classification: null,
+  }
 }

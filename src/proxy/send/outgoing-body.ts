@@ -36,6 +36,16 @@ export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: str
   })
 }
 
+/** The pieces without the original bytes of `span`; made text stays. */
+export function withoutSpan(pieces: readonly BodyPiece[], span: Span): BodyPiece[] {
+  return pieces.flatMap((piece): BodyPiece[] => {
+    if (typeof piece === 'string') return [piece]
+    const before = { start: piece.start, end: Math.min(piece.end, span.start) }
+    const after = { start: Math.max(piece.start, span.end), end: piece.end }
+    return [before, after].filter(({ start, end }) => start < end)
+  })
+}
+
 /** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */
 export function bytesIn(pieces: readonly BodyPiece[]): number {
   return pieces.reduce(

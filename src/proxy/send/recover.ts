@@ -2,7 +2,7 @@ import type { Classification, StatedWindow } from '../../overflow/classification
 import { nextAttempt } from '../../overflow/tighten.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Prepared } from '../rewrite.ts'
-import { sendAgain, standing, type Outcome, type Send } from './send.ts'
+import { isAnswered, isTooLarge, sendAgain, standing, type Outcome, type Send } from './send.ts'
 
 export type RecoverOptions = {
   readonly profile: Profile
@@ -12,17 +12,34 @@ export type RecoverOptions = {
   readonly budgetTokens: number
   /** The window as far as it is known; null where it is a guess. */
   readonly window: StatedWindow | null
+  /** The provider's tokens for one of ours, as far as is known. */
+  readonly ratio: number
   /** A smaller form of what was refused; null where nothing more can be taken away. */
   readonly tighten: (
     refused: Prepared,
-    how: { budgetTokens: number; keepRecent: number; smallest: boolean; refusedTokens: number },
+    how: {
+      budgetTokens: number
+      fills: boolean
+      keepRecent: number
+      smallest: boolean
+      refusedTokens: number
+    },
   ) => Promise<Prepared | null>
   /** The same request with a lower output limit. */
   readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
   /** Own count of a request that was not counted before it was sent. */
   readonly countSent: (prepared: Prepared) => Promise<number>
-  /** Called for every refusal that teaches something, with our own count of what was refused. */
-  readonly onRefused: (classification: Classification, refused: Prepared, sentTokens: number) => void
+  /** Called for every refusal that may be cured, as it comes. */
+  readonly onRefused: (refused: RefusedForm) => void
+  /** Called once a form was accepted, with those that were refused before it: only then their size was the reason. */
+  readonly onRecovered: (refused: readonly RefusedForm[], accepted: Prepared) => Promise<void>
+}
+
+/** A form of the request that was refused as too large, with our own count of its prompt. */
+export type RefusedForm = {
+  readonly classification: Classification
+  readonly prepared: Prepared
+  readonly sentTokens: number
 }
 
 /**
@@ -39,13 +56,20 @@ export const recoverFromOverflow =
       let { budgetTokens } = options
       let keepRecent = options.profile.keep.recent_messages
       let clampedTokens: number | null = null
-      for (let attempt = 1; isRecoverable(outcome); attempt += 1) {
+      const refusedForms: RefusedForm[] = []
+      for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
+        const { classification } = outcome
         const sentTokens = await options.countSent(outcome.prepared)
-        options.onRefused(outcome.classification, outcome.prepared, sentTokens)
+        // A form that could not be made smaller was not refused once more.
+        if (refusedForms.at(-1)?.prepared !== outcome.prepared) {
+          const refusedForm = { classification, prepared: outcome.prepared, sentTokens }
+          refusedForms.push(refusedForm)
+          options.onRefused(refusedForm)
+        }
         const next = nextAttempt({
           attempt,
           attemptsMax: overflow.attempts,
-          classification: outcome.classification,
+          classification,
           sentTokens,
           budgetTokens,
           keepRecent,
@@ -53,6 +77,7 @@ export const recoverFromOverflow =
           outputLimitTokens: clampedTokens ?? options.outputLimitTokens,
           outputReserveTokens: window.output_reserve,
           window: options.window,
+          ratio: options.ratio,
           clampOutput: overflow.clamp_output,
         })
         if (next.kind === 'give-up') return outcome
@@ -84,15 +109,7 @@ export const recoverFromOverflow =
         if (again === null) return standing(refused)
         outcome = { ...again, remedy: 'recovered' }
       }
+      if (refusedForms.length > 0 && isAnswered(outcome))
+        await options.onRecovered(refusedForms, outcome.prepared)
       return outcome
     }
-
-// --- internal ---
-
-/** Classes that a smaller request may cure; everything else is the upstream's word to the client. */
-function isRecoverable(outcome: Outcome): outcome is Outcome & { readonly classification: Classification } {
-  const { verdict, classification } = outcome
-  if (verdict === 'good' || classification === null) return false
-  const reason = classification.class
-  return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
-}

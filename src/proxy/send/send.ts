@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { FoldgateError } from '../../errors.ts'
+import type { Classification } from '../../overflow/classification.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
 import { onwardOf, type Exchange } from '../wire/exchange.ts'
@@ -20,7 +21,7 @@ export type Outcome = Judged & {
   /** From the last of them until the headers of its answer, in milliseconds. */
   readonly firstByteMs: number
   /** What had to be done for it beyond sending. */
-  readonly remedy: 'none' | 'recovered' | 'restored'
+  readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
@@ -89,7 +90,7 @@ export function discard(answer: Answer): void {
 
 /** An answer, not the upstream's refusal. */
 export function isAnswered({ verdict, answer }: Outcome): boolean {
-  return verdict === 'good' && answer.status < 400
+  return (verdict === 'good' || verdict === 'empty') && answer.status < 400
 }
 
 /** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
@@ -97,6 +98,14 @@ export function isOurDoing({ verdict, answer, classification }: Outcome): boolea
   if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
   const reason = classification?.class ?? 'other'
   return reason === 'order' || reason === 'other'
+}
+
+/** Whether a smaller request may be accepted; every other refusal is the upstream's word to the client. */
+export function isTooLarge(
+  outcome: Outcome,
+): outcome is Outcome & { readonly classification: Classification } {
+  const reason = outcome.verdict === 'good' ? null : outcome.classification?.class
+  return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
 }
 
 /** A refusal that stands although it was sent again. */

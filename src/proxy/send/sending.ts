@@ -11,18 +11,24 @@ import { measureRequest, rewriteRequest, whyUntouched, type Preparation, type Re
 import type { RequestBody } from '../request/read-body.ts'
 import { hasSchema } from '../recall/recall-offer.ts'
 import type { OfferOptions } from './with-recall.ts'
+import type { Classification } from '../../overflow/classification.ts'
 import type { RecoverOptions } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
 import { asItCame, type Prepared } from '../rewrite.ts'
 import type { SendOptions } from './send.ts'
+import type { Flight, SharedPool } from './shared-pool.ts'
 import type { UsageOptions } from './usage-in-streams.ts'
 import { refusesUsage } from './usage-refusals.ts'
+import type { CrowdOptions } from './wait-when-crowded.ts'
 
 /** How this request is sent, judged, restored and recovered: what the wrappers around `sendOnce` need. */
 export type Sending = {
   readonly once: SendOptions
+  readonly crowd: CrowdOptions
   readonly usage: UsageOptions
   readonly recall: OfferOptions | null
+  /** Whether a stream that ended with nothing is asked once more, for the refusal that it may hide. */
+  readonly readsRefusals: boolean
   readonly restore: RestoreOptions
   readonly recover: RecoverOptions
   /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
@@ -34,8 +40,10 @@ export type Sending = {
 export type SendingParts = Preparation & {
   readonly upstreams: Upstreams
   readonly usageInStreams: UsageOptions['when']
-  readonly windows: Pick<Windows, 'refused'>
+  readonly windows: Pick<Windows, 'refused' | 'recovered'>
   readonly serverWindows: Pick<ServerWindows, 'refresh'>
+  /** Of an upstream by its name; null for the default one. */
+  readonly poolOf: (upstream: string | null) => SharedPool
 }
 
 export function sendingOf(
@@ -49,6 +57,8 @@ export function sendingOf(
   const observes = profile.observe
   let counting: Promise<Measure> | null = null
   let latest = ready.measure
+  const pool = parts.poolOf(request.upstreamName)
+  let flight: Flight | null = null
 
   /** The request counted, also where its size had not asked for it. */
   async function counted(): Promise<Measure> {
@@ -56,11 +66,6 @@ export function sendingOf(
     counting ??= measureRequest(request, parts, ready.remembered, true)
     latest = await counting
     return latest
-  }
-
-  /** Windows are learnt in the provider's tokens. */
-  function inProviderTokens(refused: Prepared, sentTokens: number): number {
-    return ready.measure === null ? sentTokens : expectedPromptTokens(ready.measure, refused, sentTokens)
   }
 
   const tighten: RecoverOptions['tighten'] = (refused, how) =>
@@ -74,6 +79,7 @@ export function sendingOf(
 
   return {
     measured: () => latest,
+    readsRefusals: !observes && profile.overflow.attempts > 0,
 
     once: {
       upstreams: parts.upstreams,
@@ -81,10 +87,20 @@ export function sendingOf(
       exchange,
       raw: body.raw,
       judging: (prepared) => ({
-        mayOverflow: !observes && mayOverflow(ready.measure, prepared),
+        mayOverflow: !observes && mayOverflow(ready.measure, promptTokensOf(ready.measure, prepared)),
+        mayBeCrowded: flight !== null && mayBeCrowded(ready.measure, flight.sharedTokens()),
         holdMs: profile.overflow.hold_ms,
         knownWindowTokens: knownWindow(ready.measure)?.tokens ?? null,
       }),
+    },
+
+    crowd: {
+      enter: (prepared) => {
+        flight = pool.enter(promptTokensOf(ready.measure, prepared))
+        return flight
+      },
+      turn: () => pool.turn(exchange.signal),
+      isOn: !observes,
     },
 
     usage: {
@@ -101,9 +117,12 @@ export function sendingOf(
         budgetTokens,
         keepRecent: profile.keep.recent_messages,
         smallest: false,
+        fills: false,
         refusedTokens: prepared.sentTokens,
       })
-      return smaller !== null && smaller.sentTokens <= budgetTokens ? smaller : null
+      if (smaller === null || smaller.sentTokens > budgetTokens) return null
+      await record(smaller)
+      return smaller
     },
 
     recall:
@@ -140,6 +159,7 @@ export function sendingOf(
       outputLimitTokens: chat.completion.outputLimit?.tokens ?? null,
       budgetTokens: ready.measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER,
       window: knownWindow(ready.measure),
+      ratio: ready.measure?.rate.ratio ?? 1,
       countSent: async (prepared) => {
         if (prepared.compacted !== null) return prepared.sentTokens
         const measure = await failures.around('measure', null, counted)
@@ -147,29 +167,65 @@ export function sendingOf(
       },
       tighten,
       clamp: clamped,
-      onRefused: (classification, refused, sentTokens) => {
+      onRefused: ({ classification, prepared: refused, sentTokens }) => {
         // Where only original bytes worked, these were too long.
         if (models.get(request.modelKey, 'placement') === 'original')
           models.forget(request.modelKey, 'placement')
-        const expectedTokens = inProviderTokens(refused, sentTokens)
+        const expectedTokens = promptTokensOf(ready.measure, refused, sentTokens)
         const outputTokens = chat.completion.outputLimit?.tokens ?? null
         windows.refused(request.modelKey, { classification, expectedTokens, outputTokens })
         const stated = models.get(request.modelKey, 'stated')
         if (stated !== null && classification.window?.tokens !== stated.tokens)
           parts.serverWindows.refresh(windowQuestion(request))
       },
+      // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
+      onRecovered: async (refused, accepted) => {
+        const unstated = refused.filter(({ classification }) => isUnstated(classification))
+        const sizes = unstated.map(({ prepared, sentTokens }) =>
+          promptTokensOf(ready.measure, prepared, sentTokens),
+        )
+        if (sizes.length > 0)
+          windows.recovered(request.modelKey, ready.remembered.conversation, Math.min(...sizes))
+        await record(accepted)
+      },
     },
+  }
+
+  /** Records the stride of a smaller form, so that the next request goes on from it. */
+  async function record({ compacted }: Prepared): Promise<void> {
+    const stride = compacted?.stride ?? null
+    if (stride === null || stride === ready.prepared.compacted?.stride) return
+    await parts.records.replace(rewriteRequest(request, parts, ready.remembered), stride)
   }
 }
 
 // --- internal ---
 
+/** An overflow that says nothing of its window. */
+function isUnstated({ class: answerClass, window }: Classification): boolean {
+  return answerClass === 'overflow' && window === null
+}
+
 /** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
 const HOLD_SHARE = 0.5
 
-function mayOverflow(measure: Measure | null, prepared: Prepared): boolean {
+function mayOverflow(measure: Measure | null, promptTokens: number): boolean {
   if (measure === null || measure.window.source === 'default') return true
-  return expectedPromptTokens(measure, prepared) > measure.window.tokens * HOLD_SHARE
+  return promptTokens > measure.window.tokens * HOLD_SHARE
+}
+
+/** Whether what is under way at once may have filled a memory that it shares. Hosted models have no such server. */
+function mayBeCrowded(measure: Measure | null, sharedTokens: number): boolean {
+  return measure?.window.source !== 'table' && mayOverflow(measure, sharedTokens)
+}
+
+/** The prompt in the provider's tokens, as far as is known. */
+function promptTokensOf(
+  measure: Measure | null,
+  prepared: Prepared,
+  ownTokens = prepared.sentTokens,
+): number {
+  return measure === null ? ownTokens : expectedPromptTokens(measure, prepared, ownTokens)
 }
 
 function clamped(prepared: Prepared, outputTokens: number): Prepared {

@@ -143,6 +143,15 @@ describe('a request', () => {
     expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(1)
   })
 
+  test('that met a full memory was answered after a wait, or was not', async () => {
+    const { request, value } = openMetrics()
+    request({ hasWaited: true, attempts: 2 })
+    request({ hasWaited: true, attempts: 3, refusal: 'crowded', status: 500 })
+    expect(await value('foldgate_recoveries_total', { outcome: 'waited' })).toBe(1)
+    expect(await value('foldgate_recoveries_total', { outcome: 'crowded' })).toBe(1)
+    expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
+  })
+
   test('that was not counted adds nothing to tokens; one that never was sent nothing to times', async () => {
     const { request, read } = openMetrics()
     request({ size: null, attempts: 0, firstByteMs: null, profile: null }, { usage: null })

@@ -125,31 +125,38 @@ describe('the window of a model that no table lists is its server’s to say', (
   })
 })
 
+/** Has this window, says so, and refuses what exceeds it. */
+function restartable(windowTokens: number) {
+  const state = { windowTokens }
+  const script: Script = (request, outgoing, incoming) => {
+    const tokens = Math.round(request.body.length / 4)
+    const isTooLong = tokens > state.windowTokens
+    const answer = isTooLong
+      ? overflow(state.windowTokens, tokens)
+      : completion('fine', { prompt_tokens: tokens })
+    return answer(request, outgoing, incoming)
+  }
+  const onQuestion: Script = (request, outgoing, incoming) =>
+    vllm({ 'test-model': state.windowTokens })(request, outgoing, incoming)
+  return { state, script, onQuestion }
+}
+
+const windowsOf = async (stand: { readonly url: string }, requests: number): Promise<readonly string[]> => {
+  const windows: string[] = []
+  for (let request = 0; request < requests; request += 1)
+    windows.push((await postChat(stand.url, small)).header('x-foldgate-window') ?? '')
+  return windows
+}
+
+/** Refuses what exceeds 8,192 tokens of four bytes, and says nothing of that. */
+const unstated: Script = (request, outgoing, incoming) => {
+  const isTooLong = request.body.length / 4 > 8192
+  const refusal = { error: { message: 'Prompt exceeds max length', code: '1261' } }
+  return (isTooLong ? json(refusal, 400) : completion('fine'))(request, outgoing, incoming)
+}
+
 describe('what a server states is asked again', () => {
-  /** Has this window, says so, and refuses what exceeds it. */
-  function restartable(windowTokens: number) {
-    const state = { windowTokens }
-    const script: Script = (request, outgoing, incoming) => {
-      const tokens = Math.round(request.body.length / 4)
-      const isTooLong = tokens > state.windowTokens
-      const answer = isTooLong
-        ? overflow(state.windowTokens, tokens)
-        : completion('fine', { prompt_tokens: tokens })
-      return answer(request, outgoing, incoming)
-    }
-    const onQuestion: Script = (request, outgoing, incoming) =>
-      vllm({ 'test-model': state.windowTokens })(request, outgoing, incoming)
-    return { state, script, onQuestion }
-  }
-
   const run = chatOf(longRun(26, 2))
-  const windowsOf = async (stand: { readonly url: string }, requests: number): Promise<readonly string[]> => {
-    const windows: string[] = []
-    for (let request = 0; request < requests; request += 1)
-      windows.push((await postChat(stand.url, small)).header('x-foldgate-window') ?? '')
-    return windows
-  }
-
   // A server that was started anew with 30,000 instead of 12,000 was folded at 12,000 ten minutes later.
   test('after a minute: one that was started anew with more is filled again', async () => {
     let nowMs = Date.now()
@@ -219,11 +226,6 @@ describe('the operator’s window', () => {
   })
 
   test('is lowered by nothing that is only inferred: each refusal without numbers costs a request, and no conversation', async () => {
-    const unstated: Script = (request, outgoing, incoming) => {
-      const isTooLong = request.body.length / 4 > 8192
-      const refusal = { error: { message: 'Prompt exceeds max length', code: '1261' } }
-      return (isTooLong ? json(refusal, 400) : completion('fine'))(request, outgoing, incoming)
-    }
     await using stand = await standWith(unstated, { profile: { window: { tokens: 32_000 } } })
     for (const seed of [2, 3, 4]) {
       const reply = await postChat(stand.url, chatOf(longRun(20, seed)))

@@ -128,6 +128,10 @@ describe('an overflow before any output is recovered, and the client sees one go
       events([`data: ${JSON.stringify(innerError)}\n\n`, 'data: [DONE]\n\n']),
     ],
     [
+      'the same without numbers',
+      events([`data: ${JSON.stringify({ error: { code: 400, message: 'Prompt exceeds max length' } })}\n\n`]),
+    ],
+    [
       'an error event behind comments and a role delta',
       events([': wait\n\n', roleDelta, `event: error\ndata: ${JSON.stringify(innerError)}\n\n`]),
     ],
