@@ -95,7 +95,8 @@ function told<Value>(field: Field, { from, sinceMs, untilMs }: Held<unknown>, va
   return {
     value,
     from,
-    since: new Date(sinceMs).toISOString(),
+    // A damaged record may name a time of which no date can be made.
+    since: new Date(Math.max(0, sinceMs)).toISOString(),
     until: Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : null,
     changed_by: changedBy[field],
   }
