@@ -93,6 +93,8 @@ export function createLearning(parts: LearnParts): Learning {
   const odd = new LRUCache<string, OddReport>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
   /** Numbers that are no counts, by model: what was taken for one before is forgotten. */
   const constants = new LRUCache<string, number>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
+  /** Models behind an Ollama that has not said what it has loaded: only what was counted can show a cut. */
+  const silent = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
   const bounds = new LRUCache<string, CutBounds>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
 
   function learnFrom(lesson: Lesson, report: TailReport, isEntire: boolean): void {
@@ -107,18 +109,17 @@ export function createLearning(parts: LearnParts): Learning {
     if (report.model !== null)
       models.set(modelKey, 'name', report.model.slice(0, MODEL_NAME_CHARS_MAX), 'answer')
     if (lesson.isAuto) serverWindows.answered(lesson.question)
+    if (report.isOllama && models.get(modelKey, 'stated')?.isLoaded !== true)
+      silent.set(nameOfModel(modelKey), true)
     if (usage !== null) parts.promptCaches.note(modelKey, usage.promptTokens, usage.cachedTokens)
     const answeredTokens =
       sent === null || usage === null || usage.promptTokens === 0
         ? null
         : compare({ ...lesson, sent }, usage, report)
-    // Where nothing is stated of a prompt that we have counted, what we sent was answered all the same.
-    const unsaidTokens = usage === null && sent?.counted != null ? expectedTokens : null
-    noteAnswered(lesson, answeredTokens ?? unsaidTokens)
+    if (answeredTokens !== null) noteAnswered(lesson, answeredTokens)
   }
 
-  function noteAnswered({ modelKey, expectedTokens, isAuto, question }: Lesson, tokens: number | null): void {
-    if (tokens === null) return
+  function noteAnswered({ modelKey, expectedTokens, isAuto, question }: Lesson, tokens: number): void {
     const believedTokens = Math.min(tokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
     windows.answered(modelKey, believedTokens)
     // The server runs with more than it said last.
@@ -187,13 +188,18 @@ export function createLearning(parts: LearnParts): Learning {
       if (!isCount && isAuto) serverWindows.refresh(question)
       return isCount ? 'count' : 'none'
     }
-    if (isOllama && isShort && expectedTokens > UNCUT_TOKENS) {
+    if (isOllama && isShort && expectedTokens > fittingTokens(modelKey)) {
       if (isEvidentCut(reported, isCount, before)) return 'cut'
-      // A terse tokenizer shows by growing as its prompts do.
-      return isCount && before !== null ? 'count' : 'none'
+      return isCount && growsEvenly(reported, before) ? 'count' : 'none'
     }
     if (isCount) return 'count'
-    return isRound(promptTokens) && promptTokens >= UNCUT_TOKENS ? 'like-cut' : 'none'
+    return promptTokens >= LEFT_TOKENS_MIN && isLeftOver(reported, before) ? 'like-cut' : 'none'
+  }
+
+  /** A prompt of this size has come out whole, or is what was left of one. */
+  function fittingTokens(key: ModelKey): number {
+    const left = bounds.get(nameOfModel(key))?.fitsTokens ?? 0
+    return Math.max(UNCUT_TOKENS, left, models.get(key, 'answered') ?? 0)
   }
 
   function takeCut(lesson: SentLesson, reported: ReportedPrompt): void {
@@ -202,7 +208,8 @@ export function createLearning(parts: LearnParts): Learning {
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
     const stated = models.get(key, 'stated')
-    const seen = stated?.isLoaded === true ? null : cutBounds(reported)
+    // Nothing that is only inferred lowers the operator's window: he is told.
+    const seen = stated?.isLoaded === true || !isAuto ? null : cutBounds(reported)
     let windowTokens = stated?.isLoaded === true ? stated.tokens : null
     if (seen !== null) {
       const fitsTokens = Math.max(
@@ -220,12 +227,11 @@ export function createLearning(parts: LearnParts): Learning {
 
   return {
     answered: learnFrom,
-    wantsCount: (key, conversation) => odd.has(oddName(key, conversation)),
+    wantsCount: (key, conversation) => odd.has(oddName(key, conversation)) || silent.has(nameOfModel(key)),
     forget: (key) => {
       const beginning = oddName(key, '')
       for (const name of odd.keys()) if (name.startsWith(beginning)) odd.delete(name)
-      constants.delete(nameOfModel(key))
-      bounds.delete(nameOfModel(key))
+      for (const each of [constants, silent, bounds]) each.delete(nameOfModel(key))
     },
   }
 }
@@ -252,8 +258,14 @@ const LEFT_SHARE_MIN = 0.4
 
 /** No tokenizer takes fewer tokens for a text than this share of ours. */
 const TERSE_SHARE_MIN = 0.45
-/** A cap does not grow with its prompt; a count does, by half of our own in the tersest of tokenizers. */
+/** A prompt that grew by less than this share of the text that was added has been capped. */
 const GROWN_SHARE_MIN = 0.4
+
+/** Nobody cuts to less. */
+const LEFT_TOKENS_MIN = 1_024
+
+/** How far growth may be off the rate of the whole. */
+const EVEN_SHARE_MAX = 0.25
 
 /** No server that cuts has a window below this. */
 const UNCUT_TOKENS = 2_048
@@ -262,16 +274,33 @@ function oddName(key: ModelKey, conversation: string): string {
   return `${nameOfModel(key)} ${conversation}`
 }
 
-/** Of a server that may cut: whether a terse tokenizer does not explain what is missing. */
+/** Of a server that cuts: whether nothing else explains a small report. */
 function isEvidentCut(reported: ReportedPrompt, isCount: boolean, before: OddReport | null): boolean {
   const { promptTokens, counted } = reported
-  const ownTextTokens = counted?.ownTextTokens ?? 0
-  if (promptTokens < ownTextTokens * TERSE_SHARE_MIN || isRound(promptTokens)) return true
-  // Held against prompts that were counted, what is missing is the oldest messages.
-  if (!isCount && reported.beginnings.length > 0 && hasDroppedOldest(reported)) return true
-  if (before === null || before.ownTextTokens === null) return false
-  const addedTokens = ownTextTokens - before.ownTextTokens
+  if (promptTokens < (counted?.ownTextTokens ?? 0) * TERSE_SHARE_MIN) return true
+  return isRound(promptTokens) || (!isCount && isLeftOver(reported, before)) || isFlat(reported, before)
+}
+
+/** Whether a report looks like what is left of a cut prompt: a window's size, short by the oldest messages, or capped. */
+function isLeftOver(reported: ReportedPrompt, before: OddReport | null): boolean {
+  const hasDropped = reported.beginnings.length > 0 && hasDroppedOldest(reported)
+  return isRound(reported.promptTokens) || hasDropped || isFlat(reported, before)
+}
+
+/** A cap does not grow with its prompt; a count does, by half of our own in the tersest of tokenizers. */
+function isFlat({ promptTokens, counted }: ReportedPrompt, before: OddReport | null): boolean {
+  if (counted === null || before?.ownTextTokens == null) return false
+  const addedTokens = counted.ownTextTokens - before.ownTextTokens
   return addedTokens > 0 && promptTokens - before.promptTokens < addedTokens * GROWN_SHARE_MIN
+}
+
+/** Whether a report that was small has grown as its prompt did, at the rate that it has itself: a terse tokenizer. */
+function growsEvenly({ promptTokens, counted }: ReportedPrompt, before: OddReport | null): boolean {
+  if (counted === null || before?.ownTextTokens == null) return false
+  const addedTokens = counted.ownTextTokens - before.ownTextTokens
+  const rate = promptTokens / Math.max(1, counted.ownTextTokens)
+  const grownTokens = promptTokens - before.promptTokens
+  return addedTokens > 0 && Math.abs(grownTokens - addedTokens * rate) <= addedTokens * rate * EVEN_SHARE_MAX
 }
 
 function told({ promptTokens, counted }: ReportedPrompt) {

@@ -1,12 +1,13 @@
-import { classifyError } from './classify-error.ts'
+import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
 import type { CompletionFacts, Usage } from './completion.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
-export type WindowKnowledge = {
+export type WindowKnowledge = ErrorKnowledge & {
   /**
    * The window that the model is known to have, in the server's tokens; null where it is a guess. With it, answers
-   * that hide an overflow are seen: an empty one that ends with `length`, or a prompt larger than the window.
+   * that hide an overflow are seen: an empty one that ends with `length`, or a prompt larger than the window. They do not
+   * state it: it is still only what we believe.
    */
   readonly knownWindowTokens: number | null
 }
@@ -26,17 +27,20 @@ export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnow
     return { ...overflow, window: windowFilledBy(usage) }
   }
   if (knownWindowTokens === null || usage === null) return plain
-  const known: Classification = { ...overflow, window: { tokens: knownWindowTokens, kind: 'total' } }
   const isEmpty = !hasOutput && (usage.completionTokens ?? 0) === 0
   if (finishReason === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens)
-    return known
+    return overflow
   // Z.ai takes a prompt beyond the window without a word; LM Studio answers it with nothing (its tracker, #2339).
-  return usage.promptTokens > knownWindowTokens ? known : plain
+  return usage.promptTokens > knownWindowTokens ? overflow : plain
 }
 
 /** Classifies a parsed answer or chunk with status 200 that states an error. */
-export function classifyInnerError(body: unknown, afterOutput: boolean): Classification {
-  return { ...classifyError(collectErrorFactsFrom(body), 200), afterOutput }
+export function classifyInnerError(
+  body: unknown,
+  afterOutput: boolean,
+  knowledge: ErrorKnowledge = {},
+): Classification {
+  return { ...classifyError(collectErrorFactsFrom(body), 200, knowledge), afterOutput }
 }
 
 // --- internal ---

@@ -1,8 +1,25 @@
 import { plainClassification, type Classification, type Remedy } from './classification.ts'
+import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
 import type { ErrorFacts } from './error-text.ts'
-import { refusals, vetoCodes, vetoes, type LookAlike } from './look-alikes.ts'
-import { readNumbers, type StatedNumbers } from './signature.ts'
-import { overflowCodes, overflowNumericCodes, overflowSignatures } from './signatures.ts'
+import { readGeneralForm } from './general-form.ts'
+import { refusals, vetoes, type LookAlike } from './look-alikes.ts'
+import { isOtherMatter } from './other-matter.ts'
+import {
+  noNumbers,
+  readNumbers,
+  type OverflowSignature,
+  type StatedNumbers,
+  type StatedSizes,
+} from './signature.ts'
+import { overflowSignatures } from './signatures.ts'
+
+/** What an error is held against, beside its own facts. */
+export type ErrorKnowledge = {
+  /** The caller's own count of the prompt, in tokens, if it has one. */
+  readonly expectedPromptTokens?: number | null
+  /** The wordings that are known; all of them, but for whoever asks what is recognised without. */
+  readonly signatures?: readonly OverflowSignature[]
+}
 
 /** An output share of the window from which a prompt of unknown size is best helped by less output. */
 const clampShareMin = 1 / 2
@@ -10,15 +27,21 @@ const clampShareMin = 1 / 2
 const clampShareWorth = 1 / 8
 
 /**
- * What an error means. Vetoes come first: a rate limit or an output cap speaks of tokens and limits, too, and
- * some of them carry numbers. Then explicit codes, then wordings.
+ * What an error means. Its statuses and codes come before its words, and of its words only those that the server
+ * itself says. Vetoes come first: a rate limit or an output cap speaks of tokens and limits, too, and some of them
+ * carry numbers. Then codes that mean overflow, other codes, known wordings, and last the general form of a refusal.
  */
-export function classifyError(facts: ErrorFacts, status: number): Classification {
+export function classifyError(
+  facts: ErrorFacts,
+  status: number,
+  knowledge: ErrorKnowledge = {},
+): Classification {
+  const statuses = [status, ...facts.statuses]
   return (
-    vetoed(facts, status) ??
-    (isCrowded(facts, status) ? plainClassification('crowded') : null) ??
-    overflowing(facts, status) ??
-    fromLookAlike(refusals.find(({ pattern }) => pattern.test(facts.text))) ??
+    vetoed(facts, statuses) ??
+    overflowing(facts, statuses, knowledge) ??
+    (isCrowded(facts, statuses) ? plainClassification('crowded') : null) ??
+    fromLookAlike(refusals.find((each) => matches(each, facts))) ??
     refusedByCode(facts, status) ??
     plainClassification('other')
   )
@@ -26,31 +49,36 @@ export function classifyError(facts: ErrorFacts, status: number): Classification
 
 // --- internal ---
 
-function vetoed(facts: ErrorFacts, status: number): Classification | null {
-  for (const each of [status, ...facts.statuses]) {
+function vetoed(facts: ErrorFacts, statuses: readonly number[]): Classification | null {
+  for (const each of statuses) {
     // 429 is a rate limit even when its text says "too many tokens" (a minute), and 402 is about credits.
     if (each === 429 || each === 402) return plainClassification('rate')
     if (each === 401 || each === 403 || each === 407) return plainClassification('denied')
   }
-  for (const code of facts.codes) {
-    const vetoClass = Object.hasOwn(vetoCodes, code) ? vetoCodes[code] : undefined
-    if (vetoClass !== undefined) return plainClassification(vetoClass)
-  }
-  return fromLookAlike(vetoes.find(({ pattern }) => pattern.test(facts.text)))
+  const vetoClass = vetoedByCode(facts)
+  if (vetoClass !== null) return plainClassification(vetoClass)
+  return fromLookAlike(vetoes.find((each) => matches(each, facts)))
 }
 
-/** llama.cpp's slots share their memory, and fail together once it is full: with these words, and a status of trouble. */
-function isCrowded({ text, statuses }: ErrorFacts, status: number): boolean {
-  return [status, ...statuses].some((each) => each >= 500) && /context size has been exceeded/i.test(text)
+/** Sizes lead to a smaller request, so that only the server's own words state them. */
+function matches({ class: answerClass, pattern }: LookAlike, { text, words }: ErrorFacts): boolean {
+  const changesSize = answerClass === 'output_too_large' || answerClass === 'payload_too_large'
+  return pattern.test(changesSize ? words : text)
 }
 
-function overflowing(facts: ErrorFacts, status: number): Classification | null {
-  const stated = statedIn(facts)
-  const explicit = hasOverflowCode(facts)
-  if (!explicit && stated === null) return null
+function overflowing(
+  facts: ErrorFacts,
+  statuses: readonly number[],
+  knowledge: ErrorKnowledge,
+): Classification | null {
+  const explicit = [...facts.codes].some((code) => overflowCodes.has(code))
+  const isElsewhere = namesOtherMatter(facts) || isOtherMatter(facts.text)
+  if (!explicit && isElsewhere) return null
+  const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
+  const stated = isElsewhere ? null : statedIn(facts, knowledge)
+  if (!explicit && !wrapped && stated === null) return null
   const { windowTokens, promptTokens, outputTokens, totalTokens } = stated?.numbers ?? noNumbers
-  // An outage may speak of context lengths: outside the statuses of refusals a wording needs numbers behind it.
-  if (!explicit && windowTokens === null && promptTokens === null && !isRefusal(status)) return null
+  if (!explicit && !isCredible(facts, statuses, stated?.numbers ?? noNumbers)) return null
 
   const prompt = promptTokens === null ? null : { tokens: promptTokens, exact: stated?.exact ?? false }
   const window = windowTokens === null ? null : { tokens: windowTokens, kind: stated?.kind ?? 'total' }
@@ -64,6 +92,31 @@ function overflowing(facts: ErrorFacts, status: number): Classification | null {
     remedy: onlyOutput ? 'clamp' : remedyFor(numbers, promptBeyond, outputBeyond, facts),
     afterOutput: false,
   }
+}
+
+/**
+ * Servers in trouble speak of contexts, too: with a 5xx words need numbers of this request, the larger before the
+ * smaller, and outside the statuses of refusals a number. LiteLLM has lost the status where a stream broke off, so
+ * that its 503 is worth no more than another's 404.
+ */
+function isCredible(
+  { exceptions }: ErrorFacts,
+  statuses: readonly number[],
+  { windowTokens, promptTokens, outputTokens, totalTokens }: StatedNumbers,
+): boolean {
+  if (statuses.some((each) => each >= 500) && !exceptions.has('midstreamfallbackerror')) {
+    const askedTokens = totalTokens ?? (promptTokens ?? 0) + (outputTokens ?? 0)
+    return windowTokens !== null && promptTokens !== null && askedTokens > windowTokens
+  }
+  return windowTokens !== null || promptTokens !== null || statuses.every(isRefusal)
+}
+
+/** llama.cpp's answer to each of several requests that together fill the memory which they share; and its kind. */
+function isCrowded({ words }: ErrorFacts, statuses: readonly number[]): boolean {
+  if (!statuses.some((each) => each >= 500)) return false
+  return /context size has been exceeded|(?:kv|key-value)[ -]?cache.{0,60}(?:full|exhausted|no (?:free )?(?:space|slots?|room))|(?:no|find|free) (?:free )?(?:space|slots?|room).{0,40}kv/i.test(
+    words,
+  )
 }
 
 function remedyFor(
@@ -83,34 +136,34 @@ function remedyFor(
   return share >= clampShareWorth ? 'clamp-or-compact' : 'compact'
 }
 
-const noNumbers: StatedNumbers = {
-  windowTokens: null,
-  promptTokens: null,
-  outputTokens: null,
-  totalTokens: null,
-}
-
-function statedIn(facts: ErrorFacts) {
-  for (const { pattern, kind, promptIs } of overflowSignatures) {
-    const match = pattern.exec(facts.text)
-    if (match === null) continue
-    const read = readNumbers(match.groups ?? {})
-    const numbers = {
-      ...read,
-      windowTokens: read.windowTokens ?? facts.windowTokens,
-      promptTokens: read.promptTokens ?? facts.promptTokens,
-    }
-    return { numbers, kind, exact: promptIs === 'exact' }
-  }
+function statedIn(
+  facts: ErrorFacts,
+  { signatures, expectedPromptTokens }: ErrorKnowledge,
+): StatedSizes | null {
+  const read = bySignature(facts.words, signatures ?? overflowSignatures)
   const { windowTokens, promptTokens } = facts
-  if (windowTokens === null || promptTokens === null) return null
-  return { numbers: { ...noNumbers, windowTokens, promptTokens }, kind: 'total' as const, exact: true }
+  if (read === null && windowTokens !== null && promptTokens !== null) {
+    return { numbers: { ...noNumbers, windowTokens, promptTokens }, kind: 'total', exact: true }
+  }
+  const stated = read ?? readGeneralForm(facts.words, expectedPromptTokens ?? null)
+  if (stated === null) return null
+  const numbers = {
+    ...stated.numbers,
+    windowTokens: stated.numbers.windowTokens ?? windowTokens,
+    promptTokens: stated.numbers.promptTokens ?? promptTokens,
+  }
+  return { ...stated, numbers }
 }
 
-function hasOverflowCode({ codes, text }: ErrorFacts): boolean {
-  if (overflowNumericCodes.some((code) => codes.has(code))) return true
-  const lowerText = text.toLowerCase()
-  return overflowCodes.some((code) => codes.has(code) || lowerText.includes(code))
+function bySignature(words: string, signatures: readonly OverflowSignature[]): StatedSizes | null {
+  for (const { pattern, kind, promptIs } of signatures) {
+    const match = pattern.exec(words)
+    if (match === null) continue
+    const groups = match.groups ?? {}
+    const exact = promptIs === 'exact' && groups['bound'] === undefined
+    return { numbers: readNumbers(groups), kind, exact }
+  }
+  return null
 }
 
 /** 200 stands for an error inside a successful answer. */

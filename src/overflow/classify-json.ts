@@ -14,6 +14,7 @@ export function judgeJson(body: string, knowledge: WindowKnowledge): JudgedJson 
   const parsed = parseJson(body)
   const facts = readCompletion(parsed)
   if (facts === null) return { isError: false, classification: plainClassification('other') }
-  if (facts.isError) return { isError: true, classification: classifyInnerError(parsed, facts.hasOutput) }
+  if (facts.isError)
+    return { isError: true, classification: classifyInnerError(parsed, facts.hasOutput, knowledge) }
   return { isError: false, classification: classifyEnding(facts, knowledge) }
 }

@@ -22,7 +22,7 @@ export function classifyAnswer(
   { status, contentType, body }: Answer,
   knowledge: WindowKnowledge = { knownWindowTokens: null },
 ): Classification {
-  if (status < 200 || status >= 300) return classifyError(collectErrorFacts(body), status)
+  if (status < 200 || status >= 300) return classifyError(collectErrorFacts(body), status, knowledge)
   if (isEventStream(contentType, body)) return classifyStream(body, knowledge)
   return judgeJson(body, knowledge).classification
 }

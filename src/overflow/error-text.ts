@@ -1,16 +1,25 @@
-import { readCount } from './signature.ts'
+import { embeddedJson } from './embedded-json.ts'
+import { ownWords } from './own-words.ts'
 import { parseJson } from './parse-json.ts'
+import { plainText } from './plain-text.ts'
+import { readCount } from './signature.ts'
 
 /** What an error says, whatever shape it came in: normalised text, codes, statuses and stated sizes. */
 export type ErrorFacts = {
   /** All messages, one per line, with plain apostrophes and quotes and single spaces; bounded. */
   readonly text: string
+  /** The same without quotations, addresses and input that is repeated: what a client cannot have written. */
+  readonly words: string
   /** Values of code and type fields, in lower case. */
   readonly codes: ReadonlySet<string>
+  /** Names of exceptions that gateways put before a message, e.g. `contextwindowexceedederror`; in lower case. */
+  readonly exceptions: ReadonlySet<string>
   /** HTTP statuses that stand inside the body. */
   readonly statuses: readonly number[]
   /** The parameters that the error names as being at fault. */
   readonly params: ReadonlySet<string>
+  /** It is about one field of the request, and says where that stands (pydantic's `loc`). */
+  readonly isAboutField: boolean
   /** llama.cpp states both sizes as fields. */
   readonly promptTokens: number | null
   readonly windowTokens: number | null
@@ -27,6 +36,8 @@ const textCharactersMax = 16_384
 const depthMax = 12
 const nodesMax = 256
 const itemsMax = 16
+/** The names of exceptions before a message take no more. */
+const leadCharactersMax = 400
 
 const textKeys = new Set([
   'message',
@@ -39,6 +50,8 @@ const textKeys = new Set([
   'description',
   'title',
   'raw',
+  'reason',
+  'error_msg',
 ])
 const nestedKeys = new Set([
   'error',
@@ -68,11 +81,14 @@ const codeKeys = new Set([
 
 type Collected = {
   texts: string[]
+  words: string[]
   characters: number
   nodes: number
   codes: Set<string>
+  exceptions: Set<string>
   statuses: number[]
   params: Set<string>
+  isAboutField: boolean
   promptTokens: number | null
   windowTokens: number | null
 }
@@ -86,16 +102,19 @@ export function collectErrorFacts(body: string): ErrorFacts {
 export function collectErrorFactsFrom(value: unknown): ErrorFacts {
   const into: Collected = {
     texts: [],
+    words: [],
     characters: 0,
     nodes: 0,
     codes: new Set(),
+    exceptions: new Set(),
     statuses: [],
     params: new Set(),
+    isAboutField: false,
     promptTokens: null,
     windowTokens: null,
   }
   visit(value, 0, into)
-  return { ...into, text: into.texts.join('\n') }
+  return { ...into, text: into.texts.join('\n'), words: into.words.join('\n') }
 }
 
 // --- internal ---
@@ -105,9 +124,9 @@ export function collectErrorFactsFrom(value: unknown): ErrorFacts {
 function visit(value: unknown, depth: number, into: Collected): void {
   if (depth > depthMax || ++into.nodes > nodesMax) return
   if (typeof value === 'string') {
-    addText(value, into)
-    const nested = embeddedJson(value)
-    if (nested !== null) visit(nested, depth + 1, into)
+    const embedded = value.length <= jsonCharactersMax ? embeddedJson(value) : null
+    addText(embedded?.around ?? value, into)
+    if (embedded !== null) visit(embedded.value, depth + 1, into)
     return
   }
   if (Array.isArray(value)) {
@@ -119,13 +138,15 @@ function visit(value: unknown, depth: number, into: Collected): void {
 
 function visitRecord(record: Readonly<Record<string, unknown>>, depth: number, into: Collected): void {
   for (const key of codeKeys) addCode(record[key], into)
+  if (Array.isArray(record['loc'])) into.isAboutField = true
   const param = record['param']
   if (typeof param === 'string') into.params.add(param.toLowerCase())
   into.promptTokens ??= sizeField(record['n_prompt_tokens'])
   into.windowTokens ??= sizeField(record['n_ctx'])
   for (const key of textKeys) if (typeof record[key] === 'string') visit(record[key], depth + 1, into)
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
-  // OpenRouter: of a choice only its error, since the rest is the assistant's own text.
+  // Of an answer only its error: the rest is the assistant's own text. Responses put theirs into `response`.
+  if (isRecord(record['response'])) visit(record['response']['error'], depth + 1, into)
   const choices: unknown = record['choices']
   if (!Array.isArray(choices)) return
   for (const choice of choices.slice(0, itemsMax))
@@ -140,60 +161,28 @@ function addCode(value: unknown, into: Collected): void {
 }
 
 function addText(value: string, into: Collected): void {
-  const whole =
-    value.length <= headCharactersMax + tailCharactersMax
-      ? value
-      : `${value.slice(0, headCharactersMax)} ${value.slice(-tailCharactersMax)}`
-  const text = plainText(whole).slice(0, textCharactersMax - into.characters)
+  const message = bounded(value)
+  const text = plainText(message).slice(0, textCharactersMax - into.characters)
   if (text === '') return
   into.texts.push(text)
   into.characters += text.length
+  const words = ownWords(message)
+  if (words !== '') into.words.push(words)
+  addExceptions(words, into)
 }
 
-// Python prints the body of an error as b'{\n "error": …}', gateways put JSON behind a sentence of their own.
-function embeddedJson(text: string): unknown {
-  const start = text.indexOf('{')
-  const end = text.lastIndexOf('}')
-  if (start === -1 || end < start || end - start > jsonCharactersMax) return null
-  const candidate = text.slice(start, end + 1)
-  const parsed = parseJson(candidate)
-  if (parsed !== null) return parsed
-  return candidate.length <= textCharactersMax ? parseJson(withoutPythonEscapes(candidate)) : null
+function bounded(text: string): string {
+  if (text.length <= headCharactersMax + tailCharactersMax) return text
+  return `${text.slice(0, headCharactersMax)} ${text.slice(-tailCharactersMax)}`
 }
 
-function withoutPythonEscapes(text: string): string {
-  return text.replaceAll(/\\([nrt'\\])/g, (_, letter: string) =>
-    letter === "'" || letter === '\\' ? letter : ' ',
-  )
-}
-
-/**
- * One line with single spaces and straight apostrophes, in which what was escaped once or several times reads as if
- * it never had been. Written as a loop because the text is a stranger's and its cost must be linear.
- */
-function plainText(text: string): string {
-  let plain = ''
-  let afterSpace = true
-  let index = 0
-  while (index < text.length) {
-    let character = text.charAt(index++)
-    if (character === '\\') {
-      while (text.charAt(index) === '\\') index++
-      character = text.charAt(index++)
-      if (character === 'n' || character === 'r' || character === 't') character = ' '
-      const hex = character === 'u' ? text.slice(index, index + 4) : ''
-      if (/^[\da-f]{4}$/i.test(hex)) {
-        character = String.fromCharCode(Number.parseInt(hex, 16))
-        index += 4
-      }
-    }
-    if (character === '\u2019' || character === '\u2018') character = "'"
-    const isSpace = character === '' || /\s/.test(character)
-    if (!isSpace) plain += character
-    else if (!afterSpace) plain += ' '
-    afterSpace = isSpace
+/** LiteLLM's `litellm.ContextWindowExceededError: litellm.BadRequestError: …`: names at the very beginning. */
+function addExceptions(words: string, into: Collected): void {
+  for (const part of words.slice(0, leadCharactersMax).split(/ ?: | - /)) {
+    const name = /^(?:[\w.]{1,60}\.)?(\w{1,60}(?:Error|Exception)):?$/.exec(part)?.[1]
+    if (name === undefined) return
+    into.exceptions.add(name.toLowerCase())
   }
-  return plain.trimEnd()
 }
 
 function sizeField(value: unknown): number | null {

@@ -112,23 +112,6 @@ export const vetoes: readonly LookAlike[] = [
   },
 ]
 
-/** Codes that veto like the wordings above; compared in lower case. */
-export const vetoCodes: Readonly<Record<string, AnswerClass>> = {
-  rate_limit_exceeded: 'rate',
-  rate_limit_error: 'rate',
-  ratelimiterror: 'rate',
-  insufficient_quota: 'rate',
-  throttlingexception: 'rate',
-  resource_exhausted: 'rate',
-  too_many_requests: 'rate',
-  content_filter: 'denied',
-  content_policy_violation: 'denied',
-  data_inspection_failed: 'denied',
-  authentication_error: 'denied',
-  permission_error: 'denied',
-  invalid_api_key: 'denied',
-}
-
 /** Looked at after the overflow wordings. */
 export const refusals: readonly LookAlike[] = [
   {

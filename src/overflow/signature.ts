@@ -3,7 +3,7 @@ import type { WindowKind } from './classification.ts'
 /**
  * How one server words an overflow. The named groups say what its numbers are: `window`; `prompt`, `functions`,
  * `tools`, `images` (summed up to the prompt); `output`; `total` (prompt and output); `excess` (prompt beyond
- * the window). Patterns are matched against the normalised text of `error-text.ts`, whose length is bounded;
+ * the window); `bound` (the prompt's size is a lower bound). Patterns are matched against the words of `own-words.ts`, whose length is bounded;
  * none of them nests a repetition in a repetition, so that a hostile text costs linear time.
  */
 export type OverflowSignature = {
@@ -20,6 +20,20 @@ export type StatedNumbers = {
   readonly promptTokens: number | null
   readonly outputTokens: number | null
   readonly totalTokens: number | null
+}
+
+/** What a wording states of sizes; `exact` is false where the prompt's is a lower bound. */
+export type StatedSizes = {
+  readonly numbers: StatedNumbers
+  readonly kind: WindowKind
+  readonly exact: boolean
+}
+
+export const noNumbers: StatedNumbers = {
+  windowTokens: null,
+  promptTokens: null,
+  outputTokens: null,
+  totalTokens: null,
 }
 
 /** No model has a window this small or this large: such a number is a code, a version or a joke. */

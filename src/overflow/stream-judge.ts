@@ -43,7 +43,7 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
     usage = facts.usage ?? usage
     finishReason = facts.finishReason ?? finishReason
     if (facts.isError || facts.finishReason === 'error') {
-      return { state: 'failed', classification: classifyInnerError(chunk, hasOutput) }
+      return { state: 'failed', classification: classifyInnerError(chunk, hasOutput, knowledge) }
     }
     if (facts.finishReason === 'model_context_window_exceeded') {
       return { state: 'failed', classification: ending() }
@@ -54,7 +54,10 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
   }
 
   function failedBy(text: string): Verdict {
-    const classification = { ...classifyError(collectErrorFacts(text), 200), afterOutput: hasOutput }
+    const classification = {
+      ...classifyError(collectErrorFacts(text), 200, knowledge),
+      afterOutput: hasOutput,
+    }
     return { state: 'failed', classification }
   }
 

@@ -10,6 +10,11 @@ const answer = (status: number, body: unknown, contentType = 'application/json')
 const beyond =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9050 tokens."
 
+const refused = (error: object, status = 400) => classifyAnswer(answer(status, { error })).class
+
+const refuse = (message: string, expectedPromptTokens: number | null) =>
+  classifyAnswer(answer(400, { error: { message } }), { knownWindowTokens: null, expectedPromptTokens })
+
 const completion = (content: string, finishReason: string, prompt: number, output: number) =>
   answer(200, {
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finishReason }],
@@ -91,6 +96,153 @@ describe('what is no overflow is never taken for one', () => {
       window: null,
       promptTokens: { tokens: 60, exact: true },
     })
+  })
+})
+
+describe('codes, types and statuses come before words', () => {
+  test.each([
+    { code: 'invalid_image_url' },
+    { code: 'model_not_found' },
+    { code: 'invalid_function_parameters' },
+    { code: 'unsupported_file' },
+    { code: 'invalid_json' },
+    { code: 'string_above_max_length' },
+    { type: 'not_found_error' },
+    { type: 'NotFoundError', code: 404 },
+    { param: 'messages[3].content' },
+    { param: 'tools' },
+  ])('%o is about another matter, whatever the words say', (error) => {
+    expect(refused({ message: beyond, ...error })).toBe('other')
+    expect(refused({ message: beyond, ...error }, 404)).toBe('other')
+  })
+
+  test.each([
+    { code: null },
+    { code: 400 },
+    { code: '400' },
+    { code: 'bad_request', type: 'BadRequestError' },
+    { code: 'invalid_request_error' },
+    { code: 'unknown_error' },
+    { code: 'Client specified an invalid argument' },
+    { type: 'invalid_request_prompt', code: '3051' },
+    { param: 'messages' },
+    { param: 'input_tokens' },
+  ])('%o could mean anything, so that the words decide', (error) => {
+    expect(refused({ message: beyond, ...error })).toBe('overflow')
+  })
+
+  test('a code counts as the value of a field, not where a text names it', () => {
+    expect(refused({ message: 'refused', code: 'context_length_exceeded' })).toBe('overflow')
+    expect(refused({ message: 'see the page on context_length_exceeded', code: null })).toBe('other')
+  })
+
+  test.each([
+    [
+      'LiteLLM’s exception before the message',
+      'litellm.ContextWindowExceededError: litellm.BadRequestError: no',
+    ],
+    [
+      'what Python prints of bytes',
+      `litellm.BadRequestError: XException - b'{"error":{"message":"${beyond}"}}'`,
+    ],
+    [
+      'what Python prints of a dictionary',
+      `Error code: 400 - {'error': {'message': "${beyond}", 'type': None, 'code': 'x', 'ok': False}}`,
+    ],
+    ['what a gateway puts before a body', `Upstream error 400 Bad Request: {"message":"${beyond}"}`],
+  ])('%s is recognised in its own place', (_, message) => {
+    expect(refused({ message })).toBe('overflow')
+    expect(refused({ message: `The client said "${message.replaceAll('"', "'")}" here` })).toBe('other')
+  })
+
+  test('Anthropic’s envelope, and the shapes of the Responses interface', () => {
+    const message = 'prompt is too long: 201130 tokens > 200000 maximum'
+    const envelope = { type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' }
+    expect(classifyAnswer(answer(400, envelope))).toMatchObject({
+      class: 'overflow',
+      window: { tokens: 200_000 },
+      promptTokens: { tokens: 201_130, exact: true },
+    })
+    const flat = {
+      type: 'error',
+      code: 'context_length_exceeded',
+      message: 'no',
+      param: 'input',
+      sequence_number: 2,
+    }
+    expect(classifyAnswer(answer(200, `event: error\ndata: ${JSON.stringify(flat)}\n\n`)).class).toBe(
+      'overflow',
+    )
+    const failed = {
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: flat.code, message: 'no' } },
+    }
+    expect(classifyAnswer(answer(400, failed)).class).toBe('overflow')
+  })
+})
+
+describe('a server in trouble says nothing of a prompt', () => {
+  // The story: with the default of shared slots, llama.cpp's server answers each of several requests that together fill
+  // its memory with these words. They were taken for an overflow of each, confirmed each other, and a server that
+  // states 8,192 tokens was held to 3,575 for an hour.
+  const full = { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }
+  const crowded = { class: 'crowded', remedy: 'none', window: null, promptTokens: null }
+
+  test('a full pool, as a status and inside a 200', () => {
+    expect(classifyAnswer(answer(500, full))).toMatchObject(crowded)
+    expect(classifyAnswer(answer(200, full))).toMatchObject(crowded)
+    const event = `data: ${JSON.stringify(full)}\n\n`
+    expect(classifyAnswer(answer(200, event, 'text/event-stream'))).toMatchObject(crowded)
+    const begun = `data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n${event}`
+    expect(classifyAnswer(answer(200, begun, 'text/event-stream'))).toMatchObject({
+      ...crowded,
+      afterOutput: true,
+    })
+    expect(
+      classifyAnswer(answer(503, { error: 'litellm.InternalServerError: Context size has been exceeded.' })),
+    ).toMatchObject(crowded)
+  })
+
+  test.each([
+    'the prompt exceeds the context window',
+    'request (3000 tokens) exceeds the available context size (8192 tokens), try increasing it',
+    "this model's maximum context length is 8192 tokens",
+  ])('a 5xx with “%s” is none: the larger number of this request is missing', (message) => {
+    for (const status of [500, 502, 503]) {
+      expect(classifyAnswer(answer(status, { error: { message } }))).toMatchObject({
+        class: 'other',
+        window: null,
+      })
+      expect(classifyAnswer(answer(200, { error: { message, code: status } })).class).toBe('other')
+    }
+  })
+})
+
+describe('the general form heeds the caller’s count', () => {
+  test('numbers far from it are of something else, and state nothing', () => {
+    const message = 'Request too long: 121692 input tokens over the limit of 46112'
+    expect(refuse(message, 110_000)).toMatchObject({
+      window: { tokens: 46_112 },
+      promptTokens: { tokens: 121_692 },
+    })
+    expect(refuse(message, 9000)).toMatchObject({ class: 'overflow', window: null, promptTokens: null })
+  })
+
+  test('words that leave open whose tokens they count are about the prompt if the number is', () => {
+    const message = 'Requested 20000 tokens, maximum is 16384'
+    expect(refuse(message, null).class).toBe('other')
+    expect(refuse(message, 2000).class).toBe('other')
+    expect(refuse(message, 21_000)).toMatchObject({ class: 'overflow', window: { tokens: 16_384 } })
+  })
+})
+
+test('more output than the window is the output’s fault', () => {
+  const message =
+    'max_tokens=9000 cannot be greater than max_model_len=4096. Please request fewer output tokens.'
+  expect(classifyAnswer(answer(400, { error: { message, param: 'max_tokens', code: 400 } }))).toMatchObject({
+    class: 'output_too_large',
+    remedy: 'clamp',
+    window: { tokens: 4096, kind: 'total' },
   })
 })
 

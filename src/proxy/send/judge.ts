@@ -28,6 +28,8 @@ export type JudgeOptions = {
   readonly holdMs: number
   /** The window as far as it is known, for answers that state only their usage. */
   readonly knownWindowTokens: number | null
+  /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
+  readonly expectedPromptTokens: number | null
 }
 
 /**
@@ -41,7 +43,8 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   const shape = shapeOf(answer)
   const isHeld = options.mayOverflow || (options.mayBeCrowded && shape === 'stream')
   if (shape === null || !isHeld) return passed(answer)
-  const knowledge = { knownWindowTokens: options.knownWindowTokens }
+  const { knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
   return hold(answer, shape === 'stream' ? watchStream(knowledge) : watchJson(knowledge), options)
 }
 
@@ -87,7 +90,8 @@ async function judgeError(
           return allowed >= 0
         })
   const body = (decoded ?? raw).toString('utf8')
-  const knowledge = { knownWindowTokens: options.knownWindowTokens }
+  const { knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
   const classification = classifyAnswer({ status: answer.status, contentType, body }, knowledge)
   const verdict = classification.class === 'overflow' ? 'overflow' : 'refused'
   return { answer, held, verdict, classification }

@@ -91,6 +91,7 @@ export function sendingOf(
         mayBeCrowded: flight !== null && mayBeCrowded(ready.measure, flight.sharedTokens()),
         holdMs: profile.overflow.hold_ms,
         knownWindowTokens: knownWindow(ready.measure)?.tokens ?? null,
+        expectedPromptTokens: latest?.counted == null ? null : promptTokensOf(latest, prepared),
       }),
     },
 

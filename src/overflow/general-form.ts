@@ -1,0 +1,97 @@
+import { noNumbers, type StatedSizes } from './signature.ts'
+import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
+import { comparesSizes, speaksOfLength, speaksOfTokens } from './length-words.ts'
+import { isOfOtherLimit } from './other-limits.ts'
+
+/**
+ * Recognises an overflow in words that nobody has listed: they speak of input, prompt, context, messages or tokens,
+ * and of a limit that these go beyond. Of two numbers the larger is the prompt and the smaller the window, if that is
+ * what their neighbours say, too; in doubt no number is read.
+ *
+ * `expectedPromptTokens` is the caller's own count of the prompt: a number far from it is not about this prompt.
+ */
+export function readGeneralForm(words: string, expectedPromptTokens: number | null): StatedSizes | null {
+  const said = words.slice(0, charactersMax)
+  if (isOfOtherLimit(said)) return null
+  if (speaksOfLength(said)) return readSizes(said, expectedPromptTokens)
+  if (comparesSizes(said) && tokenNumbersIn(said).sizes.length > 1) {
+    return readSizes(said, expectedPromptTokens)
+  }
+  // Whose tokens these are, only the caller's count can tell.
+  if (expectedPromptTokens === null || !speaksOfTokens(said)) return null
+  const sizes = readSizes(said, expectedPromptTokens)
+  return sizes.numbers.promptTokens === null ? null : sizes
+}
+
+// --- internal ---
+
+/** A refusal takes a sentence or two. */
+const charactersMax = 1500
+/** Own count and server's count differ by the tokeniser and the template, not by more. */
+const countFactorMax = 2.5
+
+const speaksOfOutput = /\bmax_(?:completion_|output_|new_)?tokens|output|completion|new tokens|generat/i
+
+function readSizes(said: string, expectedPromptTokens: number | null): StatedSizes {
+  const read = tokenNumbersIn(said)
+  const { window, prompt, totalTokens } = windowAndPrompt(read, speaksOfOutput.test(said))
+  const kind = window?.isOfInput === true ? 'input' : 'total'
+  if (window === null || (prompt !== null && !isNear(prompt.tokens, expectedPromptTokens))) {
+    return { numbers: noNumbers, kind, exact: true }
+  }
+  // Whoever counts characters has not counted tokens.
+  const promptTokens = /\bcharacters\b/i.test(said) ? null : (prompt?.tokens ?? null)
+  const numbers = { windowTokens: window.tokens, promptTokens, outputTokens: read.outputTokens, totalTokens }
+  return { numbers, kind, exact: prompt?.isBound !== true }
+}
+
+type Named = {
+  readonly window: TokenNumber | null
+  readonly prompt: TokenNumber | null
+  readonly totalTokens: number | null
+}
+
+function windowAndPrompt({ sizes, outputTokens, excessTokens }: TokenNumbers, withOutput: boolean): Named {
+  const [larger, smaller] = sizes
+  const [named, ...others] = sizes.filter((size) => size.isWindow && !size.isPrompt && !size.isBare)
+  const onlyNamed = named !== undefined && others.length === 0 ? named : null
+  if (onlyNamed !== null && excessTokens !== null) {
+    return sizesOf(onlyNamed, { ...onlyNamed, tokens: onlyNamed.tokens + excessTokens })
+  }
+  if (larger === undefined) return sizesOf(null)
+  if (smaller === undefined) return sizesOf(larger.isWindow && !larger.isBare ? larger : null)
+  if (sizes.length === 2 && outputTokens === null) {
+    const isContrary =
+      (larger.isWindow && !larger.isPrompt && !smaller.isWindow) || (smaller.isPrompt && !smaller.isWindow)
+    const isPlain = !withOutput || (larger.isPrompt && smaller.isWindow)
+    if (isPlain && !isContrary) return sizesOf(smaller, larger)
+  }
+  if (onlyNamed === null) return sizesOf(null)
+  const beside = sizes.filter((size) => size !== onlyNamed)
+  const read = promptAmong(beside, outputTokens)
+  // `808 tokens over the limit of 8192` counts what is too much.
+  const isExcess = read.prompt?.isOver === true && read.prompt.tokens < onlyNamed.tokens
+  return { ...read, window: onlyNamed, prompt: isExcess ? null : read.prompt }
+}
+
+function sizesOf(window: TokenNumber | null, prompt: TokenNumber | null = null): Named {
+  return { window, prompt, totalTokens: null }
+}
+
+/** The prompt among the numbers beside the window, if their sums or their neighbours say which it is. */
+function promptAmong(sizes: readonly TokenNumber[], outputTokens: number | null): Omit<Named, 'window'> {
+  const [first, ...parts] = sizes
+  if (first === undefined) return { prompt: null, totalTokens: null }
+  const [part] = parts
+  if (part === undefined) return { prompt: first.isPrompt ? first : null, totalTokens: null }
+  const partsTokens = parts.reduce((sum, { tokens }) => sum + tokens, 0)
+  if (first.tokens !== partsTokens + (outputTokens ?? 0)) return { prompt: null, totalTokens: null }
+  if (outputTokens === null) return { prompt: first, totalTokens: null }
+  // Of a prompt that was not counted to its end the sum is no more than a bound.
+  return { prompt: { ...part, tokens: partsTokens }, totalTokens: part.isBound ? null : first.tokens }
+}
+
+function isNear(tokens: number, expectedTokens: number | null): boolean {
+  if (expectedTokens === null) return true
+  return tokens <= expectedTokens * countFactorMax && tokens >= expectedTokens / countFactorMax
+}

@@ -1,0 +1,120 @@
+import { readCount } from './signature.ts'
+
+/** A number of tokens and what its neighbours say of it. */
+export type TokenNumber = {
+  readonly tokens: number
+  readonly isWindow: boolean
+  readonly isPrompt: boolean
+  /** A window of the prompt alone, e.g. `maximum input length`. */
+  readonly isOfInput: boolean
+  /** Said to be over the limit: the whole prompt, or what is too much of it. */
+  readonly isOver: boolean
+  /** The prompt has at least as many. */
+  readonly isBound: boolean
+  /** Alone in brackets, where codes stand, too. */
+  readonly isBare: boolean
+}
+
+export type TokenNumbers = {
+  /** The window, the prompt, their parts and sums: each number once, the larger before the smaller. */
+  readonly sizes: readonly TokenNumber[]
+  /** The reply that was asked for. */
+  readonly outputTokens: number | null
+  /** By how much the prompt is beyond the window. */
+  readonly excessTokens: number | null
+}
+
+/** The numbers of a text that count tokens. */
+export function tokenNumbersIn(said: string): TokenNumbers {
+  const sizes = new Map<number, TokenNumber>()
+  const outputs = new Set<number>()
+  const excesses = new Set<number>()
+  for (const match of said.matchAll(/(?<![\w.,$-]|\d )\d[\d,._]*/g)) {
+    const spelt = match[0].replace(/[,._]+$/, '')
+    const end = match.index + spelt.length
+    const tokens = readCount(spelt)
+    const before = said.slice(Math.max(0, match.index - neighbourCharacters), match.index)
+    const behind = said.slice(end, end + neighbourCharacters)
+    if (tokens === null || otherUnit.test(behind)) continue
+    if (ofOutput.test(before) || behindOutput.test(behind)) outputs.add(tokens)
+    else if (excess.test(before) || behindExcess.test(behind)) excesses.add(tokens)
+    else if (tokens >= partTokensMin && !status.test(`${before.slice(-8)}${spelt}${behind.slice(0, 1)}`)) {
+      sizes.set(tokens, together(sizes.get(tokens), sizedAs(tokens, before, behind)))
+    }
+  }
+  // Said once more without its name, e.g. in a sum, it still is the reply.
+  for (const output of outputs) if (sizes.get(output)?.isPrompt === false) sizes.delete(output)
+  return {
+    sizes: [...sizes.values()].toSorted((one, other) => other.tokens - one.tokens),
+    outputTokens: onlyOne(outputs),
+    excessTokens: onlyOne(excesses),
+  }
+}
+
+// --- internal ---
+
+/** Of a number's neighbours: enough for `the maximum context length of this model is`. */
+const neighbourCharacters = 56
+/** No window is this small; what is smaller may be a part of the prompt. */
+const sizeTokensMin = 128
+/** Smaller numbers count no tokens of a prompt. */
+const partTokensMin = 32
+
+const ofWindow =
+  /(?:max(?:imum)?(?: \w+)?|limit|ceiling|capacity|window|context(?: (?:length|size|window|limit|budget))?|n_ctx|max_\w+|num_ctx|at most|up to|no more than|supports?|only|less than(?: or equal to)?|fewer than|holds?|accepts?|handle|reads?|configured|<=?|>=?|\u2264|\u2265|超过|超出|大于|限制|上限|最大|长度|支持的?|máximo|лимите?|höchstens|maximale?|kontextl\w{2,8}|contexte|contexto)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens|was|from|than|von|de|du|di)){0,6}[ :=(\u2026)]*$/i
+const beyondWindow =
+  /(?:(?:greater|longer|larger|more|bigger|higher) than|exceed\w*|over|above|beyond|surpass\w*|\d (?:out )?of|\d ?\/)(?: (?:is|of|to|for|only|the|this|a|model|input|prompt|length|size|limit|context|allowed|supported|maximum|sequence|token|tokens)){0,6}[ (\u2026]*$/i
+const behindWindow =
+  /^\)? ?(?:tokens? )?(?:(?:is|are) )?(?:(?:the )?(?:maximum|max|limit|allowed|available|supported|context|that the model|this model|can be held))|^ ?(?:token|トークン)?s? ?(?:を超え|を超過|limit|context)|^\)?を超/i
+const ofPrompt =
+  /(?:prompts?|inputs?|conversation|messages|request\w*|history|has|have|had|contains?|sent|passed|given|got|received|actual|current|found|needs?|holds?|resulted in|yours|n_prompt|tokens in prompt)(?: (?:length|size|is|are|of|tokens?|count|has|have|the|a|with|was|you|total|prompt|input|for)){0,4}[ :=(,]*$/i
+const bound = /(?:at least|more than|over) ?$/i
+const ofOutput =
+  /(?:output|completion|generat\w*|response|new|reply)(?: (?:tokens?|of|is|length|limit)){0,3}[ :=(]*$|(?<!\+ .?)max_(?:completion_|output_|new_)?tokens[ :=(]*$/i
+const behindPrompt =
+  /^ ?(?:input|prompt)\b|^ (?:tokens )?(?:in|from|of) (?:the |your )?(?:input |text |tool |image )?(?:messages|prompt|input)/i
+const behindOutput =
+  /^ ?(?:output|completion|new|generated|response)\b|^ (?:tokens )?(?:in|for|of) the (?:completion|output|response|reply)/i
+const otherUnit =
+  /^ ?(?:%|characters?|chars|bytes?|[kmg]i?b\b|ms\b|s\b|seconds?|messages?|images?|tools?|requests?|items?|k\b|m\b|字符|条)/i
+/** `400 Bad Request`, `error code 413`. */
+const status = /(?:^|\b(?:http|code|status|error)\b[ :=]{0,2})[45]\d\d[ :,]$/i
+const excess = /\bby (?:about |at least )?$/i
+const behindExcess =
+  /^ ?(?:tokens? )?(?:over|too many|too long|beyond|above)\b[^\d]*$|^ ?tokens? (?:longer|larger|more) than\b/i
+const inputWindow =
+  /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
+
+function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
+  const isSize = tokens >= sizeTokensMin
+  return {
+    tokens,
+    isWindow:
+      isSize &&
+      (((ofWindow.test(before) || beyondWindow.test(before)) && !/at least ?$/i.test(before)) ||
+        behindWindow.test(behind)),
+    isPrompt: ofPrompt.test(before) || behindPrompt.test(behind),
+    isOfInput: inputWindow.test(before),
+    isOver: /^ ?tokens? (?:over|above|beyond)\b/i.test(behind),
+    isBound: bound.test(before),
+    isBare: before.endsWith('(') && behind.startsWith(')'),
+  }
+}
+
+function together(one: TokenNumber | undefined, other: TokenNumber): TokenNumber {
+  if (one === undefined) return other
+  return {
+    tokens: one.tokens,
+    isWindow: one.isWindow || other.isWindow,
+    isPrompt: one.isPrompt || other.isPrompt,
+    isOfInput: one.isOfInput || other.isOfInput,
+    isOver: one.isOver || other.isOver,
+    isBound: one.isBound || other.isBound,
+    isBare: one.isBare && other.isBare,
+  }
+}
+
+function onlyOne(counts: ReadonlySet<number>): number | null {
+  const [count] = counts
+  return counts.size === 1 && count !== undefined ? count : null
+}
