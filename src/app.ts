@@ -14,6 +14,7 @@ import { openOversight } from './oversight.ts'
 import type { Log } from './log.ts'
 import { createAcceptedCredentials } from './models/accepted-credentials.ts'
 import { createCounts } from './models/counts/counts.ts'
+import { createKnownModels } from './models/known-models.ts'
 import { createLearning } from './models/learn.ts'
 import { createModels } from './models/models.ts'
 import { createPromptCaches } from './models/prompt-caches.ts'
@@ -129,6 +130,7 @@ export function createApp(options: AppOptions): App {
     serverWindows,
     onCut: warnings.cut,
   })
+  const knownModels = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
@@ -209,7 +211,10 @@ export function createApp(options: AppOptions): App {
       windows,
       serverWindows,
       hostOf: (name) => hostOf(upstreams, name),
-      onOverruled: warnings.overruled,
+      onFound: (key, profile, window, sources) => {
+        knownModels.noteSources(key, profile, sources)
+        warnings.overruled(profile, key.model, window)
+      },
     }),
     measure: createMeasure({ counts, wantsCount: learning.wantsCount, onGuess: warnings.guessed }),
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
@@ -270,6 +275,7 @@ export function createApp(options: AppOptions): App {
       },
     },
     compactWishes,
+    knownModels,
     bodyLimits,
     explain: async (body, asked) => explanationJson(await explain(body, asked)),
     clientUrl: () => clientUrlOf(server, settings),
@@ -280,6 +286,11 @@ export function createApp(options: AppOptions): App {
         conversation,
         records: count,
         ...(archive === null ? {} : { archived_files: hadFile ? 1 : 0 }),
+      }),
+    onForgotten: ({ upstream, model }) =>
+      log.info('what was believed of a model was forgotten', {
+        upstream,
+        model: model.slice(0, MODEL_CHARS_MAX),
       }),
     onFailure: tellFailure,
   })
@@ -319,6 +330,9 @@ const FACTS_ENTRIES_MAX = 50_000
 
 /** Large values such as tool lists that were found to be JSON, remembered by digest. */
 const VALIDATED_ENTRIES_MAX = 1_000
+
+/** Of a model's name in the log. */
+const MODEL_CHARS_MAX = 200
 
 /** A smaller body is read as fast as one before it would be found, in bytes. */
 const LAST_BODY_BYTES_MIN = 64 * 1024

@@ -17,6 +17,7 @@ export const httpStatusOf = {
   unknown_upstream: 404,
   unknown_path: 404,
   unknown_conversation: 404,
+  unknown_model: 404,
   body_timeout: 408,
   headers_timeout: 408,
   body_too_large: 413,

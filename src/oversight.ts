@@ -11,14 +11,17 @@ import { createDeleteConversation, type DeleteConversationParts } from './admin/
 import { createJournal } from './admin/journal/journal.ts'
 import { createTail } from './admin/journal/tail.ts'
 import { createMetrics, type Metrics } from './admin/metrics/metrics.ts'
+import { modelCard } from './admin/models/model-cards.ts'
 import { createPriceList } from './admin/prices/price-list.ts'
 import type { Settings } from './config/settings.ts'
 import { isLoopback } from './config/web-address.ts'
+import type { KnownModels } from './models/known-models.ts'
 import type { CompactWishes } from './proxy/memory/compact-wishes.ts'
 import type { StoreGuard } from './proxy/memory/store-guard.ts'
 import type { Reports } from './proxy/report/request-report.ts'
 import type { Store } from './stores/store.ts'
 import type { Desk } from './summaries/desk.ts'
+import type { ModelKey } from './upstream/model-key.ts'
 
 export type OversightOptions = {
   readonly settings: Pick<Settings, 'admin' | 'hosts' | 'limits' | 'prices'>
@@ -41,6 +44,9 @@ export type Oversight = {
 export type AdminServerParts = Pick<AdminServerOptions, 'bodyLimits' | 'explain'> & {
   readonly desk: Pick<Desk, 'forget'>
   readonly compactWishes: Pick<CompactWishes, 'ask'>
+  readonly knownModels: Pick<KnownModels, 'list' | 'forget'>
+  /** The operator had all forgotten that is believed of a model. Must not throw. */
+  readonly onForgotten: (key: ModelKey) => void
   readonly deleteArchived: DeleteConversationParts['deleteArchived']
   readonly onFailed: DeleteConversationParts['onFailed']
   readonly onDeleted: DeleteConversationParts['onDeleted']
@@ -85,7 +91,7 @@ export function openOversight(options: OversightOptions): Oversight {
     metrics,
     bookkeeping,
     reports: [metrics.reports, bookkeeping.reports],
-    openServer: ({ desk, compactWishes, deleteArchived, onFailed, onDeleted, clientUrl, ...parts }) =>
+    openServer: ({ desk, compactWishes, knownModels, deleteArchived, clientUrl, ...parts }) =>
       createAdminServer({
         ...parts,
         headersMs: settings.limits.headers_s * 1000,
@@ -100,6 +106,16 @@ export function openOversight(options: OversightOptions): Oversight {
         conversations,
         journal,
         changes,
+        models: {
+          list: () => knownModels.list().map(modelCard),
+          forget: (id) => {
+            const key = knownModels.forget(id)
+            if (key === null) return false
+            parts.onForgotten(key)
+            changes.tell(null)
+            return true
+          },
+        },
         page: {
           version,
           store: store.name,
@@ -122,9 +138,9 @@ export function openOversight(options: OversightOptions): Oversight {
             return board.forget(id)
           },
           deleteArchived,
-          onFailed,
+          onFailed: parts.onFailed,
           onDeleted: (id, deleted) => {
-            onDeleted(id, deleted)
+            parts.onDeleted(id, deleted)
             changes.tell(id)
           },
         }),

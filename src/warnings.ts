@@ -10,7 +10,7 @@ export type Warnings = {
   readonly guessed: (model: string) => void
   /** An upstream left out part of a prompt without saying so, or may have. */
   readonly cut: (model: string, seen: CutPrompt) => void
-  /** A refusal has shown that the window of a profile is too large for a model. */
+  /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
   readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
   /** An upstream could not be asked for its windows. */
   readonly unasked: (upstream: string, trouble: string) => void
@@ -52,13 +52,15 @@ export function createWarnings(log: Log): Warnings {
       const told = seen.certainty === 'known' ? cut : maybeCut
       told(model, seen)
     },
-    overruled: (profile, model, { tokens, overruledTokens }) =>
+    overruled: (profile, model, { tokens, overruledTokens }) => {
+      if (overruledTokens === null) return
       overruled(`${profile} ${shown(model)} ${tokens}`, {
         profile,
         model: shown(model),
         stated_tokens: tokens,
         window_tokens: overruledTokens,
-      }),
+      })
+    },
     unasked: (upstream, trouble) =>
       log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
         upstream,

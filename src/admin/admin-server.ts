@@ -11,12 +11,14 @@ import { challengeFor, requireToken } from './admin-token.ts'
 import { conversationRoutes, type ConversationRoutesOptions } from './routes/conversation-routes.ts'
 import { eventRoutes, type EventRoutesOptions } from './routes/event-routes.ts'
 import { explainRoute, type ExplainRouteOptions } from './routes/explain-route.ts'
+import { modelRoutes, type ModelRoutesOptions } from './routes/model-routes.ts'
 import { answerHeaders, notHere } from './routes/answers.ts'
 import { pageRoutes, type PageRoutesOptions } from './routes/page-routes.ts'
 
 export type AdminServerOptions = PageRoutesOptions &
   ConversationRoutesOptions &
   EventRoutesOptions &
+  ModelRoutesOptions &
   ExplainRouteOptions & {
     /** How long a request's headers may take to arrive, in milliseconds. */
     readonly headersMs: number
@@ -108,6 +110,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   app.route('/', pageRoutes(options))
   app.route('/', conversationRoutes(options))
   app.route('/', eventRoutes(options))
+  app.route('/', modelRoutes(options))
   app.route('/', explainRoute(options))
   app.all('*', () => {
     throw notHere()

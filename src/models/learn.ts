@@ -84,6 +84,8 @@ export type Learning = {
   readonly answered: (lesson: Lesson, report: TailReport, isEntire: boolean) => void
   /** Whether a conversation's next prompt is to be counted whatever its size: only a count can say what an odd report means. */
   readonly wantsCount: (key: ModelKey, conversation: string) => boolean
+  /** Forgets what is doubted of a model, and where its window was seen to lie. */
+  readonly forget: (key: ModelKey) => void
 }
 
 export function createLearning(parts: LearnParts): Learning {
@@ -226,6 +228,11 @@ export function createLearning(parts: LearnParts): Learning {
   return {
     answered: learnFrom,
     wantsCount: (key, conversation) => odd.has(oddName(key, conversation)) || silent.has(nameOfModel(key)),
+    forget: (key) => {
+      const beginning = oddName(key, '')
+      for (const name of odd.keys()) if (name.startsWith(beginning)) odd.delete(name)
+      for (const each of [constants, silent, bounds]) each.delete(nameOfModel(key))
+    },
   }
 }
 

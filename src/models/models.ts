@@ -32,6 +32,8 @@ export type Models = {
   readonly set: <Name extends Field>(key: ModelKey, field: Name, value: Values[Name], from: Source) => void
   /** Takes a belief back. */
   readonly forget: (key: ModelKey, field: Field) => void
+  /** Takes back all that is believed of a model, in replicas as well; its key, or null where nothing is believed. */
+  readonly forgetAll: (id: string) => ModelKey | null
   /** All models of which something is believed, the one used last first. */
   readonly list: () => readonly KnownModel[]
   /** Writes what is not written yet, and nothing after that. */
@@ -98,6 +100,19 @@ export function createModels(options: ModelsOptions): Models {
     model.heldFromMs[field] = sinceMs
     const untilMs = sinceMs + lifetimeMs(field, belief.value)
     return untilMs <= now ? null : { value: belief.value, from: belief.from, sinceMs, untilMs }
+  }
+
+  function heldOf(model: Model): HeldRecord {
+    return Object.fromEntries(
+      fields.flatMap((field) => {
+        const held = heldIn(model, field)
+        return held === null ? [] : [[field, held]]
+      }),
+    )
+  }
+
+  function isKnown(model: Model): boolean {
+    return fields.some((field) => heldIn(model, field) !== null)
   }
 
   function take<Name extends Field>(model: Model, field: Name, belief: Belief<Values[Name]>): void {
@@ -196,17 +211,17 @@ export function createModels(options: ModelsOptions): Models {
     forget: (key, field) => {
       if (modelOf(key).record[field]?.value != null) believe(key, field, null, 'answer')
     },
+    forgetAll: (id) => {
+      const model = [...models.values()].find((each) => each.id === id)
+      if (model === undefined || !isKnown(model)) return null
+      // What is not known here either: the store may have it.
+      for (const field of fields) believe(model.key, field, null, 'answer')
+      return model.key
+    },
     list: () =>
-      Array.from(models.values(), (model) => ({
-        id: model.id,
-        key: model.key,
-        beliefs: Object.fromEntries(
-          fields.flatMap((field) => {
-            const held = heldIn(model, field)
-            return held === null ? [] : [[field, held]]
-          }),
-        ),
-      })).filter(({ beliefs }) => Object.keys(beliefs).length > 0),
+      [...models.values()]
+        .filter(isKnown)
+        .map((model) => ({ id: model.id, key: model.key, beliefs: heldOf(model) })),
     close: async () => {
       isClosed = true
       for (const timer of noted.values()) clearTimeout(timer)

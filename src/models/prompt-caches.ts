@@ -7,6 +7,7 @@ export type PromptCaches = {
   readonly note: (key: ModelKey, promptTokens: number, cachedTokens: number | null) => void
   /** Whether most of one of the latest two long prompts came from the cache: the next one's beginning will too. */
   readonly isRead: (key: ModelKey) => boolean
+  readonly forget: (key: ModelKey) => void
 }
 
 export function createPromptCaches(): PromptCaches {
@@ -19,6 +20,7 @@ export function createPromptCaches(): PromptCaches {
       misses.set(name, isRead ? 0 : (misses.get(name) ?? MISSES_MAX) + 1)
     },
     isRead: (key) => (misses.get(nameOfModel(key)) ?? MISSES_MAX) < MISSES_MAX,
+    forget: (key) => void misses.delete(nameOfModel(key)),
   }
 }
 

@@ -16,6 +16,8 @@ export type Windows = {
   readonly learnt: (key: ModelKey) => Held<StatedWindow> | null
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
+  /** Forgets what is kept of a model beside its record. */
+  readonly forget: (key: ModelKey) => void
 }
 
 export type Refusal = {
@@ -108,6 +110,10 @@ export function createWindows(options: {
     suggestedTokens: (key, conversation) => {
       const refusedTokens = guesses.get(nameOfModel(key))?.get(conversation)
       return refusedTokens === undefined ? null : below(refusedTokens).tokens
+    },
+    forget: (key) => {
+      guesses.delete(nameOfModel(key))
+      doubted.delete(nameOfModel(key))
     },
   }
 }

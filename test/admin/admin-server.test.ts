@@ -16,10 +16,12 @@ const surface = [
   ['GET', '/changes'],
   ['GET', '/conversations'],
   ['GET', `/conversations/${id}`],
+  ['GET', '/models'],
   ['GET', '/assets/page.js'],
   ['POST', '/explain'],
   ['POST', `/conversations/${id}/compact`],
   ['DELETE', `/conversations/${id}`],
+  ['DELETE', `/models/${id}`],
 ] as const
 
 /** And what is nowhere: nobody is to learn which is which. */
@@ -47,6 +49,7 @@ describe('only what is listed answers', () => {
       ['/metrics', /^text\/plain; version=0\.0\.4/],
       ['/events', /^application\/json/],
       ['/conversations', /^application\/json/],
+      ['/models', /^application\/json/],
       [`/conversations/${conversation}`, /^application\/json/],
     ] as const) {
       const answer = await at.ask(path)
@@ -100,6 +103,10 @@ describe('only what is listed answers', () => {
     ['DELETE', '/conversations'],
     ['DELETE', '/conversations/'],
     ['DELETE', `/conversations/${id}/more`],
+    ['POST', '/models'],
+    ['DELETE', '/models'],
+    ['GET', `/models/${id}`],
+    ['DELETE', `/models/${id}/more`],
     ['DELETE', `/v1/conversations/${id}`],
     ['GET', '/explain'],
     ['GET', '/assets/nothing.js'],
@@ -134,6 +141,7 @@ describe('only what is listed answers', () => {
     await using at = await adminStand()
     for (const [method, path] of [
       ['DELETE', `/conversations/${id}`],
+      ['DELETE', `/models/${id}`],
       ['POST', `/conversations/${id}/compact`],
     ] as const) {
       const large = await at.ask(path, { method, body: 'x'.repeat(100_000) })

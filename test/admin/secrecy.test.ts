@@ -45,7 +45,7 @@ const scripts: readonly (readonly [string, Script])[] = [
 ]
 
 async function everythingToSee(at: AdminStand, id: string, authorization: string): Promise<string> {
-  const paths = ['/', '/metrics', '/events?limit=1000', '/conversations', `/conversations/${id}`]
+  const paths = ['/', '/metrics', '/models', '/events?limit=1000', '/conversations', `/conversations/${id}`]
   const answers = await Promise.all(
     paths.flatMap((path) =>
       ['application/json', 'text/html'].map((accept) => at.ask(path, { headers: { authorization, accept } })),

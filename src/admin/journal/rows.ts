@@ -71,6 +71,8 @@ export const usageRowSchema = z.object({
   attempts: count,
   window_tokens: optionalCount,
   window_source: optionalName,
+  /** The profile's window, where a refusal has shown that it is too large. */
+  overruled_tokens: optionalCount,
   budget_tokens: optionalCount,
   messages_received: optionalCount,
   messages_sent: optionalCount,

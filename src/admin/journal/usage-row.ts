@@ -24,6 +24,7 @@ export function begunRow(report: RequestReport, process: string): UsageRow {
     attempts: report.attempts,
     window_tokens: size?.windowTokens ?? null,
     window_source: size?.windowSource ?? null,
+    overruled_tokens: size?.overruledTokens ?? null,
     budget_tokens: size?.budgetTokens ?? null,
     messages_received: size?.receivedMessages ?? null,
     messages_sent: size?.sentMessages ?? null,

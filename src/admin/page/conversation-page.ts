@@ -8,6 +8,7 @@ import { layout, type PageSetting } from './layout.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { messageList } from './message-list.ts'
 import { requestsTable } from './requests-table.ts'
+import { windowWords } from './window-words.ts'
 
 export type ConversationPageOptions = PageSetting & {
   readonly conversation: ConversationDetail
@@ -75,10 +76,13 @@ function fact(name: string, value: string | HtmlEscapedString): HtmlEscapedStrin
   </div>`
 }
 
-function windowFact({ window_tokens: tokens, rows }: ConversationDetail): string {
+function windowFact({ window_tokens: tokens, rows }: ConversationDetail): string | HtmlEscapedString {
   if (tokens === null) return 'not known'
-  const source = rows.at(-1)?.window_source ?? null
-  return source === null ? counted(tokens, 'token') : `${counted(tokens, 'token')} (${source})`
+  const row = rows.at(-1)
+  const source = row?.window_source ?? null
+  if (row === undefined || source === null) return counted(tokens, 'token')
+  const { overruled_tokens, profile } = row
+  return html`${counted(tokens, 'token')}: ${windowWords({ tokens, source, overruled_tokens, profile })}`
 }
 
 /** Plain buttons that the script acts on: what to ask for, what to ask the user first, what to say when it is done. */

@@ -11,7 +11,7 @@ export const answerHeaders = {
 export function notHere(): FoldgateError {
   return new FoldgateError(
     'unknown_path',
-    'The admin listener has nothing here: it has GET /, /metrics, /events and /conversations, POST /explain, POST /conversations/ID/compact and DELETE /conversations/ID. Clients use the other port (--port).',
+    'The admin listener has nothing here: it has GET /, /metrics, /events, /conversations and /models, POST /explain, POST /conversations/ID/compact, DELETE /conversations/ID and DELETE /models/ID. Clients use the other port (--port).',
   )
 }
 

@@ -6,9 +6,11 @@ import { pageAssets } from '../page/assets.ts'
 import { contentSecurityPolicy } from '../page/content-security-policy.ts'
 import { homePage } from '../page/home-page.ts'
 import type { PageSetting } from '../page/layout.ts'
+import type { ModelRoutesOptions } from './model-routes.ts'
 
 export type PageRoutesOptions = {
   readonly conversations: Conversations
+  readonly models: Pick<ModelRoutesOptions['models'], 'list'>
   readonly journal: Pick<Journal, 'events'>
   readonly page: Omit<PageSetting, 'now'> & {
     readonly hasPrices: boolean
@@ -19,7 +21,12 @@ export type PageRoutesOptions = {
 }
 
 /** The page at `/`, and what pages load. */
-export function pageRoutes({ conversations, journal, page }: PageRoutesOptions): Hono<AdminEnvironment> {
+export function pageRoutes({
+  conversations,
+  models,
+  journal,
+  page,
+}: PageRoutesOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
   app.get('/', async (context) => {
@@ -36,6 +43,7 @@ export function pageRoutes({ conversations, journal, page }: PageRoutesOptions):
         clientUrl: clientUrl(),
         headline: conversations.headline(),
         conversations: cards.slice(0, CONVERSATIONS_SHOWN),
+        models: models.list(),
         events,
       }),
     )

@@ -30,8 +30,12 @@ export function ratioFrom(
   { promptTokens, ownTokens, startingTokens }: Growth,
   startingRatio: number,
 ): number {
-  const ratio = (promptTokens + startingRatio * startingTokens) / (ownTokens + startingTokens)
-  return Math.min(ratioMax, Math.max(ratioMin, ratio))
+  return bounded((promptTokens + startingRatio * startingTokens) / (ownTokens + startingTokens))
+}
+
+/** The same from what was seen alone, without the starting ratio; null before anything was. */
+export function seenRatio({ promptTokens, ownTokens }: Growth): number | null {
+  return ownTokens === 0 ? null : bounded(promptTokens / ownTokens)
 }
 
 /** The growth with one more prompt, seen against what it grew from; null: nothing that was counted before. */
@@ -65,3 +69,7 @@ const unanchoredTokensMax = 500
 /** No tokenizer takes more than three times as many tokens as ours, nor half as many: whatever says so is no count. */
 const ratioMax = 3
 const ratioMin = 0.5
+
+function bounded(ratio: number): number {
+  return Math.min(ratioMax, Math.max(ratioMin, ratio))
+}

@@ -1,5 +1,10 @@
 import type { Models } from '../../models/models.ts'
-import { resolveWindow, type ResolvedWindow, type ServerFigure } from '../../models/resolve-window.ts'
+import {
+  resolveWindow,
+  type ResolvedWindow,
+  type ServerFigure,
+  type WindowSources,
+} from '../../models/resolve-window.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { budgetOf } from '../../pressure/pressure.ts'
@@ -16,8 +21,8 @@ export type WindowFinderOptions = {
   readonly serverWindows: ServerWindows
   /** The host of an upstream by its name; null for the default one. */
   readonly hostOf: (upstream: string | null) => string
-  /** Called when a refusal has shown that the window of a profile is too large for a model. */
-  readonly onOverruled: (profile: string, model: string, window: ResolvedWindow) => void
+  /** Called with every window that was found, and what it was found from. */
+  readonly onFound: (key: ModelKey, profile: string, window: ResolvedWindow, sources: WindowSources) => void
 }
 
 /**
@@ -41,7 +46,7 @@ export function createWindowFinder(
       await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
     }
     const reserveTokens = reserveOf(request)
-    const window = resolveWindow({
+    const sources = {
       configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
       maxTokens: profile.window.max,
       learnt,
@@ -53,8 +58,9 @@ export function createWindowFinder(
       names: namesOf(request, answeredBy),
       host,
       reserveTokens,
-    })
-    if (window.overruledTokens !== null) options.onOverruled(profile.name, model, window)
+    }
+    const window = resolveWindow(sources)
+    options.onFound(modelKey, profile.name, window, sources)
     return window
   }
 

@@ -2,7 +2,16 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
 import { agentMessages } from './made-up-messages.ts'
-import { agentEvents, before, cardWith, detailWith, headlineWith, someConversations } from './made-up.ts'
+import {
+  agentEvents,
+  before,
+  cardWith,
+  detailWith,
+  headlineWith,
+  modelWith,
+  someConversations,
+  someModels,
+} from './made-up.ts'
 import { lowContrast } from './low-contrast.ts'
 import { isFocused, openPage, tabTo } from './open-page.ts'
 import { pageStand } from './page-stand.ts'
@@ -178,6 +187,27 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       expect(stand.asked).toContain(`DELETE ${path}`)
     })
 
+    test('a model is forgotten without a reload, and the focus stays in the table that it has left', async () => {
+      const { page, stand, errors } = await openPage(browser)
+      const forget = '#model-m2 button'
+      const [first, ...others] = someModels()
+      stand.answer = { status: 204 }
+      await tabTo(page, forget)
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineWidth')).toBe('2px')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText('Forgotten.').waitFor()
+      expect(stand.asked).toContain(`DELETE /models/${first?.id}`)
+      expect(await isFocused(page, forget)).toBe(true)
+      stand.show({ models: others })
+      await page.locator('#model-m2').waitFor({ state: 'detached' })
+      expect(await isFocused(page, '#models')).toBe(true)
+      // What was said is not taken away by what is renewed.
+      expect(await page.getByRole('status').getByText('Forgotten.').count()).toBe(1)
+      await page.keyboard.press('Tab')
+      expect(await isFocused(page, '#models button')).toBe(true)
+      expect(errors).toEqual([])
+    })
+
     test('messages are opened and their texts scrolled', async () => {
       const { page } = await openPage(browser, { path })
       await tabTo(page, '#message-53 summary')
@@ -244,6 +274,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
             ...someConversations(),
             cardWith({ id: 'long', label: 'x'.repeat(200), model: 'y'.repeat(200) }),
           ],
+          models: [...someModels(), modelWith({ id: 'long', model: 'y'.repeat(200) })],
           detail: detailWith({ label: 'x'.repeat(200), messages: agentMessages(), events: agentEvents() }),
         },
         context: { viewport: { width, height: 700 } },

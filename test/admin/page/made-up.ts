@@ -4,6 +4,7 @@ import type {
   Headline,
 } from '../../../src/admin/conversations/conversation-cards.ts'
 import type { UsageRow } from '../../../src/admin/journal/rows.ts'
+import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
 import { agentMessages } from './made-up-messages.ts'
 import type { KnownEvent } from '../../../src/admin/page/event-table.ts'
 
@@ -61,6 +62,78 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
   }
 }
 
+/** A belief that was told a quarter of an hour ago and holds for an hour. */
+export function toldWith<Value>(value: Value, changes: Partial<Told<Value>> = {}): Told<Value> {
+  return {
+    value,
+    from: 'answer',
+    since: before(900),
+    until: before(-2_700),
+    changed_by: 'ends after an hour',
+    ...changes,
+  }
+}
+
+export function modelWith(changes: Partial<ModelCard> = {}): ModelCard {
+  return {
+    id: 'm1-q2w3e4r5t6z7u8i9o0p-a_s_d',
+    upstream: 'default',
+    credential: 'Xk29_aQz',
+    model: 'qwen3-32b',
+    window_in_force: {
+      tokens: 32_768,
+      kind: 'total',
+      source: 'server',
+      profile: 'default',
+      overruled_tokens: null,
+    },
+    fields: {
+      stated: toldWith({ tokens: 32_768, kind: 'total', is_loaded: true }, { from: 'server' }),
+      ratio: toldWith({ ratio: 1.0834, own_tokens: 21_480 }, { until: null }),
+      accepted: toldWith(true as const),
+    },
+    ...changes,
+  }
+}
+
+export function someModels(): readonly ModelCard[] {
+  return [
+    modelWith({
+      id: 'm2',
+      model: 'llama-3.1-8b-instruct',
+      window_in_force: {
+        tokens: 8_192,
+        kind: 'total',
+        source: 'learnt',
+        profile: 'small-local',
+        overruled_tokens: 32_768,
+      },
+      fields: {
+        window: toldWith({ tokens: 8_192, kind: 'total' }, { from: 'refusal' }),
+        placement: toldWith('strict', { from: 'refusal' }),
+        refuses: {
+          usage: toldWith('named', { from: 'refusal' }),
+          recall: toldWith('with-schema', { from: 'refusal' }),
+        },
+      },
+    }),
+    modelWith(),
+    modelWith({
+      id: 'm3',
+      upstream: 'router',
+      model: 'anthropic/claude-sonnet-4.5',
+      window_in_force: {
+        tokens: 128_000,
+        kind: 'total',
+        source: 'default',
+        profile: 'default',
+        overruled_tokens: null,
+      },
+      fields: { name: toldWith('claude-sonnet-4.5-20250929') },
+    }),
+  ]
+}
+
 export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
   return {
     time: before(60),
@@ -81,6 +154,7 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     attempts: 1,
     window_tokens: 32_768,
     window_source: 'server',
+    overruled_tokens: null,
     budget_tokens: 28_672,
     messages_received: 10,
     messages_sent: 10,

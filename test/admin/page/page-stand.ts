@@ -8,7 +8,7 @@ import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
 import { freePort } from '../../support/free-port.ts'
-import { agentEvents, detailWith, now, someConversations, someHeadline } from './made-up.ts'
+import { agentEvents, detailWith, now, someConversations, someHeadline, someModels } from './made-up.ts'
 
 export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
   /** What the page of a conversation shows; null: it is not there. */
@@ -34,6 +34,7 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
   let shown: Shown = {
     headline: someHeadline(),
     conversations: someConversations(),
+    models: someModels(),
     events: agentEvents(),
     hasPrices: true,
     clientUrl: 'http://127.0.0.1:3653/v1',
@@ -67,7 +68,7 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
       listeners.delete(tell)
     }),
   )
-  app.on(['POST', 'DELETE'], '/conversations/*', () => {
+  app.on(['POST', 'DELETE'], ['/conversations/*', '/models/*'], () => {
     const { status, message } = stand.answer
     return new Response(message === undefined ? null : JSON.stringify({ error: { message } }), { status })
   })

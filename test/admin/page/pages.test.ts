@@ -13,9 +13,12 @@ import {
   detailWith,
   eventWith,
   now,
+  modelWith,
   rowWith,
   someConversations,
   someHeadline,
+  someModels,
+  toldWith,
 } from './made-up.ts'
 import { visibleText } from './visible-text.ts'
 
@@ -26,6 +29,7 @@ function home(changes: Partial<HomePageOptions> = {}): string {
     ...setting,
     headline: someHeadline(),
     conversations: someConversations(),
+    models: someModels(),
     events: agentEvents(),
     hasPrices: true,
     clientUrl: 'http://127.0.0.1:3653/v1',
@@ -53,6 +57,22 @@ describe('hostile names and texts', () => {
           last_seen: hostile,
         }),
         cardWith({ id: hostile }),
+      ],
+      models: [
+        modelWith({
+          id: hostile,
+          upstream: hostile,
+          credential: hostile,
+          model: hostile,
+          window_in_force: {
+            tokens: 1,
+            kind: 'total',
+            source: 'config',
+            profile: hostile,
+            overruled_tokens: 2,
+          },
+          fields: { name: toldWith(hostile) },
+        }),
       ],
       events: [
         eventWith({
@@ -174,6 +194,61 @@ describe('the list of conversations', () => {
     })
     expect(page).toContain('/conversations/%EF%BF%BD')
   })
+})
+
+describe('the table of models', () => {
+  test('says of each which window is in use and why, its ratio, what it refuses and since when', () => {
+    const text = visibleText(home())
+    expect(text).toContain(
+      'llama-3.1-8b-instruct default credential Xk29_aQz 8,192 tokens your setting overruled: the upstream refuses more, 32,768 → 8,192; set window.tokens in the profile small-local',
+    )
+    expect(text).toContain('usage in streams, recall beside a schema, user messages in a row 15 min ago')
+    expect(text).toContain('32,768 tokens what the server has loaded ratio 1.08 over 21,480 tokens')
+    expect(text).toContain('128,000 tokens assumed, since nothing is known of it: set window.tokens')
+  })
+
+  test.each([
+    ['refusal', 'the upstream refused more'],
+    ['cut', 'the upstream cut longer prompts'],
+    ['unstated', 'longer prompts were refused without a number'],
+  ] as const)('says of a window that was learnt by a %s: %s', (from, words) => {
+    const window_in_force = {
+      tokens: 4_096,
+      kind: 'total',
+      source: 'learnt',
+      profile: 'default',
+      overruled_tokens: null,
+    } as const
+    const fields = { window: toldWith({ tokens: 4_096, kind: 'total' as const }, { from }) }
+    expect(visibleText(home({ models: [modelWith({ window_in_force, fields })] }))).toContain(
+      `4,096 tokens ${words}`,
+    )
+  })
+
+  test('has twenty of them at most, and says how many more there are', () => {
+    const page = home({
+      models: Array.from({ length: 23 }, (_, at) => modelWith({ id: `m${at}`, model: `number-${at}` })),
+    })
+    expect(page.match(/id="model-/g)).toHaveLength(20)
+    expect(page).toContain('number-19')
+    expect(visibleText(page)).toContain('And 3 more: GET /models lists them all.')
+  })
+
+  test('says so where nothing is believed', () => {
+    expect(visibleText(home({ models: [] }))).toContain('Nothing is believed of any model yet.')
+  })
+})
+
+test('a conversation whose profile a refusal has overruled says which setting is wrong', () => {
+  const overruled = { window_tokens: 8_192, window_source: 'learnt', overruled_tokens: 32_768 }
+  const page = conversation({
+    window_tokens: 8_192,
+    rows: [rowWith({ ...overruled, profile: 'small-local' })],
+  })
+  expect(visibleText(page)).toContain(
+    '8,192 tokens: your setting overruled: the upstream refuses more, 32,768 → 8,192; set window.tokens in the profile small-local',
+  )
+  expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('32,768 tokens: what the server states')
 })
 
 describe('the messages of a conversation', () => {

@@ -121,7 +121,7 @@ const line = fc.constantFrom(
 const segments = [
   '',
   ...texts`
-    conversations ¦ events ¦ metrics ¦ explain ¦ assets ¦ page.css ¦ page.js ¦ compact ¦ changes ¦ healthz ¦ admin
+    conversations ¦ models ¦ events ¦ metrics ¦ explain ¦ assets ¦ page.css ¦ page.js ¦ compact ¦ changes ¦ healthz ¦ admin
     v1 ¦ nobody ¦ .. ¦ . ¦ %2e%2e ¦ %2f ¦ %00 ¦ %ff ¦ % ¦ a b ¦ __proto__ ¦ constructor ¦ * ¦ <script>
     %3Cscript%3E ¦ \u00e9 ¦ ${'x'.repeat(200)}
   `,
@@ -133,7 +133,7 @@ const method = fc.constantFrom('GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'
 function question(conversation: string): fc.Arbitrary<readonly [string, string]> {
   const questions = texts`
     GET / ¦ GET /metrics ¦ GET /conversations ¦ GET /conversations/${conversation} ¦ GET /events ¦ GET /changes
-    POST /explain ¦ POST /explain ¦ POST /conversations/${conversation}/compact ¦ DELETE /conversations/${conversation}
+    GET /models ¦ DELETE /models/${conversation} ¦ POST /explain ¦ POST /explain ¦ POST /conversations/${conversation}/compact ¦ DELETE /conversations/${conversation}
   `
   return fc.constantFrom(...questions).map((asked) => {
     const [asking = '', target = ''] = asked.split(' ')
@@ -143,7 +143,7 @@ function question(conversation: string): fc.Arbitrary<readonly [string, string]>
 
 function path(conversation: string): fc.Arbitrary<string> {
   const whole = texts`
-    / ¦ /metrics ¦ /conversations ¦ /conversations/${conversation} ¦ /conversations/${conversation}/compact ¦ /events
+    / ¦ /metrics ¦ /models ¦ /models/x ¦ /conversations ¦ /conversations/${conversation} ¦ /conversations/${conversation}/compact ¦ /events
     /explain ¦ /changes ¦ /assets/page.css ¦ /conversations/0123456789abcdef ¦ /conversations/x/compact ¦ //metrics
     /metrics/ ¦ /metrics/.. ¦ http://localhost/metrics
   `

@@ -143,6 +143,7 @@ async function askEverything(origin: string, conversation: string): Promise<void
     ['/conversations', {}],
     [`/conversations/${conversation}`, {}],
     [`/conversations/${conversation}`, page],
+    ['/models', {}],
     ['/events', {}],
     ['/metrics', {}],
     [`/conversations/${conversation}/compact`, { method: 'POST' }],

@@ -140,7 +140,15 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
   // All of the admin listener, with its token and with others.
   const listed = await askAdmin(stage.admin.origin, '/conversations', { headers: admin })
   const ids = [...listed.text.matchAll(/"id":"([\w-]{16})"/g)].map(([, id = '']) => id)
-  const paths = ['/', '/metrics', '/events?limit=10000', '/conversations', '/nothing', '/assets/page.css']
+  const paths = [
+    '/',
+    '/metrics',
+    '/events?limit=10000',
+    '/conversations',
+    '/models',
+    '/nothing',
+    '/assets/page.css',
+  ]
   for (const path of [...paths, ...ids.slice(0, 3).map((id) => `/conversations/${id}`)]) {
     for (const accept of ['application/json', 'text/html']) {
       const answer = await askAdmin(stage.admin.origin, path, { headers: { ...admin, accept } })
@@ -155,9 +163,13 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
   const body = JSON.stringify(chatOf([...longRun(24, 1), { role: 'user', content: 'and now?' }]))
   const explained = await askAdmin(stage.admin.origin, '/explain', { method: 'POST', headers: admin, body })
   keep('/explain', explained.text)
+  const models = await askAdmin(stage.admin.origin, '/models', { headers: admin })
+  const [, model] = /"id":"([\w-]{43})"/.exec(models.text) ?? []
+  if (model === undefined) throw new Error('Nothing is believed of any model.')
   for (const [method, path] of [
     ['POST', `/conversations/${ids[0]}/compact`],
     ['DELETE', `/conversations/${ids[1]}`],
+    ['DELETE', `/models/${model}`],
   ] as const)
     tell(`${method} ${path}`, (await askAdmin(stage.admin.origin, path, { method, headers: admin })).text)
   for (const each of streams) tell('a stream of events', each.text())

@@ -124,6 +124,7 @@ function leave() {
 /** @param {Document} fresh */
 function renew(fresh) {
   const focused = document.activeElement
+  const place = focused?.closest('[data-live]')
   for (const wanted of fresh.querySelectorAll('[data-live]')) {
     const present = document.getElementById(wanted.id)
     if (present !== null && !present.isEqualNode(wanted)) bringInLine(present, wanted)
@@ -133,6 +134,8 @@ function renew(fresh) {
   if (focused instanceof HTMLElement && focused.isConnected && focused !== document.activeElement) {
     focused.focus({ preventScroll: true })
   }
+  // A button that is gone leaves its focus to what it stood in, where that takes it.
+  if (focused?.isConnected === false && place instanceof HTMLElement) place.focus({ preventScroll: true })
 }
 
 /**

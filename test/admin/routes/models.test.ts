@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { modelCard } from '../../../src/admin/models/model-cards.ts'
+import { keptOpen } from '../../proxy/summaries/summary-stand.ts'
+import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { completion, overflow, type Script } from '../../support/fake-upstream.ts'
+import { modelsOn } from '../../support/models.ts'
+import { adminStand, type AdminStand } from '../admin-stand.ts'
+import { memoryStore } from '../memory.ts'
+
+const windowTokens = 8_192
+const roomy = { window: { tokens: 64_000, output_reserve: 1_000 } }
+const growing = longRun(40, 1)
+
+/** Has a window of 8,192 tokens of four bytes, and says so when it is exceeded. */
+const windowed: Script = (request, outgoing, incoming) => {
+  const tokens = Math.round(request.body.length / 4)
+  const answer =
+    tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine', { prompt_tokens: tokens })
+  return answer(request, outgoing, incoming)
+}
+
+const told = z.strictObject({
+  value: z.unknown(),
+  from: z.string(),
+  since: z.iso.datetime(),
+  until: z.iso.datetime().nullable(),
+  changed_by: z.string().min(10),
+})
+
+const listSchema = z.strictObject({
+  models: z.array(
+    z.strictObject({
+      id: z.string(),
+      upstream: z.string(),
+      credential: z.string().max(8),
+      model: z.string(),
+      window_in_force: z.record(z.string(), z.unknown()).nullable(),
+      fields: z.looseObject({
+        window: told.optional(),
+        answered: told.optional(),
+        refuses: z.strictObject({ usage: told.optional(), recall: told.optional() }).optional(),
+        accepted: told.optional(),
+      }),
+    }),
+  ),
+})
+
+type Listed = z.output<typeof listSchema>['models'][number]
+
+async function listed(at: AdminStand): Promise<readonly Listed[]> {
+  const answer = await at.ask('/models')
+  expect(answer.status).toBe(200)
+  return listSchema.parse(JSON.parse(answer.text)).models
+}
+
+async function ask(
+  at: AdminStand,
+  model: string,
+  messages: readonly TestMessage[],
+  credential = 'one',
+): Promise<void> {
+  const headers = { authorization: `Bearer ${credential}` }
+  expect((await postChat(at.url, { ...chatOf(messages), model }, headers)).status).toBe(200)
+}
+
+const hello = [{ role: 'user', content: 'hello' }]
+
+/** The model that was used last, as soon as this is believed of it. */
+async function believed(at: AdminStand, field: 'window' | 'accepted'): Promise<Listed> {
+  await expect.poll(async () => (await listed(at))[0]?.fields[field]).toBeDefined()
+  const [first] = await listed(at)
+  if (first === undefined) throw new Error('No model is listed.')
+  return first
+}
+
+function remove(at: AdminStand, id: string) {
+  return at.ask(`/models/${id}`, { method: 'DELETE' })
+}
+
+describe('GET /models', () => {
+  test('has nothing before the first answer, then the model that was used last first', async () => {
+    await using at = await adminStand()
+    expect(await listed(at)).toEqual([])
+    for (const model of ['first', 'second', 'first']) await ask(at, model, hello)
+    await expect.poll(async () => (await listed(at)).map(({ model }) => model)).toEqual(['first', 'second'])
+    await ask(at, 'first', hello, 'two')
+    await expect.poll(async () => (await listed(at)).length).toBe(3)
+    const [newest, ...others] = await listed(at)
+    expect(others.map(({ model }) => model)).toEqual(['first', 'second'])
+    expect([newest?.model, newest?.credential]).not.toEqual(['first', others[0]?.credential])
+  })
+
+  test('says what a refusal stated, until when, and which setting it overrules', async () => {
+    await using at = await adminStand({ script: windowed, profile: roomy })
+    await ask(at, 'm', growing)
+    const { window_in_force, fields, ...model } = await believed(at, 'window')
+    expect(model).toMatchObject({ upstream: 'default', model: 'm' })
+    expect(fields.window).toMatchObject({ value: { tokens: windowTokens, kind: 'total' }, from: 'refusal' })
+    const { since, until } = fields.window ?? {}
+    expect(Date.parse(until ?? '') - Date.parse(since ?? '')).toBe(3_600_000)
+    expect(window_in_force).toEqual({
+      tokens: windowTokens,
+      kind: 'total',
+      source: 'learnt',
+      profile: 'default',
+      overruled_tokens: 64_000,
+    })
+    const page = (await at.ask('/')).text
+    expect(page).toContain('your setting overruled')
+    expect(page).toContain('64,000 → 8,192')
+  })
+
+  test('says of the conversation, too, which setting was overruled', async () => {
+    await using at = await adminStand({ script: windowed, profile: roomy })
+    await ask(at, 'm', growing)
+    await believed(at, 'window')
+    await ask(at, 'm', [...growing, { role: 'user', content: 'And now?' }])
+    const [, id = ''] = /"id":"([\w-]{16})"/.exec((await at.ask('/conversations')).text) ?? []
+    await expect
+      .poll(async () => (await at.ask(`/conversations/${id}`, { headers: { accept: 'text/html' } })).text)
+      .toContain('64,000 → 8,192')
+  })
+})
+
+describe('DELETE /models/ID', () => {
+  test('forgets the model: the next request goes on as it came, up to the window from settings', async () => {
+    await using at = await adminStand({ script: windowed, profile: roomy })
+    await ask(at, 'other', hello)
+    await ask(at, 'm', growing)
+    const { id } = await believed(at, 'window')
+    /** How many messages the first form had that was sent of a new conversation. */
+    async function firstSent(messages: readonly TestMessage[]): Promise<number> {
+      const before = at.upstream.requests.length
+      await ask(at, 'm', messages)
+      return rawMessages(at.upstream.requests[before]).length
+    }
+    const [one, other] = [longRun(40, 2), longRun(40, 3)]
+    expect(await firstSent(one)).toBeLessThan(one.length)
+    expect((await remove(at, id)).status).toBe(204)
+    expect((await listed(at)).map(({ model }) => model)).toEqual(['other'])
+    expect(await firstSent(other)).toBe(other.length)
+    await believed(at, 'window')
+    expect((await remove(at, id)).status).toBe(204)
+    expect(at.foldgate.log.filter((line) => line.includes('what was believed of a model'))).toHaveLength(2)
+  })
+
+  test('forgets it in replicas on the same store, and after a restart', async () => {
+    const store = keptOpen(memoryStore())
+    let now = Date.now()
+    const options = { store, script: windowed, profile: roomy, nowMs: () => now }
+    await using first = await adminStand(options)
+    await using second = await adminStand(options)
+    await ask(first, 'm', growing)
+    const { id } = await believed(first, 'window')
+    await expect.poll(() => store.getFirst([`model:${id}`]), { timeout: 5_000 }).not.toBeNull()
+    await ask(second, 'm', hello)
+    expect((await believed(second, 'window')).id).toBe(id)
+    expect((await remove(first, id)).status).toBe(204)
+    await expect
+      .poll(async () => (await store.getFirst([`model:${id}`]))?.value, { timeout: 5_000 })
+      .toContain('"window":{"value":null')
+    now += 60_000
+    await ask(second, 'm', hello)
+    await expect.poll(async () => (await listed(second))[0]?.fields.window).toBeUndefined()
+    await using restarted = await adminStand(options)
+    await ask(restarted, 'm', hello)
+    expect((await believed(restarted, 'accepted')).fields.window).toBeUndefined()
+  })
+
+  test.each(['nothing', 'a%2Fb', '%00', 'x'.repeat(500)])('of %s is a 404', async (id) => {
+    await using at = await adminStand()
+    await at.say('hello')
+    const answer = await remove(at, id)
+    expect([answer.status, answer.code]).toEqual([404, 'unknown_model'])
+    expect(answer.text).toContain('GET /models lists the ids')
+    expect(answer.text).toContain('"param":"id"')
+  })
+
+  test('of one that was forgotten already is a 404', async () => {
+    await using at = await adminStand()
+    await ask(at, 'm', hello)
+    const { id } = await believed(at, 'accepted')
+    expect((await remove(at, id)).status).toBe(204)
+    expect((await remove(at, id)).code).toBe('unknown_model')
+  })
+})
+
+// Whoever sees the admin page is not to have the keys of those who use Foldgate.
+test('neither a credential nor content is in what is said of a model, nor in the line that says it is forgotten', async () => {
+  await using at = await adminStand({ script: windowed, profile: roomy })
+  const credential = 'sk-PLANTED-credential-0123456789'
+  await ask(at, 'm', [{ role: 'user', content: 'PLANTED words' }, ...growing], credential)
+  const model = await believed(at, 'window')
+  await remove(at, model.id)
+  await at.ask('/models')
+  for (const text of [JSON.stringify(model), (await at.ask('/')).text, at.foldgate.log.join('\n')]) {
+    expect(text).not.toMatch(/PLANTED|0123456789/)
+    expect(text).not.toContain(Buffer.from(credential).toString('base64').slice(4, 16))
+  }
+})
+
+test('of a credential’s digest never more than eight characters are said, whatever is believed', () => {
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[\w-]{22}$/),
+      fc.string({ maxLength: 64 }),
+      fc.integer({ min: 1, max: 1_000_000 }),
+      (credential, mark, tokens) => {
+        const models = modelsOn()
+        const key = { upstream: 'default', credential, model: 'm' }
+        models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
+        models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false }, 'server')
+        models.set(key, 'answered', tokens, 'answer')
+        models.set(key, 'accepted', `mark-${mark}`, 'answer')
+        models.set(key, 'usage', 'guessed', 'refusal')
+        models.set(key, 'overhead', { encoding: 'o200k_base', samples: [] }, 'answer')
+        const said = JSON.stringify(models.list().map((model) => modelCard({ ...model, window: null })))
+        expect(said).not.toContain(credential.slice(0, 9))
+        // With which held key it was accepted is nobody's business either.
+        expect(said).not.toContain('mark-')
+        expect(said).toContain('"accepted":{"value":true')
+        expect(said).not.toContain('overhead')
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
