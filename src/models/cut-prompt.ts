@@ -2,7 +2,12 @@ import type { StatedWindow } from '../overflow/classification.ts'
 import type { ReportedPrompt } from './counts/reported-prompt.ts'
 
 /** Between what a cut prompt still had and the first size that did not fit: there lies the window. */
-export type CutBounds = { readonly fitsTokens: number; readonly exceedsTokens: number }
+export type CutBounds = {
+  readonly fitsTokens: number
+  readonly exceedsTokens: number
+  /** How many prompts say so. */
+  readonly cuts: number
+}
 
 /**
  * Where the window lies of a server that drops the oldest messages, or cuts what is left to its size; null where the report
@@ -18,13 +23,13 @@ export function cutBounds(reported: ReportedPrompt): CutBounds | null {
   if (missingTokens <= tolerance) return null
   // The newest message alone may exceed the window: then what is left of it is the window itself.
   if (isRound(promptTokens) && !hasDroppedOldest(reported))
-    return { fitsTokens: promptTokens, exceedsTokens: promptTokens + 1 }
+    return { fitsTokens: promptTokens, exceedsTokens: promptTokens + 1, cuts: 1 }
   const { droppedTokens, lastTokens } = oldestDropped(ownMessageTokens, ratio, missingTokens - tolerance)
   if (droppedTokens < missingTokens - tolerance)
-    return { fitsTokens: promptTokens, exceedsTokens: expectedTokens }
+    return { fitsTokens: promptTokens, exceedsTokens: expectedTokens, cuts: 1 }
   // The last message that was dropped is the first that did not fit.
   const exceedsTokens = Math.min(expectedTokens, Math.ceil(promptTokens + lastTokens + tolerance))
-  return { fitsTokens: promptTokens, exceedsTokens }
+  return { fitsTokens: promptTokens, exceedsTokens, cuts: 1 }
 }
 
 /** Whether just the oldest messages are missing, none of them in part. */
@@ -42,11 +47,16 @@ export function narrowed(before: CutBounds | null, now: CutBounds): CutBounds {
   if (before === null) return now
   const fitsTokens = Math.max(before.fitsTokens, now.fitsTokens)
   const exceedsTokens = Math.min(before.exceedsTokens, now.exceedsTokens)
-  return fitsTokens < exceedsTokens ? { fitsTokens, exceedsTokens } : now
+  return fitsTokens < exceedsTokens ? { fitsTokens, exceedsTokens, cuts: before.cuts + now.cuts } : now
 }
 
-/** The likeliest window within bounds: the roundest number, since people choose windows; never more than `exceedsTokens`. */
-export function windowWithin({ fitsTokens, exceedsTokens }: CutBounds): StatedWindow {
+/**
+ * The likeliest window within bounds: the roundest number, since people choose windows. Null as long as the bounds are too
+ * far apart; a second cut prompt ends the waiting.
+ */
+export function windowWithin({ fitsTokens, exceedsTokens, cuts }: CutBounds): StatedWindow | null {
+  const isWide = fitsTokens < exceedsTokens * narrowShareMin
+  if (isWide && cuts < cutsMax) return null
   const doubled = 2 ** Math.ceil(Math.log2(fitsTokens))
   const candidates = [doubled, ...steps.map((step) => Math.ceil(fitsTokens / step) * step)]
   const tokens = candidates.find((each) => each < exceedsTokens)
@@ -59,6 +69,12 @@ export function isRound(tokens: number): boolean {
 }
 
 // --- internal ---
+
+/** Bounds are narrow if the lower one is at least this share of the upper one. */
+const narrowShareMin = 0.85
+
+/** So many prompts may come out cut before a window is concluded. */
+const cutsMax = 2
 
 /** Less than this may be missing for many reasons: another template, our own count. */
 const missingTokensMin = 64

@@ -208,19 +208,17 @@ export function createLearning(parts: LearnParts): Learning {
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
     const stated = models.get(key, 'stated')
-    // Nothing that is only inferred lowers the operator's window: he is told.
-    const seen = stated?.isLoaded === true || !isAuto ? null : cutBounds(reported)
+    // A server that can be asked says it exactly, and soon. And nothing inferred lowers the operator's window: he is told.
+    const seen = stated !== null || !isAuto ? null : cutBounds(reported)
     let windowTokens = stated?.isLoaded === true ? stated.tokens : null
     if (seen !== null) {
-      const fitsTokens = Math.max(
-        seen.fitsTokens,
-        Math.min(models.get(key, 'answered') ?? 0, seen.exceedsTokens - 1),
-      )
+      const answeredTokens = Math.min(models.get(key, 'answered') ?? 0, seen.exceedsTokens - 1)
+      const fitsTokens = Math.max(seen.fitsTokens, answeredTokens)
       const all = narrowed(bounds.get(nameOfModel(key)) ?? null, { ...seen, fitsTokens })
       bounds.set(nameOfModel(key), all)
       const window = windowWithin(all)
-      windows.cut(key, window)
-      windowTokens = window.tokens
+      if (window !== null) windows.cut(key, window)
+      windowTokens = window?.tokens ?? null
     }
     parts.onCut(model, { ...told(reported), certainty: 'known', windowTokens })
   }

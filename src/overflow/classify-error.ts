@@ -71,7 +71,7 @@ function overflowing(
   statuses: readonly number[],
   knowledge: ErrorKnowledge,
 ): Classification | null {
-  const explicit = [...facts.codes].some((code) => overflowCodes.has(code))
+  const explicit = namesOverflow(facts)
   const isElsewhere = namesOtherMatter(facts) || isOtherMatter(facts.text)
   if (!explicit && isElsewhere) return null
   const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
@@ -136,6 +136,11 @@ function remedyFor(
   return share >= clampShareWorth ? 'clamp-or-compact' : 'compact'
 }
 
+/** Whether a field of its own says that it is an overflow. */
+function namesOverflow({ codes }: ErrorFacts): boolean {
+  return [...codes].some((code) => overflowCodes.has(code))
+}
+
 function statedIn(
   facts: ErrorFacts,
   { signatures, expectedPromptTokens }: ErrorKnowledge,
@@ -145,7 +150,9 @@ function statedIn(
   if (read === null && windowTokens !== null && promptTokens !== null) {
     return { numbers: { ...noNumbers, windowTokens, promptTokens }, kind: 'total', exact: true }
   }
-  const stated = read ?? readGeneralForm(facts.words, expectedPromptTokens ?? null)
+  // A server that names its refusal is not doubted because it counts otherwise than we do.
+  const nearTokens = namesOverflow(facts) ? null : (expectedPromptTokens ?? null)
+  const stated = read ?? readGeneralForm(facts.words, nearTokens)
   if (stated === null) return null
   const numbers = {
     ...stated.numbers,

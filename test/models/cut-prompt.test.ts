@@ -44,25 +44,34 @@ describe('what a cut prompt says of the window', () => {
 })
 
 test('a window is guessed within its bounds, and the rounder number before the nearer', () => {
-  expect(windowWithin({ fitsTokens: 3700, exceedsTokens: 5200 }).tokens).toBe(4096)
-  expect(windowWithin({ fitsTokens: 5700, exceedsTokens: 6100 }).tokens).toBe(6000)
-  expect(windowWithin({ fitsTokens: 9500, exceedsTokens: 10_100 }).tokens).toBe(10_000)
-  expect(windowWithin({ fitsTokens: 5311, exceedsTokens: 5312 })).toEqual({ tokens: 5311, kind: 'input' })
+  expect(windowWithin({ fitsTokens: 3700, exceedsTokens: 4300, cuts: 1 })?.tokens).toBe(4096)
+  expect(windowWithin({ fitsTokens: 5700, exceedsTokens: 6100, cuts: 1 })?.tokens).toBe(6000)
+  expect(windowWithin({ fitsTokens: 9500, exceedsTokens: 10_100, cuts: 1 })?.tokens).toBe(10_000)
+  expect(windowWithin({ fitsTokens: 5311, exceedsTokens: 5312, cuts: 1 })).toEqual({
+    tokens: 5311,
+    kind: 'input',
+  })
   fc.assert(
     fc.property(fc.integer({ min: 1024, max: 200_000 }), fc.integer({ min: 1, max: 5000 }), (fits, more) => {
-      const { tokens } = windowWithin({ fitsTokens: fits, exceedsTokens: fits + more })
+      const tokens = windowWithin({ fitsTokens: fits, exceedsTokens: fits + more, cuts: 3 })?.tokens ?? 0
       expect(tokens).toBeGreaterThanOrEqual(fits)
       expect(tokens).toBeLessThan(fits + more)
     }),
   )
 })
 
+test('bounds that lie far apart say nothing before a second prompt was cut', () => {
+  const wide = { fitsTokens: 4100, exceedsTokens: 8300 }
+  expect([1, 2].map((cuts) => windowWithin({ ...wide, cuts })?.tokens ?? null)).toEqual([null, 8192])
+})
+
 test('two cut prompts say more than one, and the newer is right if they contradict each other', () => {
-  const one = { fitsTokens: 3000, exceedsTokens: 5000 }
-  expect(narrowed(one, { fitsTokens: 3900, exceedsTokens: 6000 })).toEqual({
+  const one = { fitsTokens: 3000, exceedsTokens: 5000, cuts: 1 }
+  expect(narrowed(one, { fitsTokens: 3900, exceedsTokens: 6000, cuts: 1 })).toEqual({
     fitsTokens: 3900,
     exceedsTokens: 5000,
+    cuts: 2,
   })
-  const now = { fitsTokens: 7000, exceedsTokens: 8500 }
+  const now = { fitsTokens: 7000, exceedsTokens: 8500, cuts: 1 }
   expect(narrowed(one, now)).toEqual(now)
 })

@@ -80,7 +80,8 @@ export function judgeOllama(scenario: Scenario, seen: readonly Seen[], told: Tol
     ...(isExpected && cut >= CUTS_MAX && last !== undefined && !isRight(last.windowTokens)
       ? [`ended under ${last.windowTokens};source=${last.source}`]
       : []),
-    ...(!isExpected && seen.some(({ isCut }) => isCut) && told.warnings.length === 0
+    // Of the first cut prompts nothing may be known that tells a cut from an odd report.
+    ...(!isExpected && seen.filter(({ isCut }) => isCut).length > CUTS_MAX && told.warnings.length === 0
       ? ['cut, and nobody was warned']
       : []),
     ...told.failures,

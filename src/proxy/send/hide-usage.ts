@@ -66,6 +66,8 @@ export function createUsageHider(): BodyTransform {
     feed,
     end: () => joined([...take(cutter.end()), released()]),
     overdue: released,
+    // Half of an event is all that came of it.
+    broken: () => joined([released(), cutter.end()]),
   }
 }
 

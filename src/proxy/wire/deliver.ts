@@ -31,13 +31,12 @@ export type DeliverOptions = {
 export type BodyTransform = {
   /** Takes a piece, cut anywhere; returns what goes on by now, which may be nothing. */
   readonly feed: (piece: Buffer) => Buffer
-  /** What is left to go on at the end of a whole body. What a body that breaks off leaves is dropped. */
+  /** What is left to go on at the end of a whole body. */
   readonly end: () => Buffer
-  /**
-   * What is complete and waits for the piece that follows it. It goes on without where that does not come soon, or the
-   * body breaks off.
-   */
+  /** What is complete and waits for the piece that follows it. It goes on without if that does not come soon. */
   readonly overdue: () => Buffer
+  /** What goes on of what is left if the body breaks off. */
+  readonly broken: () => Buffer
 }
 
 export type Delivery = {
@@ -82,7 +81,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
     function breakOff(error: unknown): void {
       if (settled) return
       const gone = exchange.signal.aborted
-      giveOverdue()
+      if (!outgoing.destroyed) give(left('broken'))
       // What was written in this very tick is on its way by then.
       process.nextTick(() => cutOff(outgoing, endsWithConnection))
       settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
@@ -95,7 +94,7 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
         return piece
       }
     }
-    function left(of: 'end' | 'overdue'): Buffer {
+    function left(of: 'end' | 'overdue' | 'broken'): Buffer {
       try {
         return transform?.[of]() ?? nothing
       } catch {

@@ -61,6 +61,7 @@ function withoutBrackets(): BodyTransform {
     },
     end: () => Buffer.from(rest),
     overdue: () => Buffer.alloc(0),
+    broken: () => Buffer.alloc(0),
   }
 }
 
@@ -72,7 +73,8 @@ function onePieceLate(): BodyTransform {
     waiting = Buffer.from(next)
     return before
   }
-  return { feed: swap, end: () => swap(Buffer.alloc(0)), overdue: () => swap(Buffer.alloc(0)) }
+  const rest = (): Buffer => swap(Buffer.alloc(0))
+  return { feed: swap, end: rest, overdue: rest, broken: rest }
 }
 
 const story = ['data: a\n\n', 'data: enough\n\n', 'data: b\n\n', 'data: c\n\n']
@@ -238,6 +240,7 @@ describe('a body that is changed on its way', () => {
       },
       end: () => Buffer.from('and never this'),
       overdue: () => Buffer.from('nor this'),
+      broken: () => Buffer.from('nor that'),
     }
     await using upstream = await fakeUpstream(events(['one ', 'enough ', 'two']))
     await using holder = await startHolder(upstream.url, {}, { transform: failing })
