@@ -223,7 +223,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         signal?.throwIfAborted()
         // Only now: a held key may have changed while the request waited for its turn.
         const headers = headersNow()
-        const options = {
+        const sending = {
           origin: address.origin,
           path,
           method: request.method,
@@ -237,11 +237,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
           statusText,
           rawHeaders,
           body: answerBody,
-        } = await dispatchRequest(dispatcher, options, signal).catch((error: unknown) => {
+        } = await dispatchRequest(dispatcher, sending, signal).catch((error: unknown) => {
           // A stream has been read by now.
           const isWhole = body === null || Buffer.isBuffer(body)
           if (throughProxy || !isWhole || signal?.aborted === true || !isStaleConnection(error)) throw error
-          return pools.overFresh(address, (fresh) => dispatchRequest(fresh, options, signal))
+          return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
         })
         answerBody.onceOver(leave)
         return { status, statusText, rawHeaders, body: answerBody, address: address.display, failure }

@@ -102,27 +102,27 @@ describe('what the upstream receives', () => {
   })
 })
 
+/** Answers the first request of each connection, and hangs up on the second; counts what it received. */
+async function hangingUp(): Promise<{ url: string; bodies: string[]; close: () => void }> {
+  const bodies: string[] = []
+  const server = createTcpServer((socket) => {
+    let requests = 0
+    socket.on('error', () => {})
+    socket.on('data', (piece) => {
+      bodies.push(piece.toString('latin1').split('\r\n\r\n')[1] ?? '')
+      requests += 1
+      if (requests > 1) socket.end()
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    })
+  })
+  const port = await freePort()
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  return { url: `http://127.0.0.1:${port}/v1`, bodies, close: () => server.close() }
+}
+
 // llama-cpp-python ends its connection a moment after an answer, whatever it promised. The next request that took the
 // connection got 502 from us.
 describe('a kept connection that its server closes as it is used again', () => {
-  /** Answers the first request of each connection, and hangs up on the second; counts what it received. */
-  async function hangingUp(): Promise<{ url: string; bodies: string[]; close: () => void }> {
-    const bodies: string[] = []
-    const server = createTcpServer((socket) => {
-      let requests = 0
-      socket.on('error', () => {})
-      socket.on('data', (piece) => {
-        bodies.push(piece.toString('latin1').split('\r\n\r\n')[1] ?? '')
-        requests += 1
-        if (requests > 1) socket.end()
-        else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
-      })
-    })
-    const port = await freePort()
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-    return { url: `http://127.0.0.1:${port}/v1`, bodies, close: () => server.close() }
-  }
-
   test('has the request sent once more, over a connection of its own', async () => {
     const { url, bodies, close } = await hangingUp()
     const upstreams = open({ default: { url } })

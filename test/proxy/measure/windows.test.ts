@@ -251,16 +251,17 @@ describe('an 8k and a 1M model behind one base URL', () => {
 })
 
 describe('Ollama', () => {
-  test('a prompt that it cuts without a word is noticed within two requests', async () => {
+  test('a prompt that it cuts without a word is noticed within three requests', async () => {
     const { script, kept } = ollama(4096)
     await using stand = await standWith(script)
     await postChat(stand.url, chatOf(grown(10)))
     await postChat(stand.url, chatOf(grown(11)))
-    const third = await postChat(stand.url, chatOf(grown(12)))
+    await postChat(stand.url, chatOf(grown(12)))
+    const fourth = await postChat(stand.url, chatOf(grown(13)))
     expect(kept()[0]).toBeLessThan(1)
     expect(kept().at(-1)).toBe(1)
-    expect(third.action).toBe('compacted')
-    expect(third.header('x-foldgate-window')).toBe('4096;source=learnt')
+    expect(fourth.action).toBe('compacted')
+    expect(fourth.header('x-foldgate-window')).toBe('4096;source=learnt')
     const warnings = stand.foldgate.log.filter((line) => line.includes('without saying so'))
     expect(warnings).toHaveLength(1)
   })
