@@ -102,7 +102,11 @@ export function createLearning(parts: LearnParts): Learning {
     const { usage } = report
     if (lesson.isUsageUnasked && usage !== null) models.set(modelKey, 'usage', 'stated', 'answer')
     if (report.overflow !== null) {
-      windows.refused(modelKey, { classification: report.overflow, expectedTokens, outputTokens })
+      windows.refused(modelKey, lesson.conversation, {
+        classification: report.overflow,
+        expectedTokens,
+        outputTokens,
+      })
       return
     }
     if (!isEntire || report.isError) return

@@ -15,7 +15,13 @@ const schemas = {
   /** What a refusal stated, a cut prompt gave away, or refusals without numbers suggest. */
   window: z.object({ tokens, kind }),
   /** The window that the server states now. Not kept: it is asked again. */
-  stated: z.object({ tokens, kind, isLoaded: z.boolean() }),
+  stated: z.object({
+    tokens,
+    kind,
+    isLoaded: z.boolean(),
+    /** Whether it said something else before, as far as this process knows: only then it was started anew. */
+    hasChanged: z.boolean(),
+  }),
   /** The largest prompt that was answered: no window that is only inferred lies below it. */
   answered: tokens,
   /** How many of the provider's tokens one of ours makes. */

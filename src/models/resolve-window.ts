@@ -36,7 +36,7 @@ export type WindowSources = {
 export type ServerFigure = StatedWindow & {
   /** Whether it runs the model with it now; else it is what a catalogue says. */
   readonly isLoaded: boolean
-  /** Since when it says so, in the clock's milliseconds. */
+  /** Since when it says so after it said something else, in the clock's milliseconds; 0 if it never did. */
   readonly sinceMs: number
 }
 

@@ -6,7 +6,9 @@ import type { Held, Models } from './models.ts'
 /** What answers say of a model's window. All counts are the provider's tokens. */
 export type Windows = {
   /** A prompt was refused. Numbers that the refusal states of it are believed; without numbers it teaches nothing yet. */
-  readonly refused: (key: ModelKey, refusal: Refusal) => void
+  readonly refused: (key: ModelKey, conversation: string, refusal: Refusal) => void
+  /** Whether a larger prompt than this was answered of late: then a refusal's number is not to be gone by. */
+  readonly isContradicted: (key: ModelKey, tokens: number) => boolean
   /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
   readonly recovered: (key: ModelKey, conversation: string, refusedTokens: number) => void
   /** A server that is known to cut prompts has cut one. */
@@ -45,8 +47,15 @@ export function createWindows(options: {
   const { models, onLearnt } = options
   /** By model and conversation, the smallest prompt that was refused without numbers. */
   const guesses = new LRUCache<string, Map<string, number>>({ max: MODELS_MAX, ttl: GUESS_LIFETIME_MS })
-  /** Numbers that contradict a prompt which was answered, by model: said again they are believed. */
-  const doubted = new LRUCache<string, number>({ max: MODELS_MAX, ttl: GUESS_LIFETIME_MS })
+  /** Numbers that contradict a prompt which was answered, by model: said to another conversation, too, they are believed. */
+  const doubted = new LRUCache<string, { readonly tokens: number; readonly conversation: string }>({
+    max: MODELS_MAX,
+    ttl: GUESS_LIFETIME_MS,
+  })
+
+  function isContradicted(key: ModelKey, tokens: number): boolean {
+    return (models.get(key, 'answered') ?? 0) > tokens
+  }
 
   function believe(key: ModelKey, window: StatedWindow, by: LearntWindow['by']): void {
     const known = models.belief(key, 'window')
@@ -57,16 +66,20 @@ export function createWindows(options: {
   }
 
   return {
-    refused: (key, refusal) => {
+    isContradicted,
+    refused: (key, conversation, refusal) => {
       const { window } = refusal.classification
       if (window === null || !isAboutThisPrompt(window, refusal)) return
       const name = nameOfModel(key)
-      const isContradicted = (models.get(key, 'answered') ?? 0) > window.tokens
-      if (isContradicted && doubted.get(name) !== window.tokens) {
-        doubted.set(name, window.tokens)
-        return
+      if (isContradicted(key, window.tokens)) {
+        const before = doubted.get(name)
+        const isConfirmed = before?.tokens === window.tokens && before.conversation !== conversation
+        if (!isConfirmed) {
+          doubted.set(name, { tokens: window.tokens, conversation })
+          return
+        }
+        models.forget(key, 'answered')
       }
-      if (isContradicted) models.forget(key, 'answered')
       guesses.delete(name)
       believe(key, window, 'refusal')
     },
@@ -98,6 +111,7 @@ export function createWindows(options: {
       if (promptTokens > (models.get(key, 'answered') ?? 0)) {
         models.set(key, 'answered', promptTokens, 'answer')
       }
+      if (promptTokens > (doubted.get(nameOfModel(key))?.tokens ?? Infinity)) doubted.delete(nameOfModel(key))
       const sizes = guesses.get(nameOfModel(key))
       for (const [conversation, tokens] of sizes ?? [])
         if (tokens <= promptTokens) sizes?.delete(conversation)

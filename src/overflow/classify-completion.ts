@@ -23,15 +23,15 @@ export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnow
   const { hasOutput, finishReason, usage } = ending
   const plain = { ...plainClassification('other'), ...sizesOf(usage), afterOutput: hasOutput }
   const overflow: Classification = { ...plain, class: 'overflow', remedy: 'compact' }
-  if (finishReason === 'model_context_window_exceeded') {
-    return { ...overflow, window: windowFilledBy(usage) }
-  }
+  // What prompt and reply come to would be the window, if it were counted whole: it is stated nowhere.
+  if (finishReason === 'model_context_window_exceeded') return overflow
   if (knownWindowTokens === null || usage === null) return plain
+  const known: Classification = { ...overflow, window: { tokens: knownWindowTokens, kind: 'total' } }
   const isEmpty = !hasOutput && (usage.completionTokens ?? 0) === 0
   if (finishReason === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens)
-    return overflow
+    return known
   // Z.ai takes a prompt beyond the window without a word; LM Studio answers it with nothing (its tracker, #2339).
-  return usage.promptTokens > knownWindowTokens ? overflow : plain
+  return usage.promptTokens > knownWindowTokens ? known : plain
 }
 
 /** Classifies a parsed answer or chunk with status 200 that states an error. */
@@ -51,10 +51,4 @@ function sizesOf(usage: Usage | null): Pick<Classification, 'promptTokens' | 'co
     promptTokens: { tokens: usage.promptTokens, exact: true },
     completionTokens: usage.completionTokens,
   }
-}
-
-// The model wrote until the window was full, so prompt and output together are the window.
-function windowFilledBy(usage: Usage | null): Classification['window'] {
-  if (usage === null || usage.completionTokens === null || usage.completionTokens === 0) return null
-  return { tokens: usage.promptTokens + usage.completionTokens, kind: 'total' }
 }

@@ -94,12 +94,17 @@ function statedUsage(usage: Fields): Usage | null {
   )
   const readTokens = count(usage['cache_read_input_tokens'])
   const besideTokens = (readTokens ?? 0) + (count(usage['cache_creation_input_tokens']) ?? 0)
-  // More cached than counted: whatever the names, it stands beside.
-  const outsideTokens = Math.max(besideTokens, (countedTokens ?? 0) > statedTokens ? (countedTokens ?? 0) : 0)
-  const isBeside = countedTokens === null || outsideTokens > statedTokens
+  const completionTokens = count(usage['completion_tokens'])
+  // More cached than counted, or a sum that holds the cached ones beside prompt and reply: then they do stand beside. A
+  // larger sum may hold thoughts.
+  const sumTokens = statedTokens + (countedTokens ?? 0) + (completionTokens ?? 0)
+  const isOutside =
+    countedTokens !== null &&
+    countedTokens > 0 &&
+    (countedTokens > statedTokens || count(usage['total_tokens']) === sumTokens)
   return {
-    promptTokens: isBeside ? statedTokens + outsideTokens : statedTokens,
-    completionTokens: count(usage['completion_tokens']),
+    promptTokens: statedTokens + (isOutside ? countedTokens : countedTokens === null ? besideTokens : 0),
+    completionTokens,
     cachedTokens: countedTokens ?? readTokens,
   }
 }

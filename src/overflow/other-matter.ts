@@ -30,6 +30,8 @@ const matters: readonly RegExp[] = [
   // What a message begins with is what it is about.
   /^(?:the |this |your |an? )?(?:images?|files?|filename|audio|videos?|tools?|functions?|roles?|deployment|engine|language|documents?|attachments?|keys?|voice|users?|organi[sz]ation|project|param\w*|arguments?|fields?|propert\w+|values?|option|stop|schema)\b/im,
   /\bno (?:\w+ )?(?:endpoints?|providers?|deployments?|models?|routes?|channels?|tools?|functions?|files?|handlers?)\b.{0,40}?\b(?:found|available|for|match\w*|named|called|with|configured)\b|\bthere is no\b/i,
+  // Guards and checks that repeat what they object to.
+  /\bguard(?:rail)?s?\b|\bforbidden\b|\bblocked\b|\bmoderation\b|\b(?:template|syntax|key) ?error\b|\bundefined\b|\billegal\b|\btitle\b/i,
   // What an overflow never speaks of.
   /\bheaders?\b|\bcookies?\b|\burls?\b|\buris?\b|\bmime\b|\bbase64\b|\butf-?8\b|\broles?\b|\bfile ?names?\b|\b(?:tool|function|file|user|property|field|parameter|schema|server|model|prompt) names?\b|\b(?:tool|function)[ _](?:call|use|result)?[ _]?(?:ids?|arguments?)\b|\bcall[ _]ids?\b|\bdownload\w*|\bcontent[- ]type\b/i,
   /\.(?:png|jpe?g|gif|webp|bmp|svg|tiff?|heic|pdf|docx?|xlsx?|pptx?|csv|txt|md|mp[34]|m4a|wav|ogg|webm|flac|avi|mov|zip|tar|gz|html?|json|ya?ml|xml)\b/i,

@@ -5,6 +5,8 @@
 export function isRootPath(path: string): boolean {
   if (path === '/') return true
   const end = path.indexOf('/', 1)
+  // llama.cpp's slots are looked at; what is below them saves and erases.
+  if (path.startsWith('/slots/')) return false
   return rootNames.has(path.slice(1, end === -1 ? path.length : end))
 }
 
@@ -20,8 +22,8 @@ export function rootOf(path: string): string | null {
 
 /**
  * First segments of root paths. Left out is what servers serve as a part of their API, too (`/models`, `/completions`,
- * `/rerank`): a client whose base URL has no `/v1` means that. And what only administers a server (`/sleep`, `/flush_cache`,
- * `/update_weights`, `/tools`): its clients have nothing to do with it.
+ * `/rerank`): a client whose base URL has no `/v1` means that. And what administers a server (`/sleep`, `/flush_cache`,
+ * `/lora-adapters`, what is below `/slots`): its clients have nothing to do with it. Ollama has both below `/api`.
  */
 const rootNames: ReadonlySet<string> = new Set([
   // Ollama, LM Studio and KoboldCpp: everything of their own.
@@ -39,7 +41,6 @@ const rootNames: ReadonlySet<string> = new Set([
   'completion',
   'embedding',
   'infill',
-  'lora-adapters',
   'props',
   'slots',
   // llama.cpp, vLLM, SGLang, TGI
@@ -65,6 +66,4 @@ const rootNames: ReadonlySet<string> = new Set([
   'chat_tokenize',
   'generate_stream',
   'info',
-  // What is no `/v1`: vLLM's `/v2/rerank`, TGI's and Triton's `/v2/models`.
-  'v2',
 ])

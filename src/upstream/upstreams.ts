@@ -232,15 +232,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
           headersTimeout: timeouts.firstByteMs,
           bodyTimeout: timeouts.idleMs,
         }
+        const sentAtMs = performance.now()
         const {
           status,
           statusText,
           rawHeaders,
           body: answerBody,
         } = await dispatchRequest(dispatcher, sending, signal).catch((error: unknown) => {
-          // A stream has been read by now.
-          const isWhole = body === null || Buffer.isBuffer(body)
-          if (throughProxy || !isWhole || signal?.aborted === true || !isStaleConnection(error)) throw error
+          // A stream has been read by now, and what changes something at a server is not for us to repeat.
+          const isRepeatable = Buffer.isBuffer(body) || ['GET', 'HEAD'].includes(request.method)
+          const isStale = isStaleConnection(error, performance.now() - sentAtMs)
+          if (throughProxy || !isRepeatable || signal?.aborted === true || !isStale) throw error
           return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
         })
         answerBody.onceOver(leave)

@@ -15,9 +15,12 @@ function open() {
     told,
     pass: (milliseconds: number) => void (nowMs += milliseconds),
     learnt: () => windows.learnt(key)?.value ?? null,
-    refused: (refusal: Partial<Refusal> & { window?: number | null; prompt?: number }) => {
+    refused: (
+      refusal: Partial<Refusal> & { window?: number | null; prompt?: number },
+      conversation = 'a',
+    ) => {
       const { window = 8192, prompt } = refusal
-      windows.refused(key, {
+      windows.refused(key, conversation, {
         classification: {
           class: 'overflow',
           window: window === null ? null : { tokens: window, kind: 'total' },
@@ -56,7 +59,7 @@ describe('a refusal with numbers', () => {
     expect(learnt()?.tokens).toBe(5000)
   })
 
-  test('that contradicts an answered prompt is believed when it is said again', () => {
+  test('that contradicts an answered prompt is believed when another conversation hears it, too', () => {
     const { windows, refused, learnt, pass } = open()
     windows.answered(key, 7000)
     refused({ window: 4096 })
@@ -64,6 +67,8 @@ describe('a refusal with numbers', () => {
     refused({ window: 2048 })
     expect(learnt()).toBeNull()
     refused({ window: 2048 })
+    expect(learnt()).toBeNull()
+    refused({ window: 2048 }, 'b')
     expect(learnt()?.tokens).toBe(2048)
     // What was answered long ago contradicts nothing.
     const later = open()

@@ -42,8 +42,13 @@ describe('cached tokens are read by the rule of whose names they have', () => {
       null,
     ],
     [
-      'more cached than stated: beside them, whatever the names',
-      { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 4300 }, ...litellm },
+      'a sum that holds them: beside them, whatever the names',
+      {
+        prompt_tokens: 12,
+        completion_tokens: 8,
+        total_tokens: 4320,
+        prompt_tokens_details: { cached_tokens: 4300 },
+      },
       4312,
       4300,
     ],

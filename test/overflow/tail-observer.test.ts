@@ -80,14 +80,14 @@ describe('an overflow after output teaches', () => {
     }
   })
 
-  test('a window that was full, with the usage behind it', () => {
+  test('a window that was full, which is stated nowhere', () => {
     const text =
       content('Hi') +
       event({ choices: [{ delta: {}, finish_reason: 'model_context_window_exceeded' }] }) +
       event({ choices: [], usage: { prompt_tokens: 8000, completion_tokens: 192 } })
     expect(observe(text)).toMatchObject({
       isError: false,
-      overflow: { window: { tokens: 8192, kind: 'total' } },
+      overflow: { window: null },
     })
   })
 })

@@ -76,8 +76,10 @@ export function createWindowFinder(
     }
     const { tokens, kind } = bindingWindow(said, reserveTokens)
     const { isLoaded } = said
-    models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded }, 'server')
-    const sinceMs = models.belief(key, 'stated')?.sinceMs ?? 0
+    const before = models.get(key, 'stated')
+    const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)
+    models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded, hasChanged }, 'server')
+    const sinceMs = hasChanged ? (models.belief(key, 'stated')?.sinceMs ?? 0) : 0
     return { tokens, kind, isLoaded, sinceMs }
   }
 }

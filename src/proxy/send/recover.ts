@@ -29,6 +29,8 @@ export type RecoverOptions = {
   readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
   /** Own count of a request that was not counted before it was sent. */
   readonly countSent: (prepared: Prepared) => Promise<number>
+  /** What of a refusal can be gone by: numbers that contradict what was answered are none. */
+  readonly credible: (classification: Classification) => Classification
   /** Called for every refusal that may be cured, as it comes. */
   readonly onRefused: (refused: RefusedForm) => void
   /** Called once a form was accepted, with those that were refused before it: only then their size was the reason. */
@@ -40,6 +42,8 @@ export type RefusedForm = {
   readonly classification: Classification
   readonly prepared: Prepared
   readonly sentTokens: number
+  /** The status that it was refused with. */
+  readonly status: number
 }
 
 /**
@@ -62,14 +66,15 @@ export const recoverFromOverflow =
         const sentTokens = await options.countSent(outcome.prepared)
         // A form that could not be made smaller was not refused once more.
         if (refusedForms.at(-1)?.prepared !== outcome.prepared) {
-          const refusedForm = { classification, prepared: outcome.prepared, sentTokens }
+          const { status } = outcome.answer
+          const refusedForm = { classification, prepared: outcome.prepared, sentTokens, status }
           refusedForms.push(refusedForm)
           options.onRefused(refusedForm)
         }
         const next = nextAttempt({
           attempt,
           attemptsMax: overflow.attempts,
-          classification,
+          classification: options.credible(classification),
           sentTokens,
           budgetTokens,
           keepRecent,

@@ -11,8 +11,7 @@ import { measureRequest, rewriteRequest, whyUntouched, type Preparation, type Re
 import type { RequestBody } from '../request/read-body.ts'
 import { hasSchema } from '../recall/recall-offer.ts'
 import type { OfferOptions } from './with-recall.ts'
-import type { Classification } from '../../overflow/classification.ts'
-import type { RecoverOptions } from './recover.ts'
+import type { RecoverOptions, RefusedForm } from './recover.ts'
 import type { RestoreOptions } from './restore.ts'
 import { asItCame, type Prepared } from '../rewrite.ts'
 import type { SendOptions } from './send.ts'
@@ -40,7 +39,7 @@ export type Sending = {
 export type SendingParts = Preparation & {
   readonly upstreams: Upstreams
   readonly usageInStreams: UsageOptions['when']
-  readonly windows: Pick<Windows, 'refused' | 'recovered'>
+  readonly windows: Pick<Windows, 'refused' | 'recovered' | 'isContradicted'>
   readonly serverWindows: Pick<ServerWindows, 'refresh'>
   /** Of an upstream by its name; null for the default one. */
   readonly poolOf: (upstream: string | null) => SharedPool
@@ -55,6 +54,7 @@ export function sendingOf(
   const { chat, profile, exchange } = request
   const { failures, models, windows, rewriter } = parts
   const observes = profile.observe
+  const { conversation } = ready.remembered
   let counting: Promise<Measure> | null = null
   let latest = ready.measure
   const pool = parts.poolOf(request.upstreamName)
@@ -169,25 +169,33 @@ export function sendingOf(
       },
       tighten,
       clamp: clamped,
+      credible: (classification) => {
+        const { window } = classification
+        const isFalse = window !== null && windows.isContradicted(request.modelKey, window.tokens)
+        return isFalse
+          ? { ...classification, window: null, promptTokens: null, totalTokens: null }
+          : classification
+      },
       onRefused: ({ classification, prepared: refused, sentTokens }) => {
         // Where only original bytes worked, these were too long.
         if (models.get(request.modelKey, 'placement') === 'original')
           models.forget(request.modelKey, 'placement')
         const expectedTokens = promptTokensOf(ready.measure, refused, sentTokens)
         const outputTokens = chat.completion.outputLimit?.tokens ?? null
-        windows.refused(request.modelKey, { classification, expectedTokens, outputTokens })
+        // What is known already may be our own word, by which an answer was judged.
+        if (classification.window?.tokens !== knownWindow(ready.measure)?.tokens)
+          windows.refused(request.modelKey, conversation, { classification, expectedTokens, outputTokens })
         const stated = models.get(request.modelKey, 'stated')
         if (stated !== null && classification.window?.tokens !== stated.tokens)
           parts.serverWindows.refresh(windowQuestion(request))
       },
       // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
       onRecovered: async (refused, accepted) => {
-        const unstated = refused.filter(({ classification }) => isUnstated(classification))
+        const unstated = refused.filter(isUnstated)
         const sizes = unstated.map(({ prepared, sentTokens }) =>
           promptTokensOf(ready.measure, prepared, sentTokens),
         )
-        if (sizes.length > 0)
-          windows.recovered(request.modelKey, ready.remembered.conversation, Math.min(...sizes))
+        if (sizes.length > 0) windows.recovered(request.modelKey, conversation, Math.min(...sizes))
         await record(accepted)
       },
     },
@@ -203,9 +211,10 @@ export function sendingOf(
 
 // --- internal ---
 
-/** An overflow that says nothing of its window. */
-function isUnstated({ class: answerClass, window }: Classification): boolean {
-  return answerClass === 'overflow' && window === null
+/** An overflow that says nothing of its window; a server in trouble, or one that finds nothing, may mean something else. */
+function isUnstated({ classification, status }: RefusedForm): boolean {
+  const isRefusal = status === 200 || status === 400 || status === 422
+  return isRefusal && classification.class === 'overflow' && classification.window === null
 }
 
 /** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */

@@ -101,7 +101,11 @@ export async function orderSummary(
     const window = { tokens: written.learntWindowTokens, kind: 'total' as const }
     const classification = { class: 'overflow', window, promptTokens: null } as const
     // What was refused is larger: the summary's writer has seen to that.
-    parts.windows.refused(modelKey, { classification, expectedTokens: window.tokens, outputTokens: null })
+    parts.windows.refused(modelKey, SUMMARIES, {
+      classification,
+      expectedTokens: window.tokens,
+      outputTokens: null,
+    })
   }
   return written
 }
@@ -153,6 +157,9 @@ async function earlierSummary(
   }
   return null
 }
+
+/** In the place of a conversation: whichever is summarised, it is the model's window. */
+const SUMMARIES = 'summaries'
 
 /** Frontiers at which an earlier summary is looked for. */
 const LOOKED_BACK_MAX = 512

@@ -212,7 +212,7 @@ test('of a credential’s digest never more than eight characters are said, what
         const models = modelsOn()
         const key = { upstream: 'default', credential, model: 'm' }
         models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
-        models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false }, 'server')
+        models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false, hasChanged: false }, 'server')
         models.set(key, 'answered', tokens, 'answer')
         models.set(key, 'accepted', `mark-${mark}`, 'answer')
         models.set(key, 'usage', 'guessed', 'refusal')

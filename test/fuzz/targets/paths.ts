@@ -109,9 +109,13 @@ function targetAtUpstream(target: string): string | null {
   const own = isNamed ? path.slice(`/u/${name}`.length) || '/' : path
   if (own.startsWith('//')) return null
   const rest = own === '/v1' || own.startsWith('/v1/') ? own.slice(3) : own
-  const joined = name === 'root' ? rest || '/' : `/base/v1${rest}`
+  const base = rest === own && servedAtRoot.test(own) ? '/base' : '/base/v1'
+  const joined = name === 'root' ? rest || '/' : base + rest
   return joined.startsWith('//') ? null : joined + query
 }
+
+/** Of what servers serve at their root, what is tried here. */
+const servedAtRoot = /^\/(?:(?:api|health|healthz|readyz|metrics|props|slots$|tokenize)(?:\/|$)|$)/
 
 /** Whether some server would find a dot segment in it, however often it decodes. */
 function isResolvable(path: string): boolean {

@@ -28,7 +28,6 @@ describe('what a server serves at its root is reached there', () => {
     '/api/ps/',
     '/api//tags',
     '/api/blobs/sha256:0%61',
-    '/v2/health/ready',
     '/',
   ]
 
