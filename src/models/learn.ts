@@ -194,7 +194,8 @@ export function createLearning(parts: LearnParts): Learning {
     }
     if (isOllama && isShort && expectedTokens > fittingTokens(modelKey)) {
       if (isEvidentCut(reported, isCount, before)) return 'cut'
-      return isCount && growsEvenly(reported, before) ? 'count' : 'none'
+      if (isCount && growsEvenly(reported, before)) return 'count'
+      return before === null ? 'none' : 'like-cut'
     }
     if (isCount) return 'count'
     return promptTokens >= LEFT_TOKENS_MIN && isLeftOver(reported, before) ? 'like-cut' : 'none'

@@ -55,10 +55,16 @@ test('three requests may come out cut before the window is known, and no fourth'
   ).not.toEqual([])
 })
 
-test('where the server cannot be recognised nothing is concluded, and somebody is warned', () => {
+test('where the server cannot be recognised nothing is concluded', () => {
   const hidden = { ...ollama, kind: 'ollama-gateway' }
+  expect(judgeOllama(hidden, [cut, cut, cut, cut], silent).misses).toEqual([])
+  expect(judgeOllama(hidden, [cut, known], silent).misses).not.toEqual([])
+})
+
+test('where the settings name more than it has, somebody is warned', () => {
+  const named = { ...ollama, configuredTokens: 12_000 }
+  const told = seen({ windowTokens: 12_000, source: 'config', isCut: true, leastTokens: 500 })
   const warned = { ...silent, warnings: ['prompts come out cut'] }
-  expect(judgeOllama(hidden, [cut, cut], warned).misses).toEqual([])
-  expect(judgeOllama(hidden, [cut, cut, cut, cut], silent).misses).not.toEqual([])
-  expect(judgeOllama(hidden, [cut, known], warned).misses).not.toEqual([])
+  expect(judgeOllama(named, [told, told, told, told], warned).misses).toEqual([])
+  expect(judgeOllama(named, [told, told, told, told], silent).misses).not.toEqual([])
 })

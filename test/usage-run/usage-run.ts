@@ -10,7 +10,8 @@
  *   set    the window stands in the settings, and the server takes anything: whatever is learnt is false
  *   auto   the server refuses what is beyond its window, in OpenAI's words: nothing else may be learnt
  *   ollama the server leaves out the oldest messages: with `auto` three requests may come out cut before `num_ctx` is in
- *          force; where the settings name more, or a gateway hides what it is, the window stays and a warning is printed
+ *          force; where the settings name more, the window stays and a warning is printed; where a gateway hides what
+ *          it is, nothing is concluded
  *
  * For a kind, a window and a mode there are so many `--conversations`, other files and others of a file for the next, and of
  * each so many requests as `--sample` says. Short conversations of a file are walked joined to a long one as well. Clients
