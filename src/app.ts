@@ -21,6 +21,7 @@ import { createPromptCaches } from './models/prompt-caches.ts'
 import { createWindows } from './models/windows.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
+import type { ClientRights } from './proxy/request/confinement.ts'
 import { createLastBodies } from './proxy/request/last-bodies.ts'
 import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
@@ -134,8 +135,11 @@ export function createApp(options: AppOptions): App {
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
+  const rightsOf = (name: string | null): ClientRights | null =>
+    settings.client_keys.find((key) => key.name === name) ?? null
   const relay = createRelay({
     upstreams,
+    rightsOf,
     reports,
     failures,
     nowMs,
@@ -228,7 +232,7 @@ export function createApp(options: AppOptions): App {
     rateLimits,
     recallOffer: createRecallOffers(),
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
-    rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
+    rightsOf,
     bodyLimits,
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {

@@ -120,7 +120,7 @@ export const settingsSchema = group({
           .array(glob, { error: 'a list of profile names or patterns' })
           .default(['*'])
           .describe(
-            'Profiles that it may use; names or patterns. What is not read, such as a bypassed request, is under none.',
+            'Profiles that it may use; names or patterns. Anything but all (`*`) confines it: see [what confines a client key](#what-confines-a-client-key).',
           ),
         upstreams: z
           .array(glob, { error: 'a list of upstream names or patterns' })
@@ -133,7 +133,9 @@ export const settingsSchema = group({
             error: `true, false or a list of ${clientOverrides.join(', ')}`,
           })
           .default(true)
-          .describe('Which `x-foldgate-…` request headers it may send; true: all, false: none.'),
+          .describe(
+            'Which `x-foldgate-…` request headers it may send; true: all, false: none. Without `bypass` its conversations are read, or refused.',
+          ),
       }),
       { error: 'a list of client keys' },
     )

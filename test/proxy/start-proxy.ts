@@ -44,6 +44,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
+    rightsOf: () => null,
     reports: noReports,
     failures: createFailures(() => {}),
     nowMs: Date.now,
