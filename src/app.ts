@@ -4,6 +4,7 @@ import { createMadeCache } from './compaction/made-cache.ts'
 import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
+import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
@@ -251,7 +252,7 @@ export function createApp(options: AppOptions): App {
       keys: key.now,
       upstreams: chosen,
     })),
-    holdsKey: upstreams.holdsKey,
+    guardsPages: isLoopback(settings.host),
     hasUpstream: upstreams.has,
     lifecycle,
     handleChat: handle,

@@ -55,7 +55,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     corsOrigins: [],
     hosts: [],
     clientKeys: [],
-    holdsKey: upstreams.holdsKey,
+    guardsPages: false,
     hasUpstream: upstreams.has,
     lifecycle,
     relay,
