@@ -154,7 +154,7 @@ describe('whatever is taken and given back by whomever', () => {
             }
             for (const [name, untilMs] of waitsUntilMs) {
               if (untilMs < nowMs) continue
-              for (const other of names.filter((each) => each !== name))
+              for (const other of names.filter((one) => one !== name))
                 expect(heldBy(other)).toBeLessThanOrEqual(half)
             }
             const total = names.reduce((sum, name) => sum + heldBy(name), 0)
