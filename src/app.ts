@@ -5,7 +5,6 @@ import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
 import { createFactsReader } from './conversation/facts.ts'
-import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import { addressOf, openListeners, type App, type Place } from './listeners.ts'
@@ -34,6 +33,7 @@ import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
+import { readLimits } from './proxy/request/read-limits.ts'
 import { createScopes } from './proxy/request/scope.ts'
 import { createServer } from './proxy/wire/server.ts'
 import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
@@ -233,7 +233,7 @@ export function createApp(options: AppOptions): App {
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-      validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+      limits: readLimits(limits),
       lastBodies,
     },
     stallMs: orEndless(limits.idle_s * 1000),
@@ -263,6 +263,7 @@ export function createApp(options: AppOptions): App {
     profiles: options.profiles,
     findWindow: (profile, model) => findOwnWindow(profile, model, { upstreams, serverWindows }),
     usageInStreams: settings.usage.in_streams,
+    limits: readLimits(limits),
   })
   const adminServer = oversight.openServer({
     desk: {
@@ -327,9 +328,6 @@ const HEAVY_BYTES_MIN = 512 * 1024
 
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
 const FACTS_ENTRIES_MAX = 50_000
-
-/** Large values such as tool lists that were found to be JSON, remembered by digest. */
-const VALIDATED_ENTRIES_MAX = 1_000
 
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200

@@ -175,6 +175,19 @@ export const settingsSchema = group({
     bytes_in_flight_mb: count('megabytes', 1, 1_048_576)
       .default(512)
       .describe('Request bodies held at a time, all together, in MB.'),
+    elements: count('elements', 100)
+      .default(1_000_000)
+      .describe(
+        'Elements of lists and members of objects in a body that is read. A body with more is relayed unread, or refused where the client key is confined; so for the next four.',
+      ),
+    depth: count('levels', 8, 10_000)
+      .default(512)
+      .describe('How deep lists and objects may stand in each other.'),
+    keys: count('keys', 10).default(10_000).describe('Members of the body itself.'),
+    messages: count('messages', 10).default(50_000).describe('Messages of a conversation.'),
+    parts: count('elements', 10)
+      .default(100_000)
+      .describe('Elements and members within one message, its parts and calls among them.'),
     last_bodies_mb: count('megabytes', 0, 1_048_576)
       .default(64)
       .describe(
