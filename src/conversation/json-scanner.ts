@@ -36,7 +36,7 @@ export class JsonScanner {
   readonly #visitor: ScanVisitor
   readonly #limits: ScanLimits
   /** Of each open container: 1 for an object, 0 for an array. */
-  readonly #open: Uint8Array
+  #open = new Uint8Array(USUAL_DEPTH)
   #depth = 0
   #index = 0
   #stringStart = 0
@@ -46,7 +46,6 @@ export class JsonScanner {
     this.#bytes = bytes
     this.#visitor = visitor
     this.#limits = limits
-    this.#open = new Uint8Array(limits.depthMax)
   }
 
   /** Scans about so many bytes more, until `isOver`: at the end of the text, at a fault, or where the visitor says so. */
@@ -129,6 +128,7 @@ export class JsonScanner {
       this.#fail('too-deep')
       return
     }
+    if (this.#depth === this.#open.length) this.#open = twiceAsLong(this.#open)
     this.#open[this.#depth] = isObject ? 1 : 0
     this.#depth += 1
     this.#index += 1
@@ -193,6 +193,15 @@ export class JsonScanner {
 
 /** From this length on a visitor is told of a string, in bytes. */
 const LONG_STRING_BYTES = 4_096
+
+/** How deep bodies mostly are. */
+const USUAL_DEPTH = 32
+
+function twiceAsLong(open: Uint8Array): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(2 * open.length)
+  longer.set(open)
+  return longer
+}
 
 /** Deeper values are not told of. */
 const VISITED_DEPTH = 2

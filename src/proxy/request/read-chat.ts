@@ -76,21 +76,23 @@ export async function readBytes(
   const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
   const awaited = turn?.take(newBytes) ?? null
   if (awaited !== null) await awaited
-  if (!isText(bytes, beginning)) return 'not-utf8'
   // What is done at once waits for nothing.
   const isShort = bytes.length <= SHORT_BYTES_MAX
-  const run = <Result>(steps: Steps<Result>): Result | Promise<Result> =>
-    isShort ? finish(steps) : drive(steps)
-  const read = await run(readChatCompletion(source, options.limits, knownIn(beginning)))
+  const checking = isText(bytes, beginning)
+  if (!(isShort ? finish(checking) : await drive(checking))) return 'not-utf8'
+  const reading = readChatCompletion(source, options.limits, knownIn(beginning))
+  const read = isShort ? finish(reading) : await drive(reading)
   if (!read.read) return read.reason
   const completion = read.request
-  const added = await run(readMessages(completion.messageSpans, source, scope, options.readFacts))
+  const finding = readMessages(completion.messageSpans, source, scope, options.readFacts)
+  const added = isShort ? finish(finding) : await drive(finding)
   if (added === null) return 'message-unreadable'
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
   const structure = structureOf(messages, repaired?.standIns, grewFrom)
-  const keys = await run(meaningKeys(messages, structure.systemCount, digest, grewFrom))
+  const naming = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  const keys = isShort ? finish(naming) : await drive(naming)
   if (arrayStart !== null)
     lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
   return {
@@ -120,8 +122,31 @@ function knownIn(beginning: SharedBeginning | null): KnownHistory | null {
   return { ...span, messages: messages.length, elements }
 }
 
-/** Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII byte. */
-function isText(bytes: Buffer, known: SharedBeginning | null): boolean {
-  if (known === null) return isUtf8(bytes)
-  return isUtf8(bytes.subarray(0, known.span.start)) && isUtf8(bytes.subarray(known.span.end))
+/**
+ * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
+ * byte.
+ */
+function* isText(bytes: Buffer, known: SharedBeginning | null): Steps<boolean> {
+  if (known === null) return yield* isUtf8InSteps(bytes)
+  const isBeforeText = yield* isUtf8InSteps(bytes.subarray(0, known.span.start))
+  return isBeforeText && (yield* isUtf8InSteps(bytes.subarray(known.span.end)))
+}
+
+function* isUtf8InSteps(bytes: Buffer): Steps<boolean> {
+  for (let at = 0; at < bytes.length;) {
+    let end = Math.min(bytes.length, at + CHECKED_BYTES)
+    // Not within a character; of one that is none the check itself will tell.
+    for (let back = 0; back < 3 && end < bytes.length && isContinuation(bytes[end]); back += 1) end -= 1
+    if (!isUtf8(bytes.subarray(at, end))) return false
+    at = end
+    if (at < bytes.length) yield
+  }
+  return true
+}
+
+/** Checked between two pauses: about a millisecond. */
+const CHECKED_BYTES = 4 * 1_048_576
+
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80
 }
