@@ -134,9 +134,14 @@ export function createApp(options: AppOptions): App {
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
+  const arrival = {
+    silenceMs: orEndless(limits.idle_s * 1000),
+    bytesPerSecondMin: limits.body_kb_per_s * 1024,
+  }
   const relay = createRelay({
     upstreams,
     reports,
+    arrival,
     failures,
     nowMs,
     onUncompacted: warnings.uncompacted,
@@ -183,7 +188,7 @@ export function createApp(options: AppOptions): App {
       onCrowded: heap.crowded,
       onEmpty: heap.over,
     }),
-    silenceMs: orEndless(limits.idle_s * 1000),
+    arrival,
   }
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * MEGABYTE,
@@ -227,7 +232,6 @@ export function createApp(options: AppOptions): App {
     summarizer,
     rateLimits,
     recallOffer: createRecallOffers(),
-    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
     bodyLimits,
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
@@ -249,6 +253,7 @@ export function createApp(options: AppOptions): App {
     })),
     holdsKey: upstreams.holdsKey,
     hasUpstream: upstreams.has,
+    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     lifecycle,
     handleChat: handle,
     relay,

@@ -7,6 +7,7 @@ import {
 } from './request/chat-request.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
+import { workFor } from './drive.ts'
 import type { HeavyWork } from './heavy-work.ts'
 import type { Learning } from '../models/learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
@@ -22,7 +23,6 @@ import { withOffer, type OfferParts } from './recall/recall-offer.ts'
 import { askPlainly } from './send/ask-plainly.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
-import type { Scope } from './request/scope.ts'
 import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf, type SendingParts } from './send/sending.ts'
 import { askForUsage } from './send/usage-in-streams.ts'
@@ -40,7 +40,6 @@ export type HandleParts = Preparation &
   DescribeOptions &
   OfferParts & {
     readonly relay: Relay
-    readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly learning: Learning
     readonly bodyLimits: ReadBodyOptions
@@ -68,7 +67,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       await parts.relay(exchange, 'bypassed')
       return
     }
-    const settled = await settleOn(exchange, wishes, rights)
+    const settled = await workFor(exchange.holder.name, () => settleOn(exchange, wishes, rights))
     try {
       const { error } =
         'unread' in settled
@@ -112,10 +111,10 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       throw error
     }
     const arrival = arrivalNow(parts)
-    const turn = parts.heavyWork.begin(exchange.signal)
+    const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
     let known: Known | null = null
     try {
-      const scope = parts.scopeOf(exchange)
+      const { scope } = exchange
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
         readChat(body, scope.scope, parts.reading, turn),
       )
