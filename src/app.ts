@@ -4,6 +4,7 @@ import { createMadeCache } from './compaction/made-cache.ts'
 import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
+import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
@@ -20,6 +21,7 @@ import { createPromptCaches } from './models/prompt-caches.ts'
 import { createWindows } from './models/windows.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
+import type { ClientRights } from './proxy/request/confinement.ts'
 import { createLastBodies } from './proxy/request/last-bodies.ts'
 import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
@@ -138,8 +140,11 @@ export function createApp(options: AppOptions): App {
     silenceMs: orEndless(limits.idle_s * 1000),
     bytesPerSecondMin: limits.body_kb_per_s * 1024,
   }
+  const rightsOf = (name: string | null): ClientRights | null =>
+    settings.client_keys.find((key) => key.name === name) ?? null
   const relay = createRelay({
     upstreams,
+    rightsOf,
     reports,
     arrival,
     failures,
@@ -232,7 +237,7 @@ export function createApp(options: AppOptions): App {
     summarizer,
     rateLimits,
     recallOffer: createRecallOffers(),
-    rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
+    rightsOf,
     bodyLimits,
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
@@ -251,7 +256,7 @@ export function createApp(options: AppOptions): App {
       keys: key.now,
       upstreams: chosen,
     })),
-    holdsKey: upstreams.holdsKey,
+    guardsPages: isLoopback(settings.host),
     hasUpstream: upstreams.has,
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     lifecycle,

@@ -120,7 +120,7 @@ export const settingsSchema = group({
           .array(glob, { error: 'a list of profile names or patterns' })
           .default(['*'])
           .describe(
-            'Profiles that it may use; names or patterns. What is not read, such as a bypassed request, is under none.',
+            'Profiles that it may use; names or patterns. Anything but all (`*`) confines it: see [what confines a client key](#what-confines-a-client-key).',
           ),
         upstreams: z
           .array(glob, { error: 'a list of upstream names or patterns' })
@@ -133,7 +133,9 @@ export const settingsSchema = group({
             error: `true, false or a list of ${clientOverrides.join(', ')}`,
           })
           .default(true)
-          .describe('Which `x-foldgate-…` request headers it may send; true: all, false: none.'),
+          .describe(
+            'Which `x-foldgate-…` request headers it may send; true: all, false: none. Without `bypass` its conversations are read, or refused.',
+          ),
       }),
       { error: 'a list of client keys' },
     )
@@ -161,7 +163,7 @@ export const settingsSchema = group({
       )
       .default([])
       .describe(
-        'Origins of web pages that may call Foldgate; preflights are answered for them. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
+        'Origins of web pages that may call Foldgate, of extensions and desktop programs too (`chrome-extension://ID`); preflights are answered for them. On loopback no other page is served. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
       ),
   })
     .prefault({})
@@ -169,7 +171,9 @@ export const settingsSchema = group({
   hosts: z
     .array(host, { error: 'a list of host names' })
     .default([])
-    .describe('Further names under which clients reach Foldgate, accepted in `Host`.'),
+    .describe(
+      'Further names under which clients reach a Foldgate that listens on loopback, accepted in `Host`: those that a container engine or a proxy on this machine sends, such as `host.docker.internal`. Off loopback any name is.',
+    ),
   limits: group({
     body_mb: count('megabytes', 1, 4096).default(64).describe('Largest request body that is read, in MB.'),
     bytes_in_flight_mb: count('megabytes', 1, 1_048_576)

@@ -13,6 +13,8 @@ import type { Source, Span, Steps } from '../conversation/source.ts'
 /** What Foldgate reads of a chat completion request. Everything else in it is relayed as it stands. */
 export type ChatCompletion = {
   readonly model: string | null
+  /** The keys of the body, decoded. */
+  readonly fieldNames: readonly string[]
   readonly stream: boolean
   /** The array with its brackets. */
   readonly messages: Span
@@ -153,6 +155,7 @@ function settingsOf(
   const streamOptions = values.get('stream_options')
   return {
     model: typeof model === 'string' ? model : null,
+    fieldNames: [...spans.keys()],
     stream: values.get('stream') === true,
     outputLimit:
       outputLimitOf('max_completion_tokens', spans, values) ?? outputLimitOf('max_tokens', spans, values),

@@ -1,10 +1,6 @@
 import type { FoldgateError } from '../errors.ts'
-import {
-  describeRequest,
-  type ChatRequest,
-  type ClientRights,
-  type DescribeOptions,
-} from './request/chat-request.ts'
+import { describeRequest, type ChatRequest, type DescribeOptions } from './request/chat-request.ts'
+import { refuseUnread, refuseWayAround, type ClientRights } from './request/confinement.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
 import { workFor } from './drive.ts'
@@ -81,7 +77,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
   function wishesOf(exchange: Exchange, rights: ClientRights | null): Wishes {
     try {
-      return readWishes(exchange.incoming, rights?.overrides ?? null)
+      const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
+      const { method, path, incoming } = exchange
+      refuseWayAround(rights, { method, path, rawHeaders: incoming.rawHeaders })
+      if (wishes.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
+      return wishes
     } catch (error) {
       tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
@@ -119,6 +119,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         readChat(body, scope.scope, parts.reading, turn),
       )
       if (typeof chat === 'string') {
+        refuseUnread(rights, chat)
         turn.end()
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
