@@ -5,7 +5,7 @@ import { createFactsReader } from '../../src/conversation/facts.ts'
 import type { Media } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish, type Steps } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
 import { messageTokens } from '../../src/pressure/message-tokens.ts'
@@ -16,13 +16,13 @@ import { digest, sourceOf } from './source.ts'
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
 
-const thirds: TokenCounter = {
-  count: countThirds,
-  *countSteps(text) {
-    yield
-    return countThirds(text)
-  },
+/** The same, with a pause. */
+export function* countThirdsSteps(text: string): Steps<number> {
+  yield
+  return countThirds(text)
 }
+
+const thirds: TokenCounter = { count: countThirds, countSteps: countThirdsSteps }
 
 /** Images and sound weigh little, so that budgets stay small; the JSON of unknown parts weighs what it is. */
 function mediumTokens(media: Media): number {
@@ -61,6 +61,7 @@ export function subjectFrom(
     }),
     mediaSizes,
     count: counter.count,
+    countSteps: counter.countSteps,
     digest,
     memorySpace: 'test',
   }
