@@ -1,10 +1,6 @@
 import type { FoldgateError } from '../errors.ts'
-import {
-  describeRequest,
-  type ChatRequest,
-  type ClientRights,
-  type DescribeOptions,
-} from './request/chat-request.ts'
+import { describeRequest, type ChatRequest, type DescribeOptions } from './request/chat-request.ts'
+import { refuseUnread, refuseWayAround, type ClientRights } from './request/confinement.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
 import { workFor } from './drive.ts'
@@ -81,7 +77,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
   function wishesOf(exchange: Exchange, rights: ClientRights | null): Wishes {
     try {
-      return readWishes(exchange.incoming, rights?.overrides ?? null)
+      const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
+      const { method, path, incoming } = exchange
+      refuseWayAround(rights, { method, path, rawHeaders: incoming.rawHeaders })
+      if (wishes.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
+      return wishes
     } catch (error) {
       tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
@@ -119,9 +119,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         readChat(body, scope.scope, parts.reading, turn),
       )
       if (typeof chat === 'string') {
+        refuseUnread(rights, chat)
         turn.end()
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
+      body.charge(chat.messages.length * MESSAGE_BYTES)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
       const repaired = described.profile.repair ? await repairRequest(described, parts) : described
@@ -169,6 +171,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
 /** What was known of a request when it failed. */
 type Known = { readonly request: ChatRequest; readonly ready: Ready | null }
+
+/** What is made of a message beside its bytes: its place, facts, keys, weights and units, about. */
+const MESSAGE_BYTES = 700
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

@@ -47,6 +47,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
+    rightsOf: () => null,
     reports: noReports,
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
     failures: createFailures(() => {}),
@@ -58,7 +59,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     corsOrigins: [],
     hosts: [],
     clientKeys: [],
-    holdsKey: upstreams.holdsKey,
+    guardsPages: false,
     hasUpstream: upstreams.has,
     scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,

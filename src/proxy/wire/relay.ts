@@ -1,6 +1,7 @@
 import { ClientGoneError, FoldgateError } from '../../errors.ts'
 import { uncompactedGenerationPath, type UncompactedPath } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
+import { refuseWayAround, type ClientRights } from '../request/confinement.ts'
 import { beginReport, reportUnanswered } from '../report/begin-report.ts'
 import { arrivalNow, type Arrival, type ArrivalParts } from '../report/arrival.ts'
 import { bareReport } from '../report/report-of.ts'
@@ -13,6 +14,7 @@ import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './uplo
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
+  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
@@ -33,9 +35,14 @@ export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
   async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
-    const { incoming, outgoing } = exchange
+    const { method, path, incoming, outgoing } = exchange
+    refuseWayAround(options.rightsOf(exchange.clientKeyName), {
+      method,
+      path,
+      rawHeaders: incoming.rawHeaders,
+    })
     const arrival = arrivalNow(options)
-    const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
+    const uncompacted = uncompactedGenerationPath(method, path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()

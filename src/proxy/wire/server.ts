@@ -28,11 +28,11 @@ export type ServerOptions = {
   }
   /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
   readonly corsOrigins: readonly string[]
-  /** Names under which this machine may be addressed while Foldgate holds a key. */
+  /** Further names under which this machine may be addressed, where pages are guarded against. */
   readonly hosts: readonly string[]
   readonly clientKeys: readonly ClientKey[]
-  /** Whether Foldgate holds a key for any upstream. */
-  readonly holdsKey: boolean
+  /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
+  readonly guardsPages: boolean
   readonly hasUpstream: (name: string) => boolean
   readonly scopeOf: (exchange: Pick<Exchange, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
@@ -59,11 +59,10 @@ export function createServer(options: ServerOptions): Server {
 /** Largest request headers, in bytes. */
 const headerBytesMax = 64 * 1024
 
-const foreignHost =
-  'Foldgate holds a key and answers only under names of this machine. Add the name to hosts in foldgate.yaml.'
-
-const foreignPage =
-  'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.'
+const guarded = {
+  listener: 'Foldgate listens on loopback. It',
+  pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
+}
 
 /** Two paths are Foldgate's own, all others are passed on: a router would cost every request, refused ones most. */
 function listenerOf(options: ServerOptions): RequestListener {
@@ -155,9 +154,9 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => Exchange | nul
     // Who comes back meets another replica.
     if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
     outgoing.once('close', lifecycle.begin())
-    if (options.holdsKey && options.clientKeys.length === 0) {
-      refuseForeignHost(incoming, options.hosts, foreignHost)
-      refuseForeignPages(incoming, options.corsOrigins, foreignPage)
+    if (options.guardsPages) {
+      refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
+      refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
     }
     const answerHeaders = corsHeaders(incoming, options.corsOrigins)
     if (answerPreflight(incoming, outgoing, answerHeaders)) return null
