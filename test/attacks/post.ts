@@ -59,5 +59,5 @@ export function post({ port, body, key, agent, headers }: Posting): Promise<Post
 
 // --- internal ---
 
-/** Long enough for a busy machine; whoever waits longer hangs. In milliseconds. */
-const PATIENCE_MS = 40_000
+/** Large bodies take turns, and a busy machine takes its time: whoever waits longer hangs. In milliseconds. */
+const PATIENCE_MS = 120_000

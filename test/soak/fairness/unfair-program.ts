@@ -21,7 +21,8 @@ const port = Number(process.argv[2])
 let isGoing = false
 let stamped = 0
 let answered = 0
-let underWay = 0
+/** What has been asked and not answered yet. */
+const underWay = new Set<Buffer>()
 
 process.on('message', (told) => {
   isGoing = told === 'go'
@@ -40,9 +41,9 @@ async function askOn(each: string): Promise<void> {
       continue
     }
     stamp(body)
-    underWay += 1
+    underWay.add(body)
     const { status } = await post({ port, body, agent, key: 'sk-unfair' })
-    underWay -= 1
+    underWay.delete(body)
     if (status === 200) answered += 1
     // Whoever is refused tries again at once.
     else await pause(1)
@@ -50,7 +51,7 @@ async function askOn(each: string): Promise<void> {
 }
 
 async function tellWhenDone(): Promise<void> {
-  while (underWay > 0) await pause(20)
+  while (underWay.size > 0) await pause(20)
   process.send?.(answered)
 }
 
