@@ -6,7 +6,6 @@ import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
 import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
-import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import { addressOf, openListeners, type App, type Place } from './listeners.ts'
@@ -36,6 +35,7 @@ import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
+import { readLimits } from './proxy/request/read-limits.ts'
 import { createScopes } from './proxy/request/scope.ts'
 import { createServer } from './proxy/wire/server.ts'
 import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
@@ -57,6 +57,7 @@ import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { createHeldKeyMarks } from './upstream/held-key-marks.ts'
 import { createServerWindows } from './upstream/windows/server-windows.ts'
+import { createThrottle } from './throttle.ts'
 import { createWarnings } from './warnings.ts'
 
 export type AppOptions = {
@@ -134,14 +135,23 @@ export function createApp(options: AppOptions): App {
   })
   const knownModels = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
   const lifecycle = createLifecycle()
-  const tellFailure = (error: FoldgateError): void =>
-    log.warn('a request was refused or failed', { code: error.code })
+  const timesToTell = createThrottle({ gapMs: FAILURE_GAP_MS, nowMs: () => performance.now() })
+  const tellFailure = ({ code }: FoldgateError): void => {
+    const times = timesToTell(code)
+    if (times === null) return
+    log.warn('a request was refused or failed', { code, ...(times === 1 ? {} : { times }) })
+  }
+  const arrival = {
+    silenceMs: orEndless(limits.idle_s * 1000),
+    bytesPerSecondMin: limits.body_kb_per_s * 1024,
+  }
   const rightsOf = (name: string | null): ClientRights | null =>
     settings.client_keys.find((key) => key.name === name) ?? null
   const relay = createRelay({
     upstreams,
     rightsOf,
     reports,
+    arrival,
     failures,
     nowMs,
     onUncompacted: warnings.uncompacted,
@@ -188,7 +198,7 @@ export function createApp(options: AppOptions): App {
       onCrowded: heap.crowded,
       onEmpty: heap.over,
     }),
-    silenceMs: orEndless(limits.idle_s * 1000),
+    arrival,
   }
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * MEGABYTE,
@@ -232,13 +242,12 @@ export function createApp(options: AppOptions): App {
     summarizer,
     rateLimits,
     recallOffer: createRecallOffers(),
-    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     rightsOf,
     bodyLimits,
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-      validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+      limits: readLimits(limits),
       lastBodies,
     },
     stallMs: orEndless(limits.idle_s * 1000),
@@ -254,6 +263,7 @@ export function createApp(options: AppOptions): App {
     })),
     guardsPages: isLoopback(settings.host),
     hasUpstream: upstreams.has,
+    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     lifecycle,
     handleChat: handle,
     relay,
@@ -268,6 +278,7 @@ export function createApp(options: AppOptions): App {
     profiles: options.profiles,
     findWindow: (profile, model) => findOwnWindow(profile, model, { upstreams, serverWindows }),
     usageInStreams: settings.usage.in_streams,
+    limits: readLimits(limits),
   })
   const adminServer = oversight.openServer({
     desk: {
@@ -333,9 +344,6 @@ const HEAVY_BYTES_MIN = 512 * 1024
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
 const FACTS_ENTRIES_MAX = 50_000
 
-/** Large values such as tool lists that were found to be JSON, remembered by digest. */
-const VALIDATED_ENTRIES_MAX = 1_000
-
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200
 
@@ -350,6 +358,9 @@ const MADE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Prompts that providers have answered, remembered by digest: one for each request point of late. */
 const PROMPTS_MAX = 20_000
+
+/** How long the same refusal is only counted in the log, in milliseconds: clients may be refused as often as they like. */
+const FAILURE_GAP_MS = 1_000
 
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1

@@ -1,14 +1,15 @@
 import { handleOf } from '../compaction/handles.ts'
+import { readMessage } from '../compaction/read-message.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import type { Media } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
+import type { Steps } from '../conversation/source.ts'
 import { fenced } from './fenced.ts'
 
 /**
  * A message under a heading that names it: its text and its calls word for word, its media as marks. One whose role is
  * unknown as it came: what else its fields mean is not known, either.
  */
-export function messageMarkdown(subject: Subject, index: number): string {
+export function* messageMarkdown(subject: Subject, index: number): Steps<string> {
   const message = subject.messages[index]
   if (message === undefined) return ''
   const pieces = [`## ${handleOf(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
@@ -16,13 +17,15 @@ export function messageMarkdown(subject: Subject, index: number): string {
     pieces.push('As it came:\n', fenced(subject.source.text(message.start, message.end)))
     return pieces.join('\n')
   }
-  const { text, calls, uncut } = parseMessage(subject.source, message)
+  const { text, calls, uncut } = yield* readMessage(subject, message)
   if (text !== '') pieces.push(fenced(text))
+  yield
   for (const media of message.facts.media) pieces.push(`${markOf(media)}\n`)
   // Thoughts, a refusal, a content of an unknown shape: nobody shortens them, but a fold leaves them out.
   if (uncut !== '') pieces.push('Besides its text:\n', fenced(uncut))
   for (const { name, argumentsText } of calls) {
     pieces.push(`Call of ${oneLine(name)}:\n`, fenced(argumentsText))
+    yield
   }
   return pieces.join('\n')
 }

@@ -39,7 +39,7 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
   const range = fresh.length === 0 ? 'a summary' : rangeOf(fresh, systemCount)
   write(`\n# ${entry.time}, ${stride.reason}: ${range}\n\n`)
   for (const index of fresh) {
-    write(`${messageMarkdown(subject, index)}\n`)
+    write(`${yield* messageMarkdown(subject, index)}\n`)
     yield
   }
   for (const { summary } of written) {

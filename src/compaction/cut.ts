@@ -2,15 +2,7 @@
 export function cutHead(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
   let end = Math.min(text.length, Math.max(0, charsMax))
-  let lineEnd = -1
-  for (let line = 0; line < linesMax; line += 1) {
-    const next = text.indexOf('\n', lineEnd + 1)
-    if (next === -1 || next >= end) {
-      lineEnd = -1
-      break
-    }
-    lineEnd = next
-  }
+  const lineEnd = endOfLines(text, end, linesMax)
   if (lineEnd !== -1) end = lineEnd
   else if (end < text.length) {
     const lastBreak = text.lastIndexOf('\n', end - 1)
@@ -24,15 +16,7 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
   if (linesMax <= 0) return ''
   const length = Math.min(text.length, Math.max(0, charsMax))
   let start = text.length - length
-  let lineStart = text.length
-  for (let line = 0; line < linesMax; line += 1) {
-    const previous = lineStart === 0 ? -1 : text.lastIndexOf('\n', lineStart - 1)
-    if (previous === -1 || previous < start) {
-      lineStart = -1
-      break
-    }
-    lineStart = previous
-  }
+  const lineStart = startOfLines(text, start, linesMax)
   if (lineStart !== -1) start = lineStart + 1
   else if (start > 0) {
     const firstBreak = text.indexOf('\n', start)
@@ -47,6 +31,29 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
 /** A cut moves to a line's end when that costs at most this share of what is kept, and no more than a long line. */
 const LINE_END_SHARE = 0.2
 const LINE_END_CHARS_MAX = 160
+
+/** Where so many lines end; -1 where they do not before `end`. */
+function endOfLines(text: string, end: number, lines: number): number {
+  // A text may be a million lines: where all of them may stay, none is looked for.
+  if (lines === Infinity) return -1
+  let lineEnd = -1
+  for (let line = 0; line < lines; line += 1) {
+    lineEnd = text.indexOf('\n', lineEnd + 1)
+    if (lineEnd === -1 || lineEnd >= end) return -1
+  }
+  return lineEnd
+}
+
+/** The break before the last so many lines; -1 where it does not stand behind `start`. */
+function startOfLines(text: string, start: number, lines: number): number {
+  if (lines === Infinity) return -1
+  let lineStart = text.length
+  for (let line = 0; line < lines; line += 1) {
+    lineStart = lineStart === 0 ? -1 : text.lastIndexOf('\n', lineStart - 1)
+    if (lineStart === -1 || lineStart < start) return -1
+  }
+  return lineStart
+}
 
 function lineEndCharsMax(keptChars: number): number {
   return Math.min(keptChars * LINE_END_SHARE, LINE_END_CHARS_MAX)

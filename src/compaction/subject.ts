@@ -1,10 +1,13 @@
 import type { Growth } from '../conversation/growth.ts'
 import type { Message } from '../conversation/message.ts'
-import type { Digest, Source } from '../conversation/source.ts'
+import type { Digest, Source, Steps } from '../conversation/source.ts'
 import type { Structure } from '../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
 export type CountTokens = (text: string) => number
+
+/** The same of a text of any length, with pauses. */
+export type CountSteps = (text: string) => Steps<number>
 
 /** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
 export type Subject = {
@@ -17,7 +20,10 @@ export type Subject = {
   readonly sizes: readonly number[]
   /** What each of a message's media weighs within its size, in tokens, in their order. */
   readonly mediaSizes: (index: number) => readonly number[]
+  /** For what Foldgate writes itself and is short. */
   readonly count: CountTokens
+  /** For whatever a client may have made long. */
+  readonly countSteps: CountSteps
   readonly digest: Digest
   /** Scope, encoding and model: what is remembered of a message under one is not used under another. */
   readonly memorySpace: string

@@ -1,4 +1,4 @@
-import { finish } from '../conversation/source.ts'
+import type { Steps } from '../conversation/source.ts'
 import { rangeIndexes } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import { harmless } from './recap/harmless.ts'
@@ -29,26 +29,30 @@ export type StandingOptions = {
  * What a model wrote of a range of messages, as it stands in views from now on: behind what the user said among them and
  * the distinct system messages, newest first, word for word as far as `systemTokensMax` allows, and with its weight.
  */
-export function standingSummary(
+export function* standingSummary(
   subject: Subject,
   range: SummaryRange,
   { written, systemTokensMax, note }: StandingOptions,
-): StandingSummary {
+): Steps<StandingSummary> {
   const { start, end, except } = range
-  const quoted = quotesOf(subject, range, systemTokensMax)
-  const writer = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
-  writer.line(written)
-  return withNote(subject, { start, end, except, quoted, text: writer.written(), tokens: 0, note: '' }, note)
+  const quoted = yield* quotesOf(subject, range, systemTokensMax)
+  const writer = createWriter(subject, Number.MAX_SAFE_INTEGER)
+  yield* writer.line(written)
+  return yield* withNote(
+    subject,
+    { start, end, except, quoted, text: writer.written(), tokens: 0, note: '' },
+    note,
+  )
 }
 
 /** The same summary with this note instead of its own, and what it weighs with it. */
-export function withNote(
-  { count }: Pick<Subject, 'count'>,
+export function* withNote(
+  { countSteps }: Pick<Subject, 'countSteps'>,
   summary: StandingSummary,
   note: string,
-): StandingSummary {
+): Steps<StandingSummary> {
   const noted = { ...summary, note: harmless(note) }
-  return { ...noted, tokens: count(summaryText(noted)) }
+  return { ...noted, tokens: yield* countSteps(summaryText(noted)) }
 }
 
 /** The text of the message in which a summary stands. */
@@ -63,13 +67,13 @@ export function summaryText({
 
 // --- internal ---
 
-function quotesOf(subject: Subject, range: SummaryRange, tokensMax: number): string {
+function* quotesOf(subject: Subject, range: SummaryRange, tokensMax: number): Steps<string> {
   if (tokensMax === 0) return ''
   const indexes = rangeIndexes(range, [])
-  const system = createWriter(subject.count, Number.MAX_SAFE_INTEGER)
-  writeSystem(subject, indexes, { systemTokensMax: tokensMax }, system)
-  const users = createWriter(subject.count, tokensMax)
-  finish(writeUsers(subject, indexes, { tokensMax }, nothingKept, users, false))
+  const system = createWriter(subject, Number.MAX_SAFE_INTEGER)
+  yield* writeSystem(subject, indexes, { systemTokensMax: tokensMax }, system)
+  const users = createWriter(subject, tokensMax)
+  yield* writeUsers(subject, indexes, { tokensMax }, nothingKept, users, false)
   return [users.written(), system.written()].filter((quotes) => quotes !== '').join('\n')
 }
 

@@ -1,3 +1,4 @@
+import type { Steps } from '../conversation/source.ts'
 import { handleRange } from './handles.ts'
 import type { PreparedFold } from './plan/options.ts'
 import type { StandingSummary, SummaryRange } from './stride.ts'
@@ -36,15 +37,16 @@ export function summarisedRange({ start, end, except }: SummaryRange, systemCoun
  * A fold that was prepared, without a file in the notes of its summaries, but for those of `standing`: what they stand
  * for is in the file that they name.
  */
-export function withoutFile(
-  { count, structure }: Pick<Subject, 'count' | 'structure'>,
+export function* withoutFile(
+  { countSteps, structure }: Pick<Subject, 'countSteps' | 'structure'>,
   fold: PreparedFold,
   options: Omit<NoteOptions, 'file'> & { readonly standing: readonly StandingSummary[] },
-): PreparedFold {
-  const summaries = fold.summaries.map((summary) =>
-    options.standing.includes(summary)
-      ? summary
-      : withNote({ count }, summary, summaryNote(summary, structure.systemCount, { ...options, file: null })),
-  )
+): Steps<PreparedFold> {
+  const summaries: StandingSummary[] = []
+  for (const summary of fold.summaries) {
+    const note = summaryNote(summary, structure.systemCount, { ...options, file: null })
+    const isStanding = options.standing.includes(summary)
+    summaries.push(isStanding ? summary : yield* withNote({ countSteps }, summary, note))
+  }
   return { ...fold, summaries }
 }

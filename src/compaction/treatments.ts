@@ -1,9 +1,8 @@
 import { argumentSpans, type ArgumentsSpan } from '../conversation/calls.ts'
 import type { Message } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
 import { plainThoughts } from '../conversation/plain-thoughts.ts'
 import type { Steps } from '../conversation/source.ts'
-import { frameTokens, uncutTokens } from '../pressure/message-tokens.ts'
+import { callTokens, frameTokens, uncutTokens } from '../pressure/message-tokens.ts'
 import { clipArguments, clipText, waterLevel } from './passes/clip.ts'
 import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
@@ -12,6 +11,7 @@ import { handleOf } from './handles.ts'
 import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
+import { readMessage } from './read-message.ts'
 import { sum } from './size-sums.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 
@@ -78,7 +78,7 @@ function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Trea
       let made = cache.get(key)
       if (made === undefined) {
         const savedMin = treatment.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
-        made = smallerOf(size, makeOne(policy, subject, index, treatment), savedMin)
+        made = smallerOf(size, yield* makeOne(policy, subject, index, treatment), savedMin)
         cache.set(key, made)
         yield
       }
@@ -121,42 +121,47 @@ function unchanged(tokens: number): Made {
   return { text: null, tokens, how: null }
 }
 
-function makeOne(policy: Policy, subject: Subject, index: number, treatment: Treatment): Made {
+function* makeOne(policy: Policy, subject: Subject, index: number, treatment: Treatment): Steps<Made> {
   switch (treatment.kind) {
     case 'kept':
       return unchanged(subject.sizes[index] ?? 0)
     case 'cleared': {
       const handle = handleIn(policy, subject, index, treatment.kind)
       const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0, handle)
-      return withText(subject, index, { text, how: 'cleared' }, 'drop')
+      return yield* withText(subject, index, { text, how: 'cleared' }, 'drop')
     }
     case 'rendered':
     case 'previewed':
-      return withText(subject, index, treatedText(policy, subject, index, treatment.kind), 'keep')
+      return yield* withText(
+        subject,
+        index,
+        yield* treatedText(policy, subject, index, treatment.kind),
+        'keep',
+      )
     case 'unloaded':
-      return unloadMessage(subject, index, treatment.mediaKept)
+      return yield* unloadMessage(subject, index, treatment.mediaKept)
     case 'clipped':
-      return clipMessage(policy, subject, index, treatment)
+      return yield* clipMessage(policy, subject, index, treatment)
   }
 }
 
 /** A message's text, and what it came out as: a preview that would not be shorter is none. */
 type TreatedText = { readonly text: string; readonly how: MadeHow | null }
 
-function treatedText(
+function* treatedText(
   policy: Policy,
   subject: Subject,
   index: number,
   kind: 'kept' | 'rendered' | 'previewed',
-): TreatedText {
+): Steps<TreatedText> {
   const message = subject.messages[index]
   if (message === undefined) return { text: '', how: null }
-  const { text } = parseMessage(subject.source, message)
+  const { text } = yield* readMessage(subject, message)
   if (kind === 'kept') return { text, how: null }
-  const shown = policy.render.enabled ? renderTerminal(text) : text
+  const shown = policy.render.enabled ? yield* renderTerminal(text) : text
   const rendered: TreatedText = { text: shown, how: shown === text ? null : 'rendered' }
   if (kind === 'rendered') return rendered
-  const size = shown === text ? (subject.sizes[index] ?? 0) : subject.count(shown)
+  const size = shown === text ? (subject.sizes[index] ?? 0) : yield* subject.countSteps(shown)
   if (size < policy.preview.threshold_tokens) return rendered
   const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
   const handle = handleIn(policy, subject, index, kind)
@@ -165,38 +170,44 @@ function treatedText(
 }
 
 /** The message with this text in the place of its own. */
-function withText(subject: Subject, index: number, { text, how }: TreatedText, media: 'keep' | 'drop'): Made {
+function* withText(
+  subject: Subject,
+  index: number,
+  { text, how }: TreatedText,
+  media: 'keep' | 'drop',
+): Steps<Made> {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined) return unchanged(size)
   const drops = media === 'drop' && hasDroppableMedia(message)
-  const parsed = parseMessage(subject.source, message)
+  const parsed = yield* readMessage(subject, message)
   if (parsed.text === text && !drops) return unchanged(size)
-  const replacement = contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
+  const replacement = yield* contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
   if (replacement === null) return unchanged(size)
-  const argumentTokens = sum(parsed.calls.map((call) => subject.count(call.argumentsText)))
-  const frame = frameTokens(message.facts, subject.count) + uncutTokens(parsed, subject.count)
+  const { countSteps } = subject
+  const argumentTokens = sum(yield* callTokens(parsed.calls, countSteps))
+  const frame = (yield* frameTokens(message.facts, countSteps)) + (yield* uncutTokens(parsed, countSteps))
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   return {
+    tokens: frame + argumentTokens + mediaTokens + (yield* countSteps(text)),
     text: messageWith(subject.source, message, [replacement]),
-    tokens: frame + argumentTokens + mediaTokens + subject.count(text),
     how,
   }
 }
 
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
-function unloadMessage(subject: Subject, index: number, mediaKept: number): Made {
+function* unloadMessage(subject: Subject, index: number, mediaKept: number): Steps<Made> {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined || !hasDroppableMedia(message)) return unchanged(size)
-  const removal = mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
+  const removal = yield* mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return unchanged(size)
   const sizes = subject.mediaSizes(index)
   const droppedTokens = sum(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
-  const textTokens = subject.count(parseMessage(subject.source, message).text)
+  const textTokens = yield* subject.countSteps((yield* readMessage(subject, message)).text)
   return {
+    tokens: size - droppedTokens - textTokens + (yield* subject.countSteps(removal.text)),
     text: messageWith(subject.source, message, [removal]),
-    tokens: size - droppedTokens - textTokens + subject.count(removal.text),
     how: 'unloaded',
   }
 }
@@ -205,26 +216,28 @@ function unloadMessage(subject: Subject, index: number, mediaKept: number): Made
  * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut
  * allow: media go first, then text, plain thoughts and call arguments share what is left, the largest cut first.
  */
-function clipMessage(
+function* clipMessage(
   policy: Policy,
   subject: Subject,
   index: number,
   treatment: Extract<Treatment, { kind: 'clipped' }>,
-): Made {
+): Steps<Made> {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined || size <= treatment.tokensMax) return unchanged(size)
-  const { source, count } = subject
-  const parsed = parseMessage(source, message)
+  const { source, countSteps } = subject
+  const parsed = yield* readMessage(subject, message)
   const drops = hasDroppableMedia(message)
-  const { text, how } = treatedText(policy, subject, index, treatment.of)
-  const markTokens = drops ? count(`\n${MEDIA_DROPPED}`) : 0
+  const { text, how } = yield* treatedText(policy, subject, index, treatment.of)
+  const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   const thoughts = plainThoughts(source, message, parsed)
-  const thoughtTokens = thoughts === null ? 0 : count(thoughts.text)
-  const staying = frameTokens(message.facts, count) + uncutTokens(parsed, count) - thoughtTokens + mediaTokens
-  const textTokens = count(text)
-  const argumentTokens = parsed.calls.map((call) => count(call.argumentsText))
+  yield
+  const thoughtTokens = thoughts === null ? 0 : yield* countSteps(thoughts.text)
+  const uncut = yield* uncutTokens(parsed, countSteps)
+  const staying = (yield* frameTokens(message.facts, countSteps)) + uncut - thoughtTokens + mediaTokens
+  const textTokens = yield* countSteps(text)
+  const argumentTokens = yield* callTokens(parsed.calls, countSteps)
   const level = waterLevel(
     [textTokens, thoughtTokens, ...argumentTokens],
     treatment.tokensMax - staying - markTokens,
@@ -233,36 +246,40 @@ function clipMessage(
 
   const replacements: Replacement[] = []
   const mark = { handle: handleIn(policy, subject, index, treatment.kind) }
-  const clipped = clipText(text, textTokens, level, count, mark)
+  const clipped = yield* clipText(text, textTokens, level, countSteps, mark)
   const shownText = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
   if (shownText !== parsed.text || drops) {
-    const content = contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
+    const content = yield* contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
     if (content !== null) replacements.push(content)
   }
   let isCut = shownText !== text
-  let tokens = staying + count(shownText) + Math.min(thoughtTokens, level)
+  let tokens = staying + (yield* countSteps(shownText)) + Math.min(thoughtTokens, level)
   if (thoughts !== null && thoughtTokens > level) {
-    const shown = clipText(thoughts.text, thoughtTokens, level, count, mark)
-    tokens += count(shown) - level
+    const shown = yield* clipText(thoughts.text, thoughtTokens, level, countSteps, mark)
+    tokens += (yield* countSteps(shown)) - level
     isCut = true
     for (const span of thoughts.spans) replacements.push({ ...span, json: JSON.stringify(shown) })
   }
   for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
+    if (position % CALLS_PER_STEP === CALLS_PER_STEP - 1) yield
     const argumentsText = parsed.calls[position]?.argumentsText ?? ''
     const sizeTokens = argumentTokens[position] ?? 0
     if (span === null || sizeTokens <= level) {
       tokens += sizeTokens
       continue
     }
-    const shown = clippedArguments(span.kind, argumentsText, sizeTokens, level, count, mark)
-    tokens += count(shown)
+    const shown = yield* clippedArguments(span.kind, argumentsText, sizeTokens, level, countSteps, mark)
+    tokens += yield* countSteps(shown)
     isCut ||= shown !== argumentsText
     replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
   }
   return { text: messageWith(source, message, replacements), tokens, how: isCut ? 'clipped' : how }
 }
 
-function clippedArguments(kind: ArgumentsSpan['kind'], ...text: Parameters<typeof clipArguments>): string {
+function clippedArguments(
+  kind: ArgumentsSpan['kind'],
+  ...text: Parameters<typeof clipArguments>
+): Steps<string> {
   return kind === 'text' ? clipText(...text) : clipArguments(...text)
 }
 
@@ -273,6 +290,9 @@ function clippedArguments(kind: ArgumentsSpan['kind'], ...text: Parameters<typeo
 function hasDroppableMedia({ facts }: Message): boolean {
   return facts.media.length > 0 && facts.media.every(({ place }) => place !== 'beside')
 }
+
+/** Calls of one message between two pauses: well under a millisecond, where they stay as they are. */
+const CALLS_PER_STEP = 1_024
 
 /** What stands in the place of a message's images or files. */
 const MEDIA_DROPPED = '[media left out]'

@@ -1,4 +1,4 @@
-import type { MessageFacts, ParsedMessage } from '../conversation/message.ts'
+import type { Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { mediaTokens } from './media-tokens.ts'
@@ -16,45 +16,69 @@ export function* messageTokens(
   counter: TokenCounter,
   model: string,
 ): Steps<number> {
-  let tokens = frameTokens(facts, counter.count) + (yield* counter.countSteps(parsed.text))
-  for (const call of parsed.calls) tokens += yield* counter.countSteps(call.argumentsText)
-  tokens += (yield* counter.countSteps(parsed.uncut)) + opaqueTokens(parsed.opaqueCharacters)
-  for (const media of facts.media) tokens += mediaTokens(media, model)
-  return tokens
+  const frame = yield* frameTokens(facts, counter.countSteps)
+  const text = yield* counter.countSteps(parsed.text)
+  const calls = yield* callTokens(parsed.calls, counter.countSteps)
+  const uncut = yield* uncutTokens(parsed, counter.countSteps)
+  return frame + text + sum(calls) + uncut + (yield* allMediaTokens(facts.media, model))
 }
 
 /** The framing of a message, its name and the names of its calls. */
-export function frameTokens(
+export function* frameTokens(
   facts: Pick<MessageFacts, 'name' | 'callNames'>,
-  count: (text: string) => number,
-): number {
+  countSteps: CountSteps,
+): Steps<number> {
   let tokens = messageFrameTokens
-  if (facts.name !== null) tokens += 1 + count(facts.name)
-  for (const callName of facts.callNames) tokens += callFrameTokens + count(callName)
+  if (facts.name !== null) tokens += 1 + (yield* countSteps(facts.name))
+  for (const [position, callName] of facts.callNames.entries()) {
+    tokens += callFrameTokens + (yield* countSteps(callName))
+    if (position % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+  }
   return facts.callNames.length > 1 ? tokens + parallelFrameTokens : tokens
 }
 
+/** The arguments of each call. */
+export function* callTokens(calls: ParsedMessage['calls'], countSteps: CountSteps): Steps<number[]> {
+  const sizes: number[] = []
+  for (const { argumentsText } of calls) {
+    sizes.push(yield* countSteps(argumentsText))
+    if (sizes.length % PARTS_PER_STEP === 0) yield
+  }
+  return sizes
+}
+
+/** All media of a message, with what they weigh for a model. */
+export function* allMediaTokens(media: readonly Media[], model: string): Steps<number> {
+  let tokens = 0
+  for (const [position, each] of media.entries()) {
+    tokens += mediaTokens(each, model)
+    if (position % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+  }
+  return tokens
+}
+
 /** What a message holds that counts and is never rewritten. */
-export function uncutTokens(
+export function* uncutTokens(
   parsed: Pick<ParsedMessage, 'uncut' | 'opaqueCharacters'>,
-  count: (text: string) => number,
-): number {
-  return count(parsed.uncut) + opaqueTokens(parsed.opaqueCharacters)
+  countSteps: CountSteps,
+): Steps<number> {
+  return (yield* countSteps(parsed.uncut)) + opaqueTokens(parsed.opaqueCharacters)
 }
 
 /**
  * The thoughts of an assistant message that stand in its text, as reasoning models of open weights write them: their
  * templates drop them from all but the newest turns.
  */
-export function inlineThoughts(text: string): string {
-  let thoughts = ''
+export function* inlineThoughts(text: string): Steps<string> {
+  const thoughts: string[] = []
   for (let start = text.indexOf(thoughtStart); start !== -1;) {
     const end = text.indexOf(thoughtEnd, start)
     if (end === -1) break
-    thoughts += text.slice(start, end + thoughtEnd.length)
+    thoughts.push(text.slice(start, end + thoughtEnd.length))
+    if (thoughts.length % PARTS_PER_STEP === 0) yield
     start = text.indexOf(thoughtStart, end)
   }
-  return thoughts
+  return thoughts.join('')
 }
 
 /** The tokens of a message that is nothing but text, framing included: for what Foldgate writes itself. */
@@ -63,6 +87,15 @@ export function textTokens(text: string, count: (text: string) => number): numbe
 }
 
 // --- internal ---
+
+type CountSteps = TokenCounter['countSteps']
+
+/** Names, calls, media and thoughts of one message between two pauses: less than a millisecond, where they are short. */
+const PARTS_PER_STEP = 1024
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0)
+}
 
 const thoughtStart = '<think>'
 const thoughtEnd = '</think>'

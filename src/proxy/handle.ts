@@ -3,6 +3,7 @@ import { describeRequest, type ChatRequest, type DescribeOptions } from './reque
 import { refuseUnread, refuseWayAround, type ClientRights } from './request/confinement.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
+import { workFor } from './drive.ts'
 import type { HeavyWork } from './heavy-work.ts'
 import type { Learning } from '../models/learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
@@ -18,7 +19,6 @@ import { withOffer, type OfferParts } from './recall/recall-offer.ts'
 import { askPlainly } from './send/ask-plainly.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
-import type { Scope } from './request/scope.ts'
 import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf, type SendingParts } from './send/sending.ts'
 import { askForUsage } from './send/usage-in-streams.ts'
@@ -36,7 +36,6 @@ export type HandleParts = Preparation &
   DescribeOptions &
   OfferParts & {
     readonly relay: Relay
-    readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly learning: Learning
     readonly bodyLimits: ReadBodyOptions
@@ -64,7 +63,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       await parts.relay(exchange, 'bypassed')
       return
     }
-    const settled = await settleOn(exchange, wishes, rights)
+    const settled = await workFor(exchange.holder.name, () => settleOn(exchange, wishes, rights))
     try {
       const { error } =
         'unread' in settled
@@ -112,10 +111,10 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       throw error
     }
     const arrival = arrivalNow(parts)
-    const turn = parts.heavyWork.begin(exchange.signal)
+    const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
     let known: Known | null = null
     try {
-      const scope = parts.scopeOf(exchange)
+      const { scope } = exchange
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
         readChat(body, scope.scope, parts.reading, turn),
       )
@@ -124,6 +123,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         turn.end()
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
+      body.charge(chat.messages.length * MESSAGE_BYTES)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
       const repaired = described.profile.repair ? await repairRequest(described, parts) : described
@@ -171,6 +171,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
 /** What was known of a request when it failed. */
 type Known = { readonly request: ChatRequest; readonly ready: Ready | null }
+
+/** What is made of a message beside its bytes: its place, facts, keys, weights and units, about. */
+const MESSAGE_BYTES = 700
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

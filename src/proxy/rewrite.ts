@@ -150,7 +150,7 @@ export function createRewriter(options: RewriterOptions): Rewriter {
         const fold = await foldFor(due)
         if (fold !== null) due = await dueWith(fold)
         const isKept = due.stride === null || (await keepTaken(request, counted, due.stride))
-        if (fold !== null && !isKept) due = await dueWith(bareFold(request, counted, fold))
+        if (fold !== null && !isKept) due = await dueWith(await bareFold(request, counted, fold))
       }
       return underMade(request, counted, due, beganMs)
     },
@@ -266,9 +266,9 @@ function bareFold(
   { newest, profile }: RewriteRequest,
   { subject }: Counted,
   fold: PreparedFold,
-): PreparedFold {
+): Promise<PreparedFold> {
   const standing = newest?.fold?.summaries ?? []
-  return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
+  return drive(withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled }))
 }
 
 const NOTHING_NEW = { forced: false, prepared: null } as const

@@ -19,7 +19,8 @@ export type Held = { readonly subject: Subject; readonly compacted: Compacted | 
 export function* answerRecall(held: Held, argumentsText: string, tokensMax: number): Steps<string> {
   const query = readRecallQuery(argumentsText)
   const offset = query.kind === 'unclear' ? 0 : query.offset
-  return yield* pageOf(answerTo(query, held), { offset, tokensMax, count: held.subject.count })
+  const { count, countSteps } = held.subject
+  return yield* pageOf(answerTo(query, held), { offset, tokensMax, count, countSteps })
 }
 
 // --- internal ---

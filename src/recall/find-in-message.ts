@@ -1,5 +1,6 @@
 import { argumentLines } from '../compaction/recap/passage.ts'
 import type { Subject } from '../compaction/subject.ts'
+import type { Steps } from '../conversation/source.ts'
 import { excerptAround } from './excerpt.ts'
 import { unforgedLines } from './own-lines.ts'
 import { segmentsOf, segmentText, type Segment } from './segments.ts'
@@ -21,13 +22,13 @@ export type Hit = {
 export const PARTIAL_RANK = 10
 
 /** Looks for the words in all texts of a message; null where none of them is there. */
-export function findInMessage(subject: Subject, index: number, wanted: WantedWords): Hit | null {
-  const texts = searchedTexts(segmentsOf(subject, index))
-  const places = placesOf(texts, wanted)
+export function* findInMessage(subject: Subject, index: number, wanted: WantedWords): Steps<Hit | null> {
+  const texts = yield* searchedTexts(yield* segmentsOf(subject, index))
+  const places = yield* placesOf(texts, wanted)
   const missing = wanted.count - places.length
   const [first] = places
   if (first === undefined) return null
-  const phrase = missing === 0 ? phraseOf(texts, wanted) : null
+  const phrase = missing === 0 ? yield* phraseOf(texts, wanted) : null
   if (phrase !== null) return hitOf(index, [phrase], phrase.looseness)
   const rank = missing === 0 ? (places.every(({ isOwn }) => isOwn) ? 3 : 4) : PARTIAL_RANK + missing
   return hitOf(index, places, rank)
@@ -53,7 +54,7 @@ const LEAD_CHARS = 200
 /** Words that stand apart from each other are shown at so many places. */
 const EXCERPTS_MAX = 3
 
-function searchedTexts(segments: readonly Segment[]): Searched[] {
+function* searchedTexts(segments: readonly Segment[]): Steps<Searched[]> {
   const searched: Searched[] = []
   let begin = 0
   for (const segment of segments) {
@@ -62,19 +63,23 @@ function searchedTexts(segments: readonly Segment[]): Searched[] {
     searched.push({ segment, text: segment.text, offset, isText: true })
     if (segment.calls === null) continue
     // Line breaks and quotes stand in arguments as they are spelt there, and a model knows them by what they mean.
-    const lines = segment.text.includes('\\') ? unforgedLines(argumentLines(segment.text)) : segment.text
+    const isSpelt = segment.text.includes('\\')
+    const lines = isSpelt ? yield* unforgedLines(yield* argumentLines(segment.text)) : segment.text
     if (lines !== segment.text) searched.push({ segment, text: lines, offset, isText: false })
     searched.push({ segment, text: segment.calls, offset, isText: false })
   }
   return searched
 }
 
-function placesOf(texts: readonly Searched[], wanted: WantedWords): (Place & { readonly isOwn: boolean })[] {
+function* placesOf(
+  texts: readonly Searched[],
+  wanted: WantedWords,
+): Steps<(Place & { readonly isOwn: boolean })[]> {
   const places: (Place & { readonly isOwn: boolean })[] = []
   for (let position = 0; position < wanted.count; position += 1) {
     let best: (Place & { readonly isOwn: boolean }) | null = null
     for (const at of texts) {
-      const found = wanted.wordIn(at.text, position)
+      const found = yield* wanted.wordIn(at.text, position)
       if (found !== null && (best === null || (found.isOwn && !best.isOwn))) best = { ...found, at }
       if (best?.isOwn === true) break
     }
@@ -83,13 +88,13 @@ function placesOf(texts: readonly Searched[], wanted: WantedWords): (Place & { r
   return places
 }
 
-function phraseOf(
+function* phraseOf(
   texts: readonly Searched[],
   wanted: WantedWords,
-): (Place & { readonly looseness: number }) | null {
+): Steps<(Place & { readonly looseness: number }) | null> {
   let best: (Place & { readonly looseness: number }) | null = null
   for (const at of texts) {
-    const found = wanted.phraseIn(at.text)
+    const found = yield* wanted.phraseIn(at.text)
     if (found !== null && found.looseness < (best?.looseness ?? Infinity)) best = { ...found, at }
   }
   return best

@@ -2,7 +2,7 @@ import { handleOf } from '../compaction/handles.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
-import type { Answer } from './page.ts'
+import { pausing, type Answer } from './page.ts'
 import { segmentsOf } from './segments.ts'
 
 /**
@@ -42,7 +42,7 @@ function* lines(subject: Subject, leftOut: readonly LeftOut[]): Answer['pieces']
   const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`
   yield `${ownLine(`${what}; newest first`)}\n`
   for (const { index, how } of leftOut.toReversed()) {
-    const [first, ...rest] = segmentsOf(subject, index)
+    const [first, ...rest] = yield* pausing(segmentsOf(subject, index))
     if (first === undefined) continue
     const calls = rest
       .slice(0, CALLS_SHOWN_MAX)

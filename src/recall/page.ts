@@ -1,4 +1,4 @@
-import type { CountTokens } from '../compaction/subject.ts'
+import type { CountSteps, CountTokens } from '../compaction/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'
@@ -19,13 +19,17 @@ export type PageOptions = {
   readonly offset: number
   readonly tokensMax: number
   readonly count: CountTokens
+  readonly countSteps: CountSteps
 }
 
 /**
  * As much of an answer as fits, from a character on, and a last line that says how to go on or that this was all. So pages joined
  * are the answer, whatever their sizes. A page ends with a line where one ends nearby, and never within a character.
  */
-export function* pageOf(answer: Answer, { offset, tokensMax, count }: PageOptions): Steps<string> {
+export function* pageOf(
+  answer: Answer,
+  { offset, tokensMax, count, countSteps }: PageOptions,
+): Steps<string> {
   const roomTokens = Math.min(tokensMax, PAGE_TOKENS_MAX)
   const { text, start, isRest } = yield* gathered(answer.pieces, offset, roomTokens * GATHERED_CHARS)
 
@@ -42,7 +46,7 @@ export function* pageOf(answer: Answer, { offset, tokensMax, count }: PageOption
     const isAll = isRest && end === text.length
     if (!isAll && end < PAGE_CHARS_MIN) return noRoom(tokensMax, count)
     const page = text.slice(0, end) + (endsLine(text, end) ? '' : '\n') + lastLine(end)
-    const tokens = count(page)
+    const tokens = yield* countSteps(page)
     if (tokens <= roomTokens) return page
     if (end === 0) return noRoom(tokensMax, count)
     yield
@@ -51,6 +55,15 @@ export function* pageOf(answer: Answer, { offset, tokensMax, count }: PageOption
     const share = (roomTokens - lineTokens) / Math.max(1, tokens - lineTokens)
     const aim = Math.floor(end * Math.max(0, Math.min(share, SHRINK_MIN)))
     end = cutBefore(text, aim)
+  }
+}
+
+/** Work within an answer that is made, whose pauses are pauses of the answer. */
+export function* pausing<Result>(steps: Steps<Result>): Generator<string, Result, void> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    yield ''
   }
 }
 

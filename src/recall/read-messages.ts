@@ -1,6 +1,7 @@
 import type { Subject } from '../compaction/subject.ts'
+import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'
-import type { Answer } from './page.ts'
+import { pausing, type Answer } from './page.ts'
 import { runsText, type Asked, type HandleRun } from './recall-query.ts'
 import { segmentsOf, segmentText } from './segments.ts'
 
@@ -21,7 +22,7 @@ export function readMessages(subject: Subject, asked: Asked): Answer {
     for (const run of runs) {
       for (let number = run.first; number <= run.last; number += 1) {
         starts.push({ offset: made, number })
-        const text = messageText(subject, number)
+        const text = yield* pausing(messageText(subject, number))
         made += text.length
         yield text
       }
@@ -54,9 +55,9 @@ export function runsWithin(runs: readonly HandleRun[], last: number): readonly H
 
 // --- internal ---
 
-function messageText(subject: Subject, number: number): string {
+function* messageText(subject: Subject, number: number): Steps<string> {
   const index = number - 1 + subject.structure.systemCount
-  return segmentsOf(subject, index).map(segmentText).join('')
+  return (yield* segmentsOf(subject, index)).map(segmentText).join('')
 }
 
 function runsFrom(runs: readonly HandleRun[], number: number): readonly HandleRun[] {

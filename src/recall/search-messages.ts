@@ -3,7 +3,7 @@ import type { Subject } from '../compaction/subject.ts'
 import { findInMessage, PARTIAL_RANK, type Hit } from './find-in-message.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
-import type { Answer } from './page.ts'
+import { pausing, type Answer } from './page.ts'
 import { lastNumber, runsWithin } from './read-messages.ts'
 import { runsText, type Asked, type RecallQuery } from './recall-query.ts'
 import { wantedWords, type WantedWords } from './wanted-words.ts'
@@ -75,7 +75,7 @@ function* hitsIn(
 ): Generator<string, Hit[], void> {
   const hits: Hit[] = []
   for (const index of indexes) {
-    const hit = findInMessage(subject, index, wanted)
+    const hit = yield* pausing(findInMessage(subject, index, wanted))
     if (hit !== null) hits.push(hit)
     yield ''
   }
@@ -91,7 +91,7 @@ function* foundElsewhere(
   const found: number[] = []
   for (const index of subject.messages.keys()) {
     if (searched.has(index)) continue
-    const hit = findInMessage(subject, index, wanted)
+    const hit = yield* pausing(findInMessage(subject, index, wanted))
     if (hit !== null && hit.rank < PARTIAL_RANK) found.push(index)
     yield ''
   }

@@ -1,10 +1,11 @@
 import { handleOf } from '../compaction/handles.ts'
+import { readMessage } from '../compaction/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import { isJsonObject, parseJson, stringOr } from '../conversation/json-value.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
 import type { Message, ParsedMessage } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
+import type { Steps } from '../conversation/source.ts'
 import { unforgedLines } from './own-lines.ts'
 
 /** A text of a message as it is read back: what it says, or what it hands to a tool. */
@@ -18,21 +19,21 @@ export type Segment = {
 }
 
 /** The texts of a message, without thoughts. Never empty. */
-export function segmentsOf(subject: Subject, index: number): readonly Segment[] {
+export function* segmentsOf(subject: Subject, index: number): Steps<readonly Segment[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
-  const { source, structure } = subject
+  const { structure } = subject
   const handle = handleOf(index, structure.systemCount)
-  const parsed = parseMessage(source, message)
+  const parsed = yield* readMessage(subject, message)
   const said = saidIn(subject, message, parsed)
-  const calls = parsed.calls.map(({ name, argumentsText }) => ({
-    label: `${handle} ${labels.call(name)}`,
-    calls: name,
-    text: unforgedLines(argumentsText),
-  }))
+  const calls: Segment[] = []
+  for (const { name, argumentsText } of parsed.calls) {
+    const text = yield* unforgedLines(argumentsText)
+    calls.push({ label: `${handle} ${labels.call(name)}`, calls: name, text })
+  }
   if (said === '' && calls.length > 0) return calls
   const label = `${handle} ${speakerOf(subject, message, index)}`
-  return [{ label, calls: null, text: unforgedLines(said) }, ...calls]
+  return [{ label, calls: null, text: yield* unforgedLines(said) }, ...calls]
 }
 
 /** A segment as it stands in an answer. */

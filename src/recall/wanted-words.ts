@@ -1,3 +1,5 @@
+import type { Steps } from '../conversation/source.ts'
+
 /** Where in a text something was found. */
 export type Found = { readonly start: number; readonly end: number }
 
@@ -5,9 +7,9 @@ export type Found = { readonly start: number; readonly end: number }
 export type WantedWords = {
   readonly count: number
   /** Where the words stand in a row, and how well: 0 as a name of their own, 1 as words of their own, 2 within words. */
-  readonly phraseIn: (text: string) => (Found & { readonly looseness: number }) | null
+  readonly phraseIn: (text: string) => Steps<(Found & { readonly looseness: number }) | null>
   /** Where the word at `position` stands; as a word of its own if it does that anywhere. */
-  readonly wordIn: (text: string, position: number) => (Found & { readonly isOwn: boolean }) | null
+  readonly wordIn: (text: string, position: number) => Steps<(Found & { readonly isOwn: boolean }) | null>
 }
 
 /** @param text the words, with single blanks between them. */
@@ -21,20 +23,20 @@ export function wantedWords(text: string): WantedWords {
   const patterns = words.map((word) => ({ loose: within(word), own: asWord(word) }))
   return {
     count: words.length,
-    phraseIn: (searched) => {
+    phraseIn: function* phraseIn(searched) {
       let best: (Found & { readonly looseness: number }) | null = null
       for (const [position, pattern] of phrases.entries()) {
-        const found = firstIn(searched, pattern)
+        const found = yield* firstIn(searched, pattern)
         if (found === null) break
         best = { ...found, looseness: phrases.length - 1 - position }
       }
       return best
     },
-    wordIn: (searched, position) => {
+    wordIn: function* wordIn(searched, position) {
       const pattern = patterns[position]
-      const loose = pattern === undefined ? null : firstIn(searched, pattern.loose)
+      const loose = pattern === undefined ? null : yield* firstIn(searched, pattern.loose)
       if (pattern === undefined || loose === null) return null
-      const own = firstIn(searched, pattern.own)
+      const own = yield* firstIn(searched, pattern.own)
       return { ...(own ?? loose), isOwn: own !== null }
     },
   }
@@ -60,10 +62,29 @@ function asName(pattern: string): RegExp {
   return new RegExp(String.raw`(?<![${around}.])${pattern}(?![${around}]|\.[\p{L}\p{N}_])`, 'iu')
 }
 
-function firstIn(text: string, pattern: RegExp): Found | null {
-  const match = pattern.exec(text)
-  return match === null ? null : { start: match.index, end: match.index + match[0].length }
+/** Window by window. What begins in one may reach into the next; no more than a few blanks stand between two words. */
+function* firstIn(text: string, pattern: RegExp): Steps<Found | null> {
+  for (let start = 0; start < text.length; start += WINDOW_CHARS) {
+    const from = Math.max(0, start - LOOKED_BACK_CHARS)
+    const match = pattern.exec(text.slice(from, start + WINDOW_CHARS + REACHING_CHARS))
+    if (match !== null && (text.length <= WINDOW_CHARS || from + match.index < start + WINDOW_CHARS))
+      return { start: from + match.index, end: from + match.index + match[0].length }
+    if (text.length > PAUSED_CHARS_MIN) yield
+  }
+  return null
 }
+
+/** What is searched between two pauses: some milliseconds. All that recorded conversations hold in one text. */
+const WINDOW_CHARS = 262_144
+
+/** A character, or the pair that is one. */
+const LOOKED_BACK_CHARS = 2
+
+/** More than the longest phrase takes. */
+const REACHING_CHARS = 4_096
+
+/** A shorter text is searched in a tenth of a millisecond. */
+const PAUSED_CHARS_MIN = 16_384
 
 function escaped(word: string): string {
   return word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

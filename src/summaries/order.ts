@@ -1,5 +1,5 @@
-import type { CountTokens } from '../compaction/subject.ts'
-import type { Digest } from '../conversation/source.ts'
+import type { CountSteps, CountTokens } from '../compaction/subject.ts'
+import type { Digest, Steps } from '../conversation/source.ts'
 import type { SummarySettings } from './prompt.ts'
 import type { LimitName } from './request.ts'
 import type { Entry } from './transcript.ts'
@@ -48,6 +48,9 @@ export type Order = {
   /** Under what the parameters that are rejected are remembered: upstream and model. */
   readonly parametersKey: string
   readonly count: CountTokens
+  readonly countSteps: CountSteps
+  /** Runs paused work to its end, letting other work in between. */
+  readonly run: <Result>(steps: Steps<Result>) => Promise<Result>
   readonly digest: Digest
 }
 

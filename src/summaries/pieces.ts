@@ -1,5 +1,6 @@
 import { clipText } from '../compaction/passes/clip.ts'
-import type { CountTokens } from '../compaction/subject.ts'
+import type { CountSteps } from '../compaction/subject.ts'
+import type { Steps } from '../conversation/source.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import type { Entry } from './transcript.ts'
 
@@ -36,11 +37,11 @@ export function pieceRoom(
 }
 
 /** As many of the entries as there is room for. One that is too large alone is clipped. */
-export function firstPiece(
+export function* firstPiece(
   entries: readonly Entry[],
   roomTokens: number,
-  count: CountTokens,
-): readonly Entry[] {
+  countSteps: CountSteps,
+): Steps<readonly Entry[]> {
   let tokens = 0
   let end = 0
   for (const entry of entries) {
@@ -50,8 +51,8 @@ export function firstPiece(
   }
   const [first] = entries
   if (end > 0 || first === undefined) return entries.slice(0, end)
-  const text = clipText(first.text, first.tokens, roomTokens, count)
-  return [{ text, tokens: count(text) }]
+  const text = yield* clipText(first.text, first.tokens, roomTokens, countSteps)
+  return [{ text, tokens: yield* countSteps(text) }]
 }
 
 /** What an overflow answer says of a prompt. */

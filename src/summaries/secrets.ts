@@ -1,3 +1,5 @@
+import { finish, type Steps } from '../conversation/source.ts'
+
 /** A shape that a secret has. What its group `before` matches stays, what `after` matches too. */
 export type SecretShape = { readonly name: string; readonly pattern: RegExp; readonly sample: string }
 
@@ -113,18 +115,27 @@ export const secretShapes: readonly SecretShape[] = [
 
 /** A text in which what looks like a secret is replaced by its kind. */
 export function redacted(text: string): string {
-  return secretShapes.reduce(
-    (left, { name, pattern }) =>
-      left.replace(pattern, (...found: unknown[]) => {
-        const groups = found.at(-1)
-        const { before = '', after = '' } = isGroups(groups) ? groups : {}
-        return `${before}[redacted ${name}]${after}`
-      }),
-    text,
-  )
+  return finish(redactedSteps(text))
+}
+
+/** The same, pausing between the shapes. */
+export function* redactedSteps(text: string): Steps<string> {
+  let left = text
+  for (const { name, pattern } of secretShapes) {
+    left = left.replace(pattern, (...found: unknown[]) => {
+      const groups = found.at(-1)
+      const { before = '', after = '' } = isGroups(groups) ? groups : {}
+      return `${before}[redacted ${name}]${after}`
+    })
+    if (text.length >= PAUSED_CHARS_MIN) yield
+  }
+  return left
 }
 
 // --- internal ---
+
+/** A shorter text is looked through in well under a millisecond. */
+const PAUSED_CHARS_MIN = 8_192
 
 /** What stands behind a key that names a secret. */
 function assignment(sign: string, value: string): RegExp {

@@ -3,15 +3,18 @@
  * templates open the tag in the prompt, so that only its end is in the answer.
  */
 export function withoutThoughts(text: string): string {
-  let left = text.trimStart()
+  let start = 0
   for (;;) {
-    const opening = /^<(think|thinking|thought|reasoning)>/i.exec(left)
-    if (opening === null) break
-    const closing = `</${opening[1] ?? ''}>`.toLowerCase()
-    const end = left.toLowerCase().indexOf(closing)
-    if (end === -1) return ''
-    left = left.slice(end + closing.length).trimStart()
+    opening.lastIndex = start
+    const opened = opening.exec(text)
+    if (opened === null) break
+    // From where it opened on: of thousands of them none is looked for in all of the text.
+    const closing = new RegExp(`</${opened[1] ?? ''}>`, 'gi')
+    closing.lastIndex = opening.lastIndex
+    if (!closing.test(text)) return ''
+    start = closing.lastIndex
   }
+  const left = text.slice(start).trimStart()
   const end = left.indexOf(LONE_END)
   // A summary may speak of the tag: then headings stand before it.
   const isLone =
@@ -20,5 +23,8 @@ export function withoutThoughts(text: string): string {
 }
 
 // --- internal ---
+
+/** Behind blanks, where the search stands. */
+const opening = /\s*<(think|thinking|thought|reasoning)>/iy
 
 const LONE_END = '</think>'

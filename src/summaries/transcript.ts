@@ -1,13 +1,13 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../compaction/passes/render.ts'
+import { readMessage } from '../compaction/read-message.ts'
 import { harmless } from '../compaction/recap/harmless.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
 import type { Message, ParsedMessage, Role } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
 import type { Steps } from '../conversation/source.ts'
-import { redacted } from './secrets.ts'
+import { redactedSteps } from './secrets.ts'
 import { withoutThoughts } from './thoughts.ts'
 
 /** One message of the transcript, ready to be put into the prompt. */
@@ -22,9 +22,10 @@ export function* transcriptOf(subject: Subject, indexes: readonly number[]): Ste
   for (const index of indexes) {
     const message = subject.messages[index]
     if (message === undefined) continue
-    const parsed = parseMessage(subject.source, message)
-    const text = [...saidIn(subject, message, index, parsed.text), ...callsIn(subject, parsed)].join('\n')
-    if (text !== '') entries.push({ text, tokens: subject.count(text) })
+    const parsed = yield* readMessage(subject, message)
+    const said = yield* saidIn(subject, message, index, parsed.text)
+    const text = [...said, ...(yield* callsIn(subject, parsed))].join('\n')
+    if (text !== '') entries.push({ text, tokens: yield* subject.countSteps(text) })
     yield
   }
   return entries
@@ -56,13 +57,13 @@ const ARGUMENTS_TOKENS_MAX = 300
 const DRAWN_CHARS = 65_536
 const SEARCHED_CHARS = 32_768
 
-function saidIn(subject: Subject, message: Message, index: number, text: string): string[] {
+function* saidIn(subject: Subject, message: Message, index: number, text: string): Steps<string[]> {
   const { facts } = message
   const near = ends(text, DRAWN_CHARS)
-  const shown = facts.role === 'tool' ? renderTerminal(near) : withoutThoughts(near)
+  const shown = facts.role === 'tool' ? yield* renderTerminal(near) : withoutThoughts(near)
   const marks = mediaMarks(facts.media)
   const lengthening = text.length / Math.max(1, near.length)
-  const said = clipped(subject, shown, lengthening, textTokensMax[facts.role])
+  const said = yield* clipped(subject, shown, lengthening, textTokensMax[facts.role])
   const content = [said, marks].filter((piece) => piece.trim() !== '').join('\n')
   return content === '' ? [] : [`${labelOf(subject, message, index)}\n${content}`]
 }
@@ -81,25 +82,36 @@ function labelOf(subject: Subject, { facts }: Message, index: number): string {
   }
 }
 
-function callsIn({ count }: Subject, { calls }: ParsedMessage): string[] {
-  return calls.map(({ name, argumentsText }) => {
-    const text = clean(ends(argumentsText, SEARCHED_CHARS))
-    return `${harmless(labels.call(name))} ${clipArguments(text, count(text), ARGUMENTS_TOKENS_MAX, count)}`
-  })
+function* callsIn({ countSteps }: Subject, { calls }: ParsedMessage): Steps<string[]> {
+  const lines: string[] = []
+  for (const { name, argumentsText } of calls) {
+    const text = yield* clean(ends(argumentsText, SEARCHED_CHARS))
+    const tokens = yield* countSteps(text)
+    const shown = yield* clipArguments(text, tokens, ARGUMENTS_TOKENS_MAX, countSteps)
+    lines.push(`${harmless(labels.call(name))} ${shown}`)
+    yield
+  }
+  return lines
 }
 
 /** `lengthening`: how much longer the text was before its middle was left out. */
-function clipped({ count }: Subject, text: string, lengthening: number, tokensMax: number): string {
-  const searched = clean(ends(text, SEARCHED_CHARS))
-  const tokens = count(searched)
+function* clipped(
+  { countSteps }: Subject,
+  text: string,
+  lengthening: number,
+  tokensMax: number,
+): Steps<string> {
+  const searched = yield* clean(ends(text, SEARCHED_CHARS))
+  const tokens = yield* countSteps(searched)
   // Of what was not counted the mark states the size that its length tells.
   const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
   const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
-  return unlabelled(harmless(clipText(searched, tokens, tokensMax, count, { wholeTokens: whole })))
+  const shown = yield* clipText(searched, tokens, tokensMax, countSteps, { wholeTokens: whole })
+  return unlabelled(harmless(shown))
 }
 
-function clean(text: string): string {
-  return redacted(harmless(text))
+function clean(text: string): Steps<string> {
+  return redactedSteps(harmless(text))
 }
 
 /** A text's two ends; all of it where it is no longer. */

@@ -60,19 +60,19 @@ async function writeWarm(order: Order, exchanges: Exchanges): Promise<Outcome | 
 type ByPieces = { readonly outcome: Outcome; readonly learntWindowTokens: number | null }
 
 async function writeByPieces(order: Order, exchanges: Exchanges): Promise<ByPieces> {
-  const { settings, digest, count } = order
+  const { settings, digest, countSteps, run } = order
   let capacity = startingCapacity(order.windowTokens)
   let outcome: Outcome = failure('empty')
   let { previous, entries: rest } = order
   let learntWindowTokens: number | null = null
   let overflows = 0
   while (rest.length > 0) {
-    const frameTokens = tokensOf(promptOf(settings, { previous, entries: [] }, digest), order)
+    const frameTokens = await tokensOf(promptOf(settings, { previous, entries: [] }, digest), order)
     const roomTokens = pieceRoom(capacity, frameTokens, wantedTokens(settings))
     if (roomTokens === null) return { outcome: failure('overflow'), learntWindowTokens }
-    const piece = firstPiece(rest, roomTokens, count)
+    const piece = await run(firstPiece(rest, roomTokens, countSteps))
     const prompt = promptOf(settings, { previous, entries: piece }, digest)
-    const promptTokens = tokensOf(prompt, order)
+    const promptTokens = await tokensOf(prompt, order)
     const exchange = await exchanges.sendPrompt(prompt, promptTokens, capacity.windowTokens)
     if (exchange.kind === 'failed') return { outcome: exchange, learntWindowTokens }
     const { reading } = exchange
@@ -91,8 +91,8 @@ async function writeByPieces(order: Order, exchanges: Exchanges): Promise<ByPiec
   return { outcome, learntWindowTokens }
 }
 
-function tokensOf({ system, user }: Prompt, { count }: Order): number {
-  return count(system) + count(user) + TEMPLATE_TOKENS
+async function tokensOf({ system, user }: Prompt, { countSteps, run }: Order): Promise<number> {
+  return (await run(countSteps(system))) + (await run(countSteps(user))) + TEMPLATE_TOKENS
 }
 
 type TextReading = Extract<Reading, { kind: 'text' }>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { contentReplacement, messageWith } from '../../src/compaction/made-message.ts'
+import { finish } from '../../src/conversation/source.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
 import { policyOf } from '../support/subject.ts'
 import { rawSubject, readRaw } from './raw-subject.ts'
@@ -10,7 +11,7 @@ function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'
   const { source, messages } = readRaw(`[ ${message} ]`)
   const [only] = messages
   if (only === undefined) throw new Error('no message')
-  const replacement = contentReplacement(source, only, text, media)
+  const replacement = finish(contentReplacement(source, only, text, media))
   return replacement === null ? null : messageWith(source, only, [replacement])
 }
 

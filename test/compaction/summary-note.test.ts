@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { viewUnder } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
-import { standingSummary } from '../../src/compaction/summary-message.ts'
 import { summaryNote, withoutFile } from '../../src/compaction/summary-note.ts'
 import { finish } from '../../src/conversation/source.ts'
+import { standingSummary } from '../support/at-once.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { rounds, send, system, user, type SentMessage } from './sending.ts'
 
@@ -85,7 +85,7 @@ describe('what a summary says of where its messages can be read back', () => {
     const fold = { frontier: range.end, kept: [], summaries: [standing, fresh] }
     const options = { standing: [standing], namesMessages: true }
     const bareNote = summaryNote(range, systemCount, { namesMessages: true, file: null })
-    expect(withoutFile(subject, fold, options).summaries).toEqual([
+    expect(finish(withoutFile(subject, fold, options)).summaries).toEqual([
       standing,
       summary(bareNote, 'More was done.'),
     ])

@@ -1,5 +1,5 @@
 import { callsOf, mediaCount, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
-import { renderTerminal } from '../../src/compaction/passes/render.ts'
+import { renderTerminal } from '../support/at-once.ts'
 import type { RawMessage } from '../replay/recordings.ts'
 import { keptInside, keptText, type KeptText } from './kept-text.ts'
 

@@ -10,6 +10,7 @@ const plain: MessageFacts = {
   hash: 'h',
   role: 'user',
   bytes: 40,
+  elements: 0,
   callIds: [],
   callNames: [],
   answersId: null,
@@ -83,8 +84,8 @@ test.each([
 ] as const)(
   '%s: OpenAI counted %d for a round of calls; here it is not far from that',
   async (model, recorded, calls) => {
-    const { count } = await loadCounter(encodingFor(model))
-    const frame = frameTokens({ name: null, callNames: calls.map(([name]) => name) }, count)
+    const { count, countSteps } = await loadCounter(encodingFor(model))
+    const frame = finish(frameTokens({ name: null, callNames: calls.map(([name]) => name) }, countSteps))
     const tokens = calls.reduce(
       (sum, [, given, answer]) => sum + count(given) + textTokens(answer, count),
       frame,
@@ -102,12 +103,12 @@ test('thoughts and refusals cost their text, and what is encrypted a token for f
   expect(tokensOf({ text: 'Done.', uncut })).toBe(4 + counter.count('Done.') + counter.count(uncut))
   expect(tokensOf({ opaqueCharacters: 4_001 })).toBe(4 + 1_001)
   const sealed = { uncut, opaqueCharacters: 30 }
-  expect(4 + uncutTokens(sealed, counter.count)).toBe(tokensOf(sealed))
+  expect(4 + finish(uncutTokens(sealed, counter.countSteps))).toBe(tokensOf(sealed))
 })
 
 test('the frame is what is left of a message without text, arguments and thoughts', () => {
   const facts = { name: 'bob', callNames: ['search', ''] }
-  expect(frameTokens({ ...plain, ...facts }, counter.count)).toBe(tokensOf({}, facts))
+  expect(finish(frameTokens({ ...plain, ...facts }, counter.countSteps))).toBe(tokensOf({}, facts))
 })
 
 test('a text of our own weighs what it weighs as a message', () => {

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { renderTerminal } from '../../src/compaction/passes/render.ts'
+import { renderTerminal } from '../support/at-once.ts'
 import { drawTerminal } from '../../src/compaction/passes/terminal/draw.ts'
+import { finish } from '../../src/conversation/source.ts'
 import { screenSizeOf, type ScreenSize } from '../../src/compaction/passes/terminal/screen-size.ts'
 import {
   arbitraryDrawing,
@@ -17,7 +18,7 @@ const screen = { rows: 12, columns: 1_000 }
 
 /** Null where it would be longer than the text: nobody shows that. */
 function weShow(text: string, size: ScreenSize): string | null {
-  const drawn = drawTerminal(text, size)
+  const drawn = finish(drawTerminal(text, size))
   return drawn === null ? null : withoutBlankEnds(withoutTabs(drawn))
 }
 

@@ -109,11 +109,11 @@ describe('the transcript', () => {
     )
   })
 
-  test('is made in steps of one message, and in time in proportion to them', () => {
+  test('is made in steps of a message at most, and in time in proportion to them', () => {
     const messages = longRun(200, 1)
     const subject = subjectOf(messages)
     const steps = [...transcriptOf(subject, [...messages.keys()])]
-    expect(steps).toHaveLength(messages.length)
+    expect(steps.length).toBeGreaterThanOrEqual(messages.length)
     for (const piece of ['\n', '\r', ' ', '[user]', 'eyJ-', 'a'.repeat(7)]) {
       const start = performance.now()
       transcript([{ role: 'user', content: piece.repeat(1_000_000 / piece.length) }])

@@ -22,7 +22,7 @@ import {
 } from '../support/fake-upstream.ts'
 import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
-import { countThirds, subjectOf } from '../support/subject.ts'
+import { countThirds, countThirdsSteps, subjectOf } from '../support/subject.ts'
 import { askByFetch } from './ask-by-fetch.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -47,6 +47,8 @@ function orderOf(order: Partial<Order> = {}, summary: object = {}): Order {
     warm: null,
     parametersKey: 'fake cheap',
     count: countThirds,
+    countSteps: countThirdsSteps,
+    run: async (steps) => finish(steps),
     digest,
     ...order,
   }

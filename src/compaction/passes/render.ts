@@ -1,3 +1,4 @@
+import type { Steps } from '../../conversation/source.ts'
 import { collapseRepeats } from './repeats.ts'
 import { drawTerminal } from './terminal/draw.ts'
 import { screenSizeOf } from './terminal/screen-size.ts'
@@ -7,28 +8,84 @@ import { screenSizeOf } from './terminal/screen-size.ts'
  * off its screen. Runs of equal lines become one line with a count. Never longer than the text: one that would
  * be, because it is mostly movement, stays as it is.
  */
-export function renderTerminal(text: string): string {
+export function* renderTerminal(text: string): Steps<string> {
   // Lines that end in CR LF are the ordinary lines of a text from another system: nothing is drawn over.
   const unix = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text
-  const lines = endsLinesWithReturns(unix) ? unix.replaceAll('\r', '\n') : unix
-  if (!hasControls.test(lines)) return collapseRepeats(lines)
-  const drawn = drawTerminal(lines, screenSizeOf(lines))
-  return drawn === null || drawn.length > text.length ? text : collapseRepeats(drawn)
+  const lines = (yield* endsLinesWithReturns(unix)) ? unix.replaceAll('\r', '\n') : unix
+  yield
+  if (!hasControls.test(lines)) return yield* collapseRepeats(lines)
+  const size = screenSizeOf(lines)
+  const drawn: string[] = []
+  let isState = false
+  for (const piece of piecesOf(lines)) {
+    const shown = yield* drawTerminal(piece, size)
+    if (shown === null) return text
+    // What follows would have been drawn over it.
+    if (drawn.length > 0 && isState) drawn.push('\n')
+    drawn.push(shown)
+    isState = piece.endsWith('\r')
+  }
+  const shown = drawn.join('')
+  return shown.length > text.length ? text : yield* collapseRepeats(shown)
 }
 
 // --- internal ---
+
+/**
+ * What is drawn on one screen. More than that is a log, which scrolls: each piece of it is drawn by itself, so that no
+ * line has to be kept in cells which is longer.
+ */
+const DRAWN_CHARS_MAX = 262_144
+
+/** The pieces that are drawn one after the other: nearly always all of it. */
+function* piecesOf(text: string): Generator<string, void, void> {
+  let start = 0
+  while (text.length - start > DRAWN_CHARS_MAX) {
+    const end = start + cutIn(text.slice(start, start + DRAWN_CHARS_MAX))
+    yield text.slice(start, end)
+    start = end
+  }
+  yield text.slice(start)
+}
+
+/** Where a piece ends at best: behind a line, else behind a state that is drawn over, else before a sequence. */
+function cutIn(window: string): number {
+  const lineEnd = window.lastIndexOf('\n') + 1 || window.lastIndexOf('\r') + 1
+  return lineEnd || Math.max(0, window.lastIndexOf('\u001b')) || window.length
+}
 
 /**
  * Whether carriage returns end the lines of a file, as on an old Mac or in some exported tables, and draw nothing
  * over: where there is no other line end and no other control, and most pieces say other words. The states of a
  * progress bar say the same words with other numbers.
  */
-function endsLinesWithReturns(text: string): boolean {
+function* endsLinesWithReturns(text: string): Steps<boolean> {
   if (!text.includes('\r') || otherControls.test(text)) return false
-  const pieces = text.split('\r').filter((piece) => piece !== '')
-  const words = new Set(pieces.map((piece) => piece.replace(/[^\p{L}]+/gu, ' ').trim()))
-  return pieces.length >= RETURNED_LINES_MIN && words.size > pieces.length / 2
+  const wordsMax = text.length > DRAWN_CHARS_MAX ? WORDS_CHARS_MAX : text.length
+  const words = new Set<string>()
+  let pieces = 0
+  let pausedAt = 0
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\r', start)
+    const end = found === -1 ? text.length : found
+    if (end > start) {
+      pieces += 1
+      const piece = text.slice(start, Math.min(end, start + wordsMax))
+      words.add(piece.replace(/[^\p{L}]+/gu, ' ').trim())
+    }
+    start = end + 1
+    if (start - pausedAt < RETURNS_CHARS_PER_STEP) continue
+    pausedAt = start
+    yield
+  }
+  return pieces >= RETURNED_LINES_MIN && words.size > pieces / 2
 }
+
+/** Of a piece of a very long text its beginning tells what it says. */
+const WORDS_CHARS_MAX = 1_024
+
+/** What is looked at between two pauses: about a millisecond. */
+const RETURNS_CHARS_PER_STEP = 16_384
 
 /** Fewer pieces are a message that another one replaced. */
 const RETURNED_LINES_MIN = 3

@@ -1,5 +1,6 @@
-import { parseMessage } from '../../conversation/parse.ts'
+import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
+import { readMessage } from '../read-message.ts'
 import { callOf, type Subject } from '../subject.ts'
 import { argumentLines } from './passage.ts'
 import { thingsIn } from './things.ts'
@@ -9,15 +10,15 @@ import { thingsIn } from './things.ts'
  * makes or answers, which mostly is a path, else how those arguments begin; '' where there is no call. Things
  * that were named in one context belong together.
  */
-export function contextOf(subject: Subject, index: number, cache: MadeCache): string {
+export function* contextOf(subject: Subject, index: number, cache: MadeCache): Steps<string> {
   const call = callOf(subject, index)
   const message = call === null ? undefined : subject.messages[call.index]
   if (call === null || message === undefined) return ''
   const key = `context:${subject.memorySpace}:${message.facts.hash}:${call.position}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known
-  const { calls } = parseMessage(subject.source, message)
-  const context = beginning(argumentLines(calls[call.position]?.argumentsText ?? ''))
+  const { calls } = yield* readMessage(subject, message)
+  const context = beginning(yield* argumentLines(calls[call.position]?.argumentsText ?? ''))
   cache.set(key, { text: context, tokens: 0, how: null })
   return context
 }

@@ -6,5 +6,7 @@ const halfCharacter = /\p{Surrogate}/gu
  * neither end the tag that it stands in nor open another.
  */
 export function harmless(text: string): string {
-  return text.replace(halfCharacter, '').replace(/<(?=\/?conversation-)/gi, '<\\')
+  // Nearly every text is whole, which the engine knows at once.
+  const whole = text.isWellFormed() ? text : text.replace(halfCharacter, '')
+  return whole.replace(/<(?=\/?conversation-)/gi, '<\\')
 }

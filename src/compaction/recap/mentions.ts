@@ -1,11 +1,12 @@
-import { parseMessage } from '../../conversation/parse.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
+import { readMessage } from '../read-message.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
+import { lookedAt } from './looked-at.ts'
 import { argumentLines } from './passage.ts'
-import { thingsIn } from './things.ts'
+import { wordsIn } from './things.ts'
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
 export type Mention = {
@@ -65,8 +66,8 @@ const THINGS_MAX = 20_000
 /** Names of one message that are looked at; one with more is a listing or a log. */
 const NAMES_PER_MESSAGE_MAX = 500
 
-/** Mentions between two pauses: about a millisecond. */
-const MENTIONS_PER_STEP = 2_000
+/** Words between two pauses: about a millisecond. */
+const WORDS_PER_STEP = 2_000
 
 /** Characters of the words on either side of a thing. */
 const AROUND_CHARS = 40
@@ -84,22 +85,26 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   const known = cache.get(key)?.text ?? null
   if (known !== null) return readThings(known)
 
-  const { text, calls } = parseMessage(subject.source, message)
-  const shown = message.facts.role === 'tool' ? renderTerminal(text) : text
+  const { text, calls } = yield* readMessage(subject, message)
+  const near = lookedAt(text)
   const things = new Map<string, string>()
-  let mentions = 0
-  for (const piece of [shown, ...calls.map((call) => argumentLines(call.argumentsText))]) {
-    for (const { name, start, end } of thingsIn(piece)) {
-      if (!things.has(name) && things.size < NAMES_PER_MESSAGE_MAX)
-        things.set(name, around(piece, start, end))
-      mentions += 1
-      if (mentions % MENTIONS_PER_STEP === 0) yield
-    }
-  }
+  yield* addThings(message.facts.role === 'tool' ? yield* renderTerminal(near) : near, things)
+  for (const { argumentsText } of calls)
+    yield* addThings(lookedAt(yield* argumentLines(argumentsText)), things)
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
   cache.set(key, { text: JSON.stringify([...things]), tokens: 0, how: null })
   return [...things].map(([name, words]) => ({ name, words }))
+}
+
+function* addThings(text: string, things: Map<string, string>): Steps<void> {
+  let words = 0
+  for (const thing of wordsIn(text)) {
+    words += 1
+    if (words % WORDS_PER_STEP === 0) yield
+    if (thing === null || things.has(thing.name) || things.size >= NAMES_PER_MESSAGE_MAX) continue
+    things.set(thing.name, around(text, thing.start, thing.end))
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { CountTokens } from '../subject.ts'
+import type { CountSteps } from '../subject.ts'
 import type { Mention } from './mentions.ts'
 import { likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
@@ -9,9 +9,9 @@ export type NameOptions = {
   /** What stands in the recap already. */
   readonly standing: ReadonlySet<string>
   readonly tokensMax: number
-  readonly count: CountTokens
+  readonly countSteps: CountSteps
   /** What a message deals with: things that were named in one context stand together behind it. */
-  readonly contextOf: (index: number) => string
+  readonly contextOf: (index: number) => Steps<string>
 }
 
 /**
@@ -20,7 +20,7 @@ export type NameOptions = {
  * they were named with. Lines stand in the order in which their first thing was last named.
  */
 export function* nameLines(options: NameOptions): Steps<string[]> {
-  const { count } = options
+  const { countSteps } = options
   const named = new Set(options.standing)
   const lines: Line[] = []
   const groups = new Map<string, Group>()
@@ -33,10 +33,10 @@ export function* nameLines(options: NameOptions): Steps<string[]> {
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
-    const context = isBare ? options.contextOf(mention.latest) : ''
+    const context = isBare ? yield* options.contextOf(mention.latest) : ''
     const group = groups.get(context)
     const opening = group === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
-    const tokens = count(isBare ? `${opening} ${name}` : `\n- ${shown}`)
+    const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
     if (tokens > left) {
       misses += 1
       continue

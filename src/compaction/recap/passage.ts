@@ -1,5 +1,6 @@
 import { isJsonObject, parseJsonText, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
+import type { Steps } from '../../conversation/source.ts'
 
 /** Who wrote a passage: `call` is what an assistant handed to a tool, `result` what the tool gave back. */
 export type Speaker = 'user' | 'assistant' | 'call' | 'result'
@@ -18,16 +19,22 @@ export type Passage = {
 export type Part = { readonly speaker: Speaker; readonly text: string }
 
 /** The arguments of a call as one would read them: each text with its own line breaks, behind its key. */
-export function argumentLines(argumentsText: string): string {
+export function* argumentLines(argumentsText: string): Steps<string> {
+  if (argumentsText.length > PARSED_CHARS_MAX) return argumentsText
   const value = parseJsonText(argumentsText)
-  return isJsonObject(value) ? linesOf(value, DEPTH_MAX).join('\n') : argumentsText
+  if (!isJsonObject(value)) return argumentsText
+  const lines: string[] = []
+  yield* addLines(value, DEPTH_MAX, lines)
+  return lines.join('\n')
 }
 
 /** The texts of a parsed message, each with who wrote it. */
-export function partsOf({ text, calls }: ParsedMessage, role: string): Part[] {
+export function* partsOf({ text, calls }: ParsedMessage, role: string): Steps<Part[]> {
   const speaker = role === 'tool' ? 'result' : role === 'assistant' ? 'assistant' : 'user'
-  const called = calls.map((call): Part => ({ speaker: 'call', text: argumentLines(call.argumentsText) }))
-  return [{ speaker, text }, ...called]
+  const parts: Part[] = [{ speaker, text }]
+  for (const { argumentsText } of calls)
+    parts.push({ speaker: 'call', text: yield* argumentLines(argumentsText) })
+  return parts
 }
 
 /** Cuts the texts of a message into passages of whole lines; a line that is too long is cut between its words. */
@@ -62,14 +69,21 @@ const TELLING_CHARS_MIN = 12
 /** Deeper arguments stand as the JSON that they are. */
 const DEPTH_MAX = 4
 
-function linesOf(fields: JsonObject, depth: number): string[] {
-  return Object.entries(fields).flatMap(([key, field]) =>
-    (Array.isArray(field) ? field : [field]).flatMap((value: unknown) => {
-      if (typeof value === 'string') return [value.includes('\n') ? `${key}:\n${value}` : `${key}: ${value}`]
-      if (depth > 1 && isJsonObject(value)) return linesOf(value, depth - 1)
-      return [`${key}: ${stringifyJson(value) ?? '…'}`]
-    }),
-  )
+/** Longer arguments are read as they are spelt: to be parsed they would take longer than other requests should wait. */
+const PARSED_CHARS_MAX = 262_144
+
+/** Values between two pauses: less than a millisecond, where they are short. */
+const VALUES_PER_STEP = 1_024
+
+function* addLines(fields: JsonObject, depth: number, lines: string[]): Steps<void> {
+  for (const [key, field] of Object.entries(fields)) {
+    for (const value of Array.isArray(field) ? (field as readonly unknown[]) : [field]) {
+      if (typeof value === 'string') lines.push(`${key}:${value.includes('\n') ? '\n' : ' '}${value}`)
+      else if (depth > 1 && isJsonObject(value)) yield* addLines(value, depth - 1, lines)
+      else lines.push(`${key}: ${stringifyJson(value) ?? '…'}`)
+      if (lines.length % VALUES_PER_STEP === 0) yield
+    }
+  }
 }
 
 function* endsOf(text: string): Generator<number, void, void> {

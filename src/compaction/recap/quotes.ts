@@ -1,9 +1,10 @@
-import { parseMessage } from '../../conversation/parse.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { handleOf } from '../handles.ts'
+import { readMessage } from '../read-message.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
+import { lookedAt } from './looked-at.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
 import { likelihoodOf } from './rank.ts'
@@ -41,7 +42,7 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
   for (const candidate of candidates.sort((a, b) => b.worth - a.worth)) {
     if (left < PASSAGE_TOKENS_MIN) break
     if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
-    const tokens = subject.count(`\n${candidate.label}\n${candidate.passage.text}`)
+    const tokens = yield* subject.countSteps(`\n${candidate.label}\n${candidate.passage.text}`)
     if (tokens > left) continue
     for (const line of candidate.lines) seen.add(line)
     left -= tokens
@@ -104,7 +105,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   let ageTokens = 0
   for (const index of options.indexes.toReversed()) {
     if (chars > QUOTABLE_CHARS) break
-    const parts = quotableParts(subject, index, options.unsaid)
+    const parts = yield* quotableParts(subject, index, options.unsaid)
     const partChars = parts.reduce((sum, { text }) => sum + text.length, 0)
     const size = subject.sizes[index] ?? 0
     const passages = passagesOf(parts).map((passage) => ({
@@ -146,23 +147,27 @@ function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): numb
 }
 
 /** The texts of a message as they may be quoted. */
-function readableParts(subject: Subject, index: number): Part[] {
+function* readableParts(subject: Subject, index: number): Steps<Part[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
   const { role } = message.facts
   if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
-  const parts = partsOf(parseMessage(subject.source, message), role)
-  return parts.map(({ speaker, text }) => ({
-    speaker,
-    text: withoutMiddle(speaker === 'result' ? renderTerminal(text) : text),
-  }))
+  const readable: Part[] = []
+  for (const { speaker, text } of yield* partsOf(yield* readMessage(subject, message), role)) {
+    const near = lookedAt(text)
+    readable.push({
+      speaker,
+      text: withoutMiddle(speaker === 'result' ? yield* renderTerminal(near) : near),
+    })
+  }
+  return readable
 }
 
 /** What of a folded message may be quoted: of what the user said that which stands nowhere else in the recap. */
-function quotableParts(subject: Subject, index: number, unsaid: Unsaid): Part[] {
+function* quotableParts(subject: Subject, index: number, unsaid: Unsaid): Steps<Part[]> {
   const rest = unsaid.get(index)
   if (rest !== undefined) return rest === '' ? [] : [{ speaker: 'user', text: withoutMiddle(rest) }]
-  return readableParts(subject, index)
+  return yield* readableParts(subject, index)
 }
 
 /** A text as far as it is looked at: of a very long one the beginning and the end. */
@@ -187,7 +192,7 @@ function labelOf(subject: Subject, index: number, { speaker, part }: Passage): s
 function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
   const lines = new Set<string>()
   for (const index of indexes) {
-    for (const { text } of readableParts(subject, index))
+    for (const { text } of yield* readableParts(subject, index))
       for (const line of tellingLines(text)) lines.add(line)
     yield
   }

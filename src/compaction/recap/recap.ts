@@ -64,7 +64,7 @@ export function* recapOf(
     return bare
   }
   yield
-  writeSystem(subject, indexes, folded, writer)
+  yield* writeSystem(subject, indexes, folded, writer)
   const unsaid = yield* writeUsers(subject, indexes, folded, cache, writer, areNamed)
   yield
   yield* writeQuotesAndNames(
@@ -81,7 +81,7 @@ export function* recapOf(
     writer,
   )
   yield
-  const made: Made = { ...writer.close(), how: null }
+  const made: Made = { ...(yield* writer.close()), how: null }
   cache.set(key, made)
   return made
 }
@@ -103,7 +103,7 @@ function openedWriter(
 ): Writer | null {
   const names = areNamed ? [` (${handlesOf(indexes, subject.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
-    const writer = createWriter(subject.count, tokensMax)
+    const writer = createWriter(subject, tokensMax)
     const left = `${indexes.length} earlier messages${name} were left out here to fit the context window.`
     if (writer.open(`${RECAP_OPEN}\n${left}`, RECAP_CLOSE)) return writer
   }
@@ -172,9 +172,9 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
     areNamed: run.areNamed,
     tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
   })
-  if (quotes.length > 0 && writer.line(headings.quotes)) {
+  if (quotes.length > 0 && (yield* writer.line(headings.quotes))) {
     for (const { label, text } of quotes) {
-      writer.line(`${label}\n${text}`)
+      yield* writer.line(`${label}\n${text}`)
       yield
     }
   }
@@ -184,10 +184,10 @@ function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writ
       [writer.written(), ...run.said].flatMap((text) => [...thingsIn(text)].map(({ name }) => name)),
     ),
     tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
-    count: subject.count,
+    countSteps: subject.countSteps,
     contextOf: (index) => contextOf(subject, index, cache),
   })
   yield
-  if (lines.length === 0 || !writer.line(headings.names)) return
-  for (const line of lines) writer.line(line)
+  if (lines.length === 0 || !(yield* writer.line(headings.names))) return
+  for (const line of lines) yield* writer.line(line)
 }

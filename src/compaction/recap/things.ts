@@ -7,14 +7,18 @@ export type Thing = { readonly name: string; readonly start: number; readonly en
  * guess again once the text is gone.
  */
 export function* thingsIn(text: string): Generator<Thing, void, void> {
+  for (const thing of wordsIn(text)) if (thing !== null) yield thing
+}
+
+/** The same word by word, null for each that names nothing specific: for whoever has to pause in a long text. */
+export function* wordsIn(text: string): Generator<Thing | null, void, void> {
   for (const match of text.matchAll(word)) {
-    // A word that fills the bound is data, not a name: a line of base64, a minified script.
-    if (match[0].length === WORD_CHARS_MAX) continue
     const lead = leadingPunctuation.exec(match[0])?.[0].length ?? 0
     const name = match[0].slice(lead).replace(trailingPunctuation, '')
-    if (!isSpecific(name)) continue
     const start = match.index + lead
-    yield { name, start, end: start + name.length }
+    // A word that fills the bound is data, not a name: a line of base64, a minified script.
+    const isThing = match[0].length < WORD_CHARS_MAX && isSpecific(name)
+    yield isThing ? { name, start, end: start + name.length } : null
   }
 }
 

@@ -1,12 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
+import { readMessage } from '../../compaction/read-message.ts'
 import type { Subject } from '../../compaction/subject.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
-import { parseMessage } from '../../conversation/parse.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../pressure/bpe-counter.ts'
 import { mediaTokens } from '../../pressure/media-tokens.ts'
-import { inlineThoughts, messageTokens, PRIMING_TOKENS, uncutTokens } from '../../pressure/message-tokens.ts'
+import {
+  allMediaTokens,
+  inlineThoughts,
+  messageTokens,
+  PRIMING_TOKENS,
+  uncutTokens,
+} from '../../pressure/message-tokens.ts'
 import {
   plainSchemaTokens,
   plainToolsTokens,
@@ -71,6 +77,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
         mediaSizes: (index) =>
           (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
         count: counter.count,
+        countSteps: counter.countSteps,
         digest,
         memorySpace: `${scope} ${encoding} ${model}`,
       },
@@ -122,12 +129,13 @@ function* weightsOf(
     const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
     let weight = known.get(countedAs)?.get(facts)
     if (weight === undefined) {
-      const parsed = parseMessage(chat.source, message)
-      const inline = facts.role === 'assistant' ? inlineThoughts(parsed.text) : ''
+      const parsed = yield* readMessage(chat, message)
+      const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
+      const inlineTokens = yield* counter.countSteps(inline)
       weight = {
         tokens: yield* messageTokens(parsed, facts, counter, model),
-        mediaTokens: facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0),
-        thoughtTokens: uncutTokens(parsed, counter.count) + counter.count(inline),
+        mediaTokens: yield* allMediaTokens(facts.media, model),
+        thoughtTokens: (yield* uncutTokens(parsed, counter.countSteps)) + inlineTokens,
       }
       remember(known, countedAs, facts, weight)
       yield

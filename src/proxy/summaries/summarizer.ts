@@ -178,15 +178,18 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         namesMessages: request.profile.recall.enabled,
         file: parts.fileToName(wanted.conversation),
       }
-      const summaries = ready.flatMap(({ range, record }): readonly StandingSummary[] => {
+      const summaries: StandingSummary[] = []
+      for (const { range, record } of ready) {
         if (record?.kind === 'written') {
           const note = summaryNote(range, request.chat.structure.systemCount, noting)
-          return [standingSummary(counted.subject, range, { written: record.text, systemTokensMax, note })]
+          const standing = { written: record.text, systemTokensMax, note }
+          summaries.push(await drive(standingSummary(counted.subject, range, standing)))
+          continue
         }
         // What is hardly longer than it was is not summarised anew: what stands for most of it stays.
         const standing = previous?.fold?.summaries ?? []
-        return standing.filter(({ start, end }) => start >= range.start && end <= range.end)
-      })
+        summaries.push(...standing.filter(({ start, end }) => start >= range.start && end <= range.end))
+      }
       const keys = written.map(({ key }) => key)
       return { fold: { frontier: fold.frontier, kept: fold.kept, summaries }, reason, keys }
     },

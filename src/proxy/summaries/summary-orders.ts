@@ -89,6 +89,8 @@ export async function orderSummary(
         : warmCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
     count: subject.count,
+    countSteps: subject.countSteps,
+    run: drive,
     digest,
   }
   const ask = createAsk(summaryPlace(request), {

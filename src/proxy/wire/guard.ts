@@ -26,18 +26,16 @@ export function clientKeyOf(
 ): ClientKey | null {
   if (clientKeys.length === 0) return null
   const credential = clientCredential(incoming.rawHeaders, query)
+  const presented = digestOf(credential?.value ?? '')
   let found: ClientKey | null = null
   for (const clientKey of clientKeys) {
     for (const key of clientKey.keys()) {
-      const same = isSameSecret(credential?.value ?? '', key.reveal())
+      const same = timingSafeEqual(presented, digestOfSecret(key))
       if (same && credential !== null) found = clientKey
     }
   }
   if (found !== null) return found
-  throw new FoldgateError(
-    'client_key_required',
-    'This Foldgate takes its own client keys only (client_keys): send one as the API key.',
-  )
+  throw clientKeyRequired
 }
 
 /** Refuses an upstream that is not this client's to choose. Throws `override_not_allowed`. */
@@ -101,10 +99,31 @@ export function refuseForeignPages(
 
 /** Compares in constant time, whatever the lengths. */
 export function isSameSecret(presented: string, secret: string): boolean {
-  return timingSafeEqual(hash('sha256', presented, 'buffer'), hash('sha256', secret, 'buffer'))
+  return timingSafeEqual(digestOf(presented), digestOf(secret))
 }
 
 // --- internal ---
+
+/** Made once: whoever has no key may ask as often as he likes, and its stack is of no interest. */
+const clientKeyRequired = new FoldgateError(
+  'client_key_required',
+  'This Foldgate takes its own client keys only (client_keys): send one as the API key.',
+)
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+/** The same of what Foldgate holds, remembered: a refusal would cost a hash for every client otherwise. */
+function digestOfSecret(secret: Secret): Buffer {
+  const known = digests.get(secret)
+  if (known !== undefined) return known
+  const made = digestOf(secret.reveal())
+  digests.set(secret, made)
+  return made
+}
+
+const digests = new WeakMap<Secret, Buffer>()
 
 /** The longest name of a host, in characters; more of one is not repeated. */
 const NAME_CHARS_MAX = 253

@@ -7,6 +7,7 @@ import { arrivalNow, type Arrival, type ArrivalParts } from '../report/arrival.t
 import { bareReport } from '../report/report-of.ts'
 import { unreadAnswer, type Reports, type RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
+import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
@@ -17,6 +18,8 @@ export type RelayOptions = ArrivalParts & {
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
+  /** How fast a client has to send its body. */
+  readonly arrival: ArrivalLimits
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
   readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
 }
@@ -43,7 +46,9 @@ export function createRelay(options: RelayOptions): Relay {
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
-    const upload = hasBody(incoming) ? (bodyAtHand(incoming) ?? uploadOf(incoming)) : null
+    const upload = hasBody(incoming)
+      ? (bodyAtHand(incoming) ?? uploadOf(incoming, options.arrival, exchange.end))
+      : null
     if (upload !== null) inviteBody(incoming, outgoing)
     const bodyBytes = upload === null ? null : declaredBytes(incoming)
     const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }

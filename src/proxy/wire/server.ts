@@ -1,14 +1,13 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Hono } from 'hono'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
 import { exchangeOver } from '../../heap/young-garbage.ts'
 import { isChatCompletions, parseTarget, type Target } from '../../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
-import type { Lifecycle } from './drain.ts'
+import type { Lifecycle, Phase } from './drain.ts'
 import { watchClient } from './client-presence.ts'
+import { createFairShare, type Holder, type Taking } from './fair-share.ts'
+import type { Scope } from '../request/scope.ts'
 import type { Exchange } from './exchange.ts'
 import {
   clientKeyOf,
@@ -18,6 +17,7 @@ import {
   type ClientKey,
 } from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
+import type { RequestListener } from './pipelining.ts'
 
 export type ServerOptions = {
   readonly limits: {
@@ -34,6 +34,7 @@ export type ServerOptions = {
   /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
   readonly guardsPages: boolean
   readonly hasUpstream: (name: string) => boolean
+  readonly scopeOf: (exchange: Pick<Exchange, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
   /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
   readonly handleChat: (exchange: Exchange) => Promise<unknown>
@@ -50,7 +51,7 @@ export type ServerOptions = {
  * everything else to `relay`. It does not listen yet (`listen.ts`).
  */
 export function createServer(options: ServerOptions): Server {
-  return serverAround(routes(options).fetch, { headersMs: options.limits.headersMs, headerBytesMax })
+  return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
 }
 
 // --- internal ---
@@ -63,43 +64,45 @@ const guarded = {
   pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
 }
 
-type Environment = { Bindings: HttpBindings }
-
-function routes(options: ServerOptions): Hono<Environment> {
-  const app = new Hono<Environment>()
-  const { lifecycle } = options
+/** Two paths are Foldgate's own, all others are passed on: a router would cost every request, refused ones most. */
+function listenerOf(options: ServerOptions): RequestListener {
   const refuse = refuserOf(options)
   const answer = answererOf(options, refuse)
-
-  app.onError((error, { env }) => {
-    refuse(env, error, false)
-    return RESPONSE_ALREADY_SENT
-  })
-  app.get('/healthz', (context) => {
-    requireProbe(context.env.incoming)
-    return context.json({ status: 'ok' })
-  })
-  app.get('/readyz', (context) => {
-    requireProbe(context.env.incoming)
-    return lifecycle.phase() === 'serving'
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'draining' }, httpStatusOf.draining)
-  })
-  // One handler and no middleware: each that hono has to compose costs every request.
-  app.all('*', async ({ env }) => {
-    await answer(env)
-    return RESPONSE_ALREADY_SENT
-  })
-  return app
+  return function listener(incoming, outgoing) {
+    const probe = probeOf(incoming)
+    if (probe === null) {
+      void answer({ incoming, outgoing })
+      return
+    }
+    try {
+      requireSense(incoming)
+      answerProbe(outgoing, probe, options.lifecycle.phase())
+    } catch (error) {
+      refuse({ incoming, outgoing }, error, false)
+    }
+  }
 }
 
-/** The router resolves what `parseTarget` refuses. */
-function requireProbe(incoming: IncomingMessage): void {
-  requireSense(incoming)
-  parseTarget(incoming.url ?? '')
+/** Of an orchestrator's question: whether the process lives, or whether it takes requests. */
+function probeOf({ method, url = '' }: IncomingMessage): '/healthz' | '/readyz' | null {
+  if (method !== 'GET' && method !== 'HEAD') return null
+  const [path] = url.split('?', 1)
+  return path === '/healthz' || path === '/readyz' ? path : null
 }
 
-type Refuse = (bindings: HttpBindings, error: unknown, isDispatched: boolean) => void
+function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
+  const isReady = phase === 'serving'
+  const status = probe === '/healthz' ? 'ok' : isReady ? 'ready' : 'draining'
+  outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
+    'content-type': 'application/json',
+  })
+  outgoing.end(JSON.stringify({ status }))
+}
+
+/** A request and its answer. */
+type Bindings = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }
+
+type Refuse = (bindings: Bindings, error: unknown, isDispatched: boolean) => void
 
 /** Answers with an error; what is none of Foldgate's own is told as a failure of its. */
 function refuserOf(options: ServerOptions): Refuse {
@@ -116,7 +119,7 @@ function refuserOf(options: ServerOptions): Refuse {
 }
 
 /** Takes a request through the gates to its handler. Never rejects. */
-function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBindings) => Promise<void> {
+function answererOf(options: ServerOptions, refuse: Refuse): (bindings: Bindings) => Promise<void> {
   const passGates = gatesOf(options)
 
   return async function answer(bindings) {
@@ -135,18 +138,21 @@ function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBind
   }
 }
 
-/** The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. */
-function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange | null {
-  const { lifecycle } = options
+/**
+ * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
+ * what is refused takes none from those that have a right to one.
+ */
+function gatesOf(options: ServerOptions): (bindings: Bindings) => Exchange | null {
+  const { lifecycle, limits } = options
+  const places = createFairShare({ max: limits.concurrent, lends: true })
   return function passGates({ incoming, outgoing }) {
     const signal = watchClient(incoming, outgoing)
     requireSense(incoming)
     const target = parseTarget(incoming.url ?? '')
     refuseUpgrade(incoming)
-    if (lifecycle.phase() === 'closing') throw draining()
+    if (lifecycle.phase() === 'closing') throw draining
     // Who comes back meets another replica.
     if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
-    if (lifecycle.running() >= options.limits.concurrent) throw overloaded(options.limits.concurrent)
     outgoing.once('close', lifecycle.begin())
     if (options.guardsPages) {
       refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
@@ -157,6 +163,23 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
     const clientKey = clientKeyOf(incoming, target.query, options.clientKeys)
     refuseForeignUpstream(clientKey, target.upstreamName)
     requireUpstream(target, options.hasUpstream)
+    const clientKeyName = clientKey?.name ?? null
+    const scope = options.scopeOf({ incoming, target, clientKeyName })
+    const end = (error: FoldgateError): void => {
+      options.onFailure?.(error)
+      if (outgoing.headersSent) outgoing.destroy()
+      else answerError(outgoing, error, answerHeaders)
+      signal.leave()
+    }
+    const holder: Holder = {
+      name: scope.holder,
+      isAnswered: () => outgoing.headersSent,
+      giveWay: () => end(overloaded('half', limits.concurrent)),
+    }
+    const place = places.open(holder)
+    const taking = place.take(1)
+    if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
+    outgoing.once('close', place.release)
     return {
       incoming,
       outgoing,
@@ -164,8 +187,11 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
       target,
       path: target.path + target.query,
       upstreamName: target.upstreamName,
-      clientKeyName: clientKey?.name ?? null,
+      clientKeyName,
+      scope,
+      holder,
       signal,
+      end,
       answerHeaders,
     }
   }
@@ -177,28 +203,37 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
  */
 function refuseUpgrade(incoming: IncomingMessage): void {
   if (!/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) return
-  throw new FoldgateError(
-    'upgrade_not_supported',
-    'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
-    { param: 'upgrade' },
-  )
+  throw upgradeNotSupported
 }
 
 function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
   if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
-  throw new FoldgateError(
-    'unknown_upstream',
-    'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
-  )
+  throw unknownUpstream
 }
 
-function draining(): FoldgateError {
-  return new FoldgateError('draining', 'This Foldgate is shutting down. Try again: another one will answer.')
-}
+// Anybody may be refused as often as he likes: an error that is made once costs no stack each time.
 
-function overloaded(concurrent: number): FoldgateError {
+const upgradeNotSupported = new FoldgateError(
+  'upgrade_not_supported',
+  'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
+  { param: 'upgrade' },
+)
+
+const unknownUpstream = new FoldgateError(
+  'unknown_upstream',
+  'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
+)
+
+const draining = new FoldgateError(
+  'draining',
+  'This Foldgate is shutting down. Try again: another one will answer.',
+)
+
+function overloaded(taking: Exclude<Taking, 'taken'>, concurrent: number): FoldgateError {
   return new FoldgateError(
     'overloaded',
-    `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`,
+    taking === 'full'
+      ? `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`
+      : `Foldgate is answering as many requests of this client as one may have while others wait: half of ${concurrent} (limits.concurrent). Try again when some of them are answered.`,
   )
 }

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clipArguments, clipText, waterLevel } from '../../../src/compaction/passes/clip.ts'
-import { countThirds } from '../../support/subject.ts'
+import { finish, type Steps } from '../../../src/conversation/source.ts'
+import { countThirds, countThirdsSteps } from '../../support/subject.ts'
 
 const clip = (text: string, tokensMax: number): string =>
-  clipText(text, countThirds(text), tokensMax, countThirds)
+  finish(clipText(text, countThirds(text), tokensMax, countThirdsSteps))
 const clipCall = (argumentsText: string, tokensMax: number): string =>
-  clipArguments(argumentsText, countThirds(argumentsText), tokensMax, countThirds)
+  finish(clipArguments(argumentsText, countThirds(argumentsText), tokensMax, countThirdsSteps))
 
 const sizes = fc.array(fc.nat({ max: 5000 }), { minLength: 1, maxLength: 12 })
 const cutTo = (level: number, some: readonly number[]): number =>
@@ -62,6 +63,11 @@ describe('the water level', () => {
 /** Digits cost five times what letters cost. */
 const countUnevenly = (text: string): number => Math.ceil(text.replace(/\D/g, '').length + text.length / 4)
 
+function* countUnevenlySteps(text: string): Steps<number> {
+  yield
+  return countUnevenly(text)
+}
+
 describe('a clipped text', () => {
   test('keeps its head and tail around a mark that states the original size', () => {
     const clipped = clip(`the first words ${'and more '.repeat(500)}the last words`, 60)
@@ -101,7 +107,7 @@ describe('a clipped text', () => {
         fc.nat({ max: 500 }),
         (digits, letters, tokensMax) => {
           const text = '7'.repeat(digits) + 'letters '.repeat(letters) + '7'.repeat(digits)
-          const clipped = clipText(text, countUnevenly(text), tokensMax, countUnevenly)
+          const clipped = finish(clipText(text, countUnevenly(text), tokensMax, countUnevenlySteps))
           expect(clipped === '[cut]' || countUnevenly(clipped) <= tokensMax).toBe(true)
         },
       ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderTerminal } from '../../../src/compaction/passes/render.ts'
+import { renderTerminal } from '../../support/at-once.ts'
 
 const esc = '\u001b'
 

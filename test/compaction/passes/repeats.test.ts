@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { renderTerminal } from '../../../src/compaction/passes/render.ts'
-import { collapseRepeats } from '../../../src/compaction/passes/repeats.ts'
+import { atOnce, renderTerminal } from '../../support/at-once.ts'
+import { collapseRepeats as collapsing } from '../../../src/compaction/passes/repeats.ts'
+
+const collapseRepeats = atOnce(collapsing)
 
 describe('repeated lines', () => {
   test('become one with a count', () => {

@@ -1,15 +1,25 @@
 import { expect, test } from 'vitest'
 import type { Mention } from '../../../src/compaction/recap/mentions.ts'
 import { nameLines, type NameOptions } from '../../../src/compaction/recap/names.ts'
-import { finish } from '../../../src/conversation/source.ts'
+import { finish, type Steps } from '../../../src/conversation/source.ts'
+
+function* countCharacters(text: string): Steps<number> {
+  yield
+  return text.length
+}
+
+function* noContext(): Steps<string> {
+  yield
+  return ''
+}
 
 function optionsWith(mentions: ReadonlyMap<string, Mention>): NameOptions {
   return {
     mentions,
     standing: new Set(),
     tokensMax: 500,
-    count: (text) => text.length,
-    contextOf: () => '',
+    countSteps: countCharacters,
+    contextOf: noContext,
   }
 }
 

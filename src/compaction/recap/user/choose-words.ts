@@ -45,7 +45,7 @@ export function* chooseWords(
     if (tried % TRIED_PER_STEP === 0) yield
     const beside = taken.get(message)
     const tokens =
-      subject.count(`\n- ${text}${answers}`) +
+      (yield* subject.countSteps(`\n- ${text}${answers}`)) +
       (beside === undefined ? CUT_TOKENS + options.extraTokens : CUT_TOKENS)
     if (tokens > roomTokens) {
       misses += 1
@@ -119,8 +119,8 @@ function* wholeMessages(
   for (const message of messages) {
     const { index, text, words } = message
     const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
-    left -=
-      subject.count(`\n- ${shown(text)}${refersTo === null ? '' : ` (answers: ${refersTo})`}`) + CUT_TOKENS
+    const answers = refersTo === null ? '' : ` (answers: ${refersTo})`
+    left -= (yield* subject.countSteps(`\n- ${shown(text)}${answers}`)) + CUT_TOKENS
     if (left < 0) return null
     const isDirective = words.some((one) => one.isDirective)
     const isCorrection = words.some((one) => one.isCorrection)

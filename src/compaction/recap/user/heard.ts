@@ -1,8 +1,9 @@
 import type { Steps } from '../../../conversation/source.ts'
 import { parseJsonText } from '../../../conversation/json-value.ts'
-import { parseMessage } from '../../../conversation/parse.ts'
 import type { MadeCache } from '../../made-cache.ts'
+import { readMessage } from '../../read-message.ts'
 import type { Subject } from '../../subject.ts'
+import { lookedAt } from '../looked-at.ts'
 import { directiveOf, type Directive } from './directive.ts'
 import { languagesIn } from './forms/match.ts'
 import { sentencesOf, type Sentence } from './sentences.ts'
@@ -17,10 +18,10 @@ export type Heard = {
   readonly isAsking: boolean
 }
 
-/** The text of a message. */
-export function textOf(subject: Subject, index: number): string {
+/** The text of a message, as far as a recap looks at it. */
+export function* textOf(subject: Subject, index: number): Steps<string> {
   const message = subject.messages[index]
-  return message === undefined ? '' : parseMessage(subject.source, message).text
+  return message === undefined ? '' : lookedAt((yield* readMessage(subject, message)).text)
 }
 
 /** The sentences of a user's message, each judged. Found once for each message. */

@@ -21,7 +21,7 @@ export function* notedShares(
   })
   const noted: number[] = []
   for (const index of replied) {
-    if (isNotedIn(subject, index + 1, cache)) noted.push(index)
+    if (yield* isNotedIn(subject, index + 1, cache)) noted.push(index)
     yield
   }
   const share = Math.max(0, 1 - (noted.length - 1) / Math.max(1, replied.length * COMMON_SHARE))
@@ -76,11 +76,11 @@ const noting: ReadonlySet<string> = new Set(
 )
 
 /** Found once for each reply. */
-function isNotedIn(subject: Subject, index: number, cache: MadeCache): boolean {
+function* isNotedIn(subject: Subject, index: number, cache: MadeCache): Steps<boolean> {
   const key = `noted:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known === 'yes'
-  const isNoted = beginsNoting(textOf(subject, index))
+  const isNoted = beginsNoting(yield* textOf(subject, index))
   cache.set(key, { text: isNoted ? 'yes' : 'no', tokens: 0, how: null })
   return isNoted
 }

@@ -2,21 +2,21 @@ import type { Steps } from '../../../conversation/source.ts'
 import type { FoldedRun } from '../../layout.ts'
 import { handleOf } from '../../handles.ts'
 import type { MadeCache } from '../../made-cache.ts'
+import { readMessage } from '../../read-message.ts'
 import { isSystem, isSaidByUser, type Subject } from '../../subject.ts'
 import { chooseWords, type Chosen } from './choose-words.ts'
 import { headings } from '../headings.ts'
-import { textOf } from './heard.ts'
 import { newestOnSubject } from './newest.ts'
 import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
 import type { Writer } from '../writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
-export function writeSystem(
+export function* writeSystem(
   subject: Subject,
   indexes: readonly number[],
   folded: Pick<FoldedRun, 'systemTokensMax'>,
   writer: Writer,
-): void {
+): Steps<void> {
   const seen = new Set<string>()
   const before = writer.spentTokens()
   for (const index of indexes.toReversed()) {
@@ -24,9 +24,10 @@ export function writeSystem(
     if (message === undefined || !isSystem(subject, index)) continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
-    const line = `${headings.system} ${textOf(subject, index)}`
     const tokens = writer.spentTokens() - before + (subject.sizes[index] ?? 0)
-    if (tokens > folded.systemTokensMax || !writer.line(line)) return
+    if (tokens > folded.systemTokensMax) return
+    const { text } = yield* readMessage(subject, message)
+    if (!(yield* writer.line(`${headings.system} ${text}`))) return
   }
 }
 
@@ -59,13 +60,13 @@ export function* writeUsers(
     shown: oneLine,
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
-  if (chosen.length === 0 || !writer.line(headings.users)) return unsaid
+  if (chosen.length === 0 || !(yield* writer.line(headings.users))) return unsaid
   const marked = newestOf(chosen)
   for (const { message, words } of chosen) {
     const newest = words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${handleOf(message.index, subject.structure.systemCount)})` : ''
     const { text, rest } = excerpt(message, words, name)
-    if (writer.line(`- ${newest}${text}`)) unsaid.set(message.index, rest)
+    if (yield* writer.line(`- ${newest}${text}`)) unsaid.set(message.index, rest)
     yield
   }
   return unsaid

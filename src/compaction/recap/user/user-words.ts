@@ -46,7 +46,7 @@ export function* userMessages(
   const said = yield* distinctSaid(subject, indexes, folded, cache)
   const texts: string[] = []
   for (const index of said) {
-    texts.push(textOf(subject, index))
+    texts.push(yield* textOf(subject, index))
     if (texts.length % TEXTS_PER_STEP === 0) yield
   }
   const byMachine = machineWritten(texts)
@@ -64,7 +64,9 @@ export function* userMessages(
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
         NOTED * (noted.get(index) ?? 0)
     const answered =
-      isMachines || !folded.has(index - 1) ? null : answeredBy(subject, index, answerIn(text, heard), heard)
+      isMachines || !folded.has(index - 1)
+        ? null
+        : yield* answeredBy(subject, index, answerIn(text, heard), heard)
     messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
     yield
@@ -118,11 +120,11 @@ function* distinctSaid(
   for (const index of said) {
     let key = meaningOf(index)
     if ((times.get(key) ?? 0) > 1 && folded.has(index - 1)) {
-      const text = textOf(subject, index)
+      const text = yield* textOf(subject, index)
       // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
       if (text.length <= ANSWER_CHARS_MAX) {
         const heard = yield* heardIn(subject, index, text, cache)
-        key += ` ${answeredBy(subject, index, answerIn(text, heard), heard)?.refersTo ?? ''}`
+        key += ` ${(yield* answeredBy(subject, index, answerIn(text, heard), heard))?.refersTo ?? ''}`
       }
       yield
     }
@@ -189,15 +191,15 @@ function answerIn(text: string, [first]: readonly Heard[]): string {
 const asks = /[?？؟]\s*$/
 
 /** What an answer answers: the message before it, where the assistant said that. */
-function answeredBy(
+function* answeredBy(
   subject: Subject,
   index: number,
   answer: string,
   [first]: readonly Heard[],
-): Judged['answered'] {
+): Steps<Judged['answered']> {
   const before = subject.messages[index - 1]?.facts
   if (before?.role !== 'assistant' || before.callIds.length > 0) return null
-  const asked = textOf(subject, index - 1)
+  const asked = yield* textOf(subject, index - 1)
   const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
   const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
   return {

@@ -1,0 +1,14 @@
+/**
+ * The largest level at which the sizes, each cut down to the level, add up to at most `allowed`; `floor`
+ * where even that is too much. So the largest are cut first and small ones stay whole.
+ */
+export function waterLevel(sizes: readonly number[], allowed: number, floor: number): number {
+  const ascending = [...sizes].sort((a, b) => a - b)
+  let left = allowed
+  for (const [index, size] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - index))
+    if (size > share) return Math.max(floor, share)
+    left -= size
+  }
+  return Math.max(floor, ascending.at(-1) ?? floor)
+}
