@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import {
   boundPipelining,
@@ -20,9 +19,10 @@ type Server = { readonly port: number; readonly [Symbol.asyncDispose]: () => Pro
 async function serve(listener: RequestListener, limits?: PipeliningLimits): Promise<Server> {
   const server = createServer(boundPipelining(listener, limits))
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('It listens on no port.')
   return {
-    port,
+    port: address.port,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => {
