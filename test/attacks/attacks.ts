@@ -53,7 +53,7 @@ async function blowsOf(attack: Attack, { share, isColdOnly, isProfiled }: Attack
   try {
     for (const manner of isColdOnly ? manners.slice(0, 1) : manners) {
       if (target.program.ended() !== null) break
-      blows.push(await runAttack(target, attack, { manner, share }))
+      blows.push(await runAttack(target, attack, { manner, share, client: attack.name }))
     }
     const profile = await target.profile()
     const worst = worstOf(blows)

@@ -9,9 +9,6 @@ import { startSoaked } from './soaked-program.ts'
 
 export type FairnessReport = { readonly text: string; readonly wrong: readonly string[] }
 
-/** How many times as long as alone a fair client may take beside an unfair one. */
-export const TIMES_MAX = 3
-
 /**
  * A client whose conversation of 200 kB grows by a question at a time, alone and beside another that sends bodies of ten
  * megabytes over eight connections, in turns: what one takes longer because of the other. Each has a credential of its
@@ -68,6 +65,9 @@ export async function fairness(seconds: number): Promise<FairnessReport> {
 }
 
 // --- internal ---
+
+/** How many times as long as alone a fair client may take beside an unfair one. */
+const TIMES_MAX = 3
 
 const ROUNDS = 5
 
