@@ -34,6 +34,8 @@ export type Blow = {
   readonly neighbour: NeighbourReport
   /** The most memory so far, in bytes. */
   readonly memoryBytes: number | null
+  /** Whether the time was up before an answer came. */
+  readonly isUnanswered: boolean
   /** What must not be, as sentences. */
   readonly wrong: readonly string[]
 }
@@ -99,6 +101,7 @@ export async function runAttack(
     loop,
     neighbour: beside,
     memoryBytes,
+    isUnanswered: posted.some(({ status }) => status === -1),
     wrong,
   }
 }
