@@ -20,7 +20,8 @@ export async function fairness(seconds: number): Promise<FairnessReport> {
   const foldgate = await startSoaked({
     upstream: `http://127.0.0.1:${upstreamPort}/v1`,
     settings: { drain: { delay_s: 0, timeout_s: 5 }, log_level: 'error' },
-    profile: {},
+    // Ten megabytes fit: what compacting them takes is the length of a turn of theirs, not its weight.
+    profile: { window: { tokens: 8_000_000 } },
   })
   const unfair = program('unfair-program.ts', foldgate.port)
   const client = openFairClient(foldgate.port)
