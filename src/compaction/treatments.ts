@@ -260,7 +260,8 @@ function* clipMessage(
     isCut = true
     for (const span of thoughts.spans) replacements.push({ ...span, json: JSON.stringify(shown) })
   }
-  for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
+  const spans = yield* argumentSpans(source, message, parsed.calls)
+  for (const [position, span] of spans.entries()) {
     if (position % CALLS_PER_STEP === CALLS_PER_STEP - 1) yield
     const argumentsText = parsed.calls[position]?.argumentsText ?? ''
     const sizeTokens = argumentTokens[position] ?? 0

@@ -9,7 +9,7 @@ function argumentsOf(message: string) {
   const source = sourceOf(body)
   const span = { start: 4, end: Buffer.byteLength(body) - 1 }
   const { calls } = parseMessage(source, span)
-  return argumentSpans(source, span, calls).map((found, index) => ({
+  return finish(argumentSpans(source, span, calls)).map((found, index) => ({
     text: calls[index]?.argumentsText,
     bytes: found && source.text(found.start, found.end),
     kind: found?.kind,
