@@ -1,6 +1,7 @@
-# syntax=docker/dockerfile:1
-
-FROM node:24-alpine AS build
+# The base is pinned by the digest of its index, which holds every platform: a tag may be moved, what is built by it may not.
+# To renew it, look up a newer tag (`docker buildx imagetools inspect node:TAG` prints the index digest) and change tag and
+# digest in all three stages, and `node` in package.json to the same version.
+FROM node:24.21.0-alpine3.24@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1 AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No install scripts: the only one fetches another Node, for machines whose own is too old.
@@ -9,12 +10,12 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
 
-FROM node:24-alpine AS dependencies
+FROM node:24.21.0-alpine3.24@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1 AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-alpine
+FROM node:24.21.0-alpine3.24@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1
 ENV NODE_ENV=production \
     FOLDGATE_HOST=0.0.0.0 \
     XDG_STATE_HOME=/var/lib

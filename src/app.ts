@@ -4,8 +4,8 @@ import { createMadeCache } from './compaction/made-cache.ts'
 import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
 import type { Settings } from './config/settings.ts'
+import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './conversation/facts.ts'
-import { createValidatedValues } from './dialects/validated-values.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import { addressOf, openListeners, type App, type Place } from './listeners.ts'
@@ -21,6 +21,7 @@ import { createPromptCaches } from './models/prompt-caches.ts'
 import { createWindows } from './models/windows.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './proxy/request/body-source.ts'
+import type { ClientRights } from './proxy/request/confinement.ts'
 import { createLastBodies } from './proxy/request/last-bodies.ts'
 import { createArchiving } from './proxy/archiving.ts'
 import { createLifecycle } from './proxy/wire/drain.ts'
@@ -34,6 +35,7 @@ import { createRecords } from './proxy/memory/records.ts'
 import { createStoreGuard } from './proxy/memory/store-guard.ts'
 import { createRelay } from './proxy/wire/relay.ts'
 import { createRewriter } from './proxy/rewrite.ts'
+import { readLimits } from './proxy/request/read-limits.ts'
 import { createScopes } from './proxy/request/scope.ts'
 import { createServer } from './proxy/wire/server.ts'
 import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
@@ -134,9 +136,17 @@ export function createApp(options: AppOptions): App {
   const lifecycle = createLifecycle()
   const tellFailure = (error: FoldgateError): void =>
     log.warn('a request was refused or failed', { code: error.code })
+  const arrival = {
+    silenceMs: orEndless(limits.idle_s * 1000),
+    bytesPerSecondMin: limits.body_kb_per_s * 1024,
+  }
+  const rightsOf = (name: string | null): ClientRights | null =>
+    settings.client_keys.find((key) => key.name === name) ?? null
   const relay = createRelay({
     upstreams,
+    rightsOf,
     reports,
+    arrival,
     failures,
     nowMs,
     onUncompacted: warnings.uncompacted,
@@ -183,7 +193,7 @@ export function createApp(options: AppOptions): App {
       onCrowded: heap.crowded,
       onEmpty: heap.over,
     }),
-    silenceMs: orEndless(limits.idle_s * 1000),
+    arrival,
   }
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * MEGABYTE,
@@ -227,13 +237,12 @@ export function createApp(options: AppOptions): App {
     summarizer,
     rateLimits,
     recallOffer: createRecallOffers(),
-    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
-    rightsOf: (name) => settings.client_keys.find((key) => key.name === name) ?? null,
+    rightsOf,
     bodyLimits,
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-      validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+      limits: readLimits(limits),
       lastBodies,
     },
     stallMs: orEndless(limits.idle_s * 1000),
@@ -247,8 +256,9 @@ export function createApp(options: AppOptions): App {
       keys: key.now,
       upstreams: chosen,
     })),
-    holdsKey: upstreams.holdsKey,
+    guardsPages: isLoopback(settings.host),
     hasUpstream: upstreams.has,
+    scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     lifecycle,
     handleChat: handle,
     relay,
@@ -263,6 +273,7 @@ export function createApp(options: AppOptions): App {
     profiles: options.profiles,
     findWindow: (profile, model) => findOwnWindow(profile, model, { upstreams, serverWindows }),
     usageInStreams: settings.usage.in_streams,
+    limits: readLimits(limits),
   })
   const adminServer = oversight.openServer({
     desk: {
@@ -327,9 +338,6 @@ const HEAVY_BYTES_MIN = 512 * 1024
 
 /** Messages whose facts are remembered: some hundred bytes each, no content. */
 const FACTS_ENTRIES_MAX = 50_000
-
-/** Large values such as tool lists that were found to be JSON, remembered by digest. */
-const VALIDATED_ENTRIES_MAX = 1_000
 
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200

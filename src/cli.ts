@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { getHeapStatistics } from 'node:v8'
 import { explainFile } from './admin/explain/explain-command.ts'
 import { createApp } from './app.ts'
 import { findWindow } from './find-window.ts'
@@ -27,6 +29,7 @@ import { openTracing, type Tracing } from './tracing/open-tracing.ts'
 import { TracingError } from './tracing/tracing-error.ts'
 import { tracingWanted } from './tracing/wanted.ts'
 import { startLine } from './start-line.ts'
+import { startWarnings, type Memory } from './start-warnings.ts'
 import { proxiesFrom } from './upstream/pools.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
@@ -152,6 +155,7 @@ async function serve(flagValues: FlagValues): Promise<number> {
       startLog.info(
         startLine(settings, { version: await version(), host, port, admin, store: store.name, profiles }),
       )
+    for (const line of startWarnings(settings, { host, port }, memoryOf())) log.warn(line)
     if (adminTrouble !== null) {
       log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
     }
@@ -174,6 +178,15 @@ async function serve(flagValues: FlagValues): Promise<number> {
   if (cutOff > 0)
     log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })
   return 0
+}
+
+/** A container without a limit states one beyond the machine, and a machine without containers none. */
+function memoryOf(): Memory {
+  const stated = process.constrainedMemory()
+  return {
+    heapBytes: getHeapStatistics().heap_size_limit,
+    allBytes: stated > 0 ? Math.min(stated, totalmem()) : totalmem(),
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * The library: what Foldgate does to a conversation, without the proxy around it. Nothing here touches a
  * file, a socket or a clock; what is needed of the outside comes in as an argument.
  */
+export type { BodyLimits, EntrySpan } from './conversation/body-scan.ts'
 export { createFactsReader, type FactsReader } from './conversation/facts.ts'
 export { meaningKeys } from './conversation/keys.ts'
 export type { Media, Message, MessageFacts, ParsedMessage, Role } from './conversation/message.ts'

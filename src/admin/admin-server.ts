@@ -51,10 +51,7 @@ export function createAdminServer(options: AdminServerOptions): Server {
 /** Largest request headers, in bytes: a token and what browsers and proxies add. */
 const headerBytesMax = 16 * 1024
 
-const foreignHost =
-  'The admin listener answers only under names of this machine. Add the name to hosts in foldgate.yaml.'
-
-const foreignPage = 'The admin listener refuses pages of other sites.'
+const guarded = { listener: 'The admin listener', origins: [], pageAdvice: '' }
 
 /**
  * Whether a browser shows this in a tab because a link elsewhere was followed: that site gets to see nothing of it
@@ -93,8 +90,8 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   app.use(async function passGuards(context, next) {
     const { incoming } = context.env
     requireSense(incoming)
-    if (options.isLoopback) refuseForeignHost(incoming, options.hosts, foreignHost)
-    if (!isOpenedFromElsewhere(incoming)) refuseForeignPages(incoming, [], foreignPage)
+    if (options.isLoopback) refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
+    if (!isOpenedFromElsewhere(incoming)) refuseForeignPages(incoming, guarded)
     // The router resolves dot segments; what it is asked for is to be what was written.
     parseTarget(incoming.url ?? '')
     // By the router's own reading, which takes the `Host` into account: what is let in is what answers.

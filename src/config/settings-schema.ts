@@ -120,7 +120,7 @@ export const settingsSchema = group({
           .array(glob, { error: 'a list of profile names or patterns' })
           .default(['*'])
           .describe(
-            'Profiles that it may use; names or patterns. What is not read, such as a bypassed request, is under none.',
+            'Profiles that it may use; names or patterns. Anything but all (`*`) confines it: see [what confines a client key](#what-confines-a-client-key).',
           ),
         upstreams: z
           .array(glob, { error: 'a list of upstream names or patterns' })
@@ -133,7 +133,9 @@ export const settingsSchema = group({
             error: `true, false or a list of ${clientOverrides.join(', ')}`,
           })
           .default(true)
-          .describe('Which `x-foldgate-…` request headers it may send; true: all, false: none.'),
+          .describe(
+            'Which `x-foldgate-…` request headers it may send; true: all, false: none. Without `bypass` its conversations are read, or refused.',
+          ),
       }),
       { error: 'a list of client keys' },
     )
@@ -161,7 +163,7 @@ export const settingsSchema = group({
       )
       .default([])
       .describe(
-        'Origins of web pages that may call Foldgate; preflights are answered for them. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
+        'Origins of web pages that may call Foldgate, of extensions and desktop programs too (`chrome-extension://ID`); preflights are answered for them. On loopback no other page is served. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
       ),
   })
     .prefault({})
@@ -169,18 +171,44 @@ export const settingsSchema = group({
   hosts: z
     .array(host, { error: 'a list of host names' })
     .default([])
-    .describe('Further names under which clients reach Foldgate, accepted in `Host`.'),
+    .describe(
+      'Further names under which clients reach a Foldgate that listens on loopback, accepted in `Host`: those that a container engine or a proxy on this machine sends, such as `host.docker.internal`. Off loopback any name is.',
+    ),
   limits: group({
     body_mb: count('megabytes', 1, 4096).default(64).describe('Largest request body that is read, in MB.'),
     bytes_in_flight_mb: count('megabytes', 1, 1_048_576)
       .default(512)
-      .describe('Request bodies held at a time, all together, in MB.'),
+      .describe(
+        'Request bodies held at a time, all together, in MB. One client has more than half of it only as long as nobody else wants it.',
+      ),
+    elements: count('elements', 100)
+      .default(1_000_000)
+      .describe(
+        'Elements of lists and members of objects in a body that is read. A body with more is relayed unread, or refused where the client key is confined; so for the next four.',
+      ),
+    depth: count('levels', 8, 10_000)
+      .default(512)
+      .describe('How deep lists and objects may stand in each other.'),
+    keys: count('keys', 10).default(10_000).describe('Members of the body itself.'),
+    messages: count('messages', 10).default(50_000).describe('Messages of a conversation.'),
+    parts: count('elements', 10)
+      .default(100_000)
+      .describe('Elements and members within one message, its parts and calls among them.'),
     last_bodies_mb: count('megabytes', 0, 1_048_576)
       .default(64)
       .describe(
         'Memory for the latest bodies, in MB, so that of a conversation that goes on only the end is read; dropped after 10 minutes without a request. 0: none are held.',
       ),
-    concurrent: count('requests', 1).default(1024).describe('Requests at a time.'),
+    concurrent: count('requests', 1)
+      .default(1024)
+      .describe(
+        'Requests at a time. One client has more than half of them only as long as nobody else wants a place.',
+      ),
+    body_kb_per_s: count('kilobytes', 0, 1_048_576)
+      .default(8)
+      .describe(
+        'Least rate at which a body has to arrive, in kB a second, which slow mobile connections keep; a client may be 20 seconds behind it. 0: no least rate.',
+      ),
     headers_s: seconds(dayInSeconds)
       .default(60)
       .describe("Longest wait for a client's headers, in seconds; 0: no limit."),

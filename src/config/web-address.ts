@@ -18,10 +18,14 @@ export function canonicalUrl(text: string): string {
   return new URL(text).href.replace(/\/+$/, '')
 }
 
-/** Whether `text` is an origin as browsers send it: scheme, host, port and nothing more. */
+/**
+ * Whether `text` is an origin as browsers send it: scheme, host, port and nothing more. Of a scheme of a program's own,
+ * `chrome-extension://…` or `app://…`, URL knows no origin.
+ */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && url.origin === text
+  if (url === null || url.origin !== 'null') return url?.origin === text
+  return /^[a-z][a-z0-9+.-]*:\/\/[\w.-]+(?::\d{1,5})?$/.test(text)
 }
 
 /** Whether only this machine can reach a listener on `host`. */

@@ -1,17 +1,21 @@
 import { LRUCache } from 'lru-cache'
+import type { EntrySpan } from './body-scan.ts'
 import { readCalls } from './calls.ts'
 import { contentParts } from './content.ts'
-import { scanObject } from './json-scan.ts'
-import { isJsonObject, parseJson, readKey, stringifyJson, stringOr } from './json-value.ts'
+import { isJsonObject, parseJson, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import { digestOfMeaning } from './keys.ts'
 import type { Meaning } from './keys.ts'
-import { audioReference, readMedia } from './media.ts'
+import { audioReference, readMedia, utf8Length } from './media.ts'
+import { findContent } from './message-fields.ts'
 import type { Media, MessageFacts, Role } from './message.ts'
-import type { Digest, Source, Span } from './source.ts'
+import { movedBy, shortened } from './readable.ts'
+import type { Digest, Source, Span, Steps } from './source.ts'
+import { READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from './unread.ts'
+import { readUncut } from './uncut.ts'
 
 /** Reads a message's facts, or finds them again; null where the message cannot be read with certainty. */
-export type FactsReader = (scope: string, source: Source, span: Span) => MessageFacts | null
+export type FactsReader = (scope: string, source: Source, entry: EntrySpan) => Steps<MessageFacts | null>
 
 const roleOf: Readonly<Record<string, Role>> = {
   system: 'system',
@@ -31,8 +35,8 @@ const charactersPerEntry = 1_024
  *
  * @internal exported for tests
  */
-export function readFacts(source: Source, span: Span, digest: Digest): MessageFacts | null {
-  return readHashedFacts(source, span, digest, source.hash(span.start, span.end))
+export function* readFacts(source: Source, entry: EntrySpan, digest: Digest): Steps<MessageFacts | null> {
+  return yield* readHashedFacts(source, entry, digest, yield* hashOf(source, entry))
 }
 
 /**
@@ -49,12 +53,12 @@ export function createFactsReader(
     maxSize: entriesMax,
     sizeCalculation: weightOf,
   })
-  return function readRememberedFacts(scope, source, span) {
-    const key = `${source.hash(span.start, span.end)} ${scope}`
-    if (source.length < REMEMBERED_BODY_BYTES) return readHashedFacts(source, span, digest, key)
+  return function* readRememberedFacts(scope, source, entry) {
+    const key = `${yield* hashOf(source, entry)} ${scope}`
+    if (source.length < REMEMBERED_BODY_BYTES) return yield* readHashedFacts(source, entry, digest, key)
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
-    const facts = readHashedFacts(source, span, digest, key)
+    const facts = yield* readHashedFacts(source, entry, digest, key)
     memo.set(key, facts ?? 'unreadable')
     return facts
   }
@@ -68,7 +72,43 @@ const REMEMBERED_BODY_BYTES = 4_096
 /** Most messages have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const none: readonly never[] = []
 
-function readHashedFacts(source: Source, span: Span, digest: Digest, hash: string): MessageFacts | null {
+/** Up to this size a message is hashed in one go, in bytes: in a fraction of a millisecond. */
+const HASHED_BYTES_MAX = 262_144
+
+function* hashOf(source: Source, { start, end }: Span): Steps<string> {
+  return end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
+}
+
+function* readHashedFacts(
+  source: Source,
+  entry: EntrySpan,
+  digest: Digest,
+  hash: string,
+): Steps<MessageFacts | null> {
+  if (entry.end - entry.start <= READ_BYTES_MAX)
+    return factsOf({ source, span: entry, marks: none }, entry, digest, hash)
+  const unread = unreadMiddles(source, entry)
+  if (unread === null) return null
+  const names: string[] = []
+  // What is not read makes a difference all the same.
+  for (const { start, end } of unread) names.push(`: ${yield* source.hashSteps(start, end)}`)
+  const short = shortened(source, entry, unread, (index) => names[index] ?? '')
+  const marks = unread.map((each, index) => ({
+    unread: movedBy(each, -entry.start),
+    text: unreadMark(each, names[index]),
+  }))
+  return factsOf({ source: short, span: { start: 0, end: short.length }, marks }, entry, digest, hash)
+}
+
+/** What is read of a message, where it stands, and the marks in it. */
+type Reading = {
+  readonly source: Source
+  readonly span: Span
+  readonly marks: readonly { readonly unread: Unread; readonly text: string }[]
+}
+
+function factsOf(reading: Reading, entry: EntrySpan, digest: Digest, hash: string): MessageFacts | null {
+  const { source, span, marks } = reading
   const message = parseJson(source, span)
   if (!isJsonObject(message)) return null
   const contentPlace = findContent(source, span)
@@ -77,40 +117,75 @@ function readHashedFacts(source: Source, span: Span, digest: Digest, hash: strin
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'
   const name = stringOr(message['name'], null)
   const calls = readCalls(message)
-  const content = readContent(message, digest)
+  const content = readContent(message, digest, (text) => unreadBytesIn(text, marks))
   if (calls === null || content === null) return null
   const meaning = { role: role === 'other' ? roleText : role, name, content: content.meaning, calls }
+  const answersId = role === 'tool' ? stringOr(message['tool_call_id'], null) : null
+  const names = [...(name === null ? none : [name]), ...calls.map((call) => call.name)]
+  const uncountedCharacters = names.reduce(
+    (sum, { length }) => sum + Math.max(0, length - NAME_CHARACTERS_MAX),
+    0,
+  )
+  const kept = (text: string): string => keptName(text, digest)
   return {
     hash,
     role,
-    bytes: span.end - span.start,
-    callIds: calls.length === 0 ? none : calls.map(({ id }) => id),
-    callNames: calls.length === 0 ? none : calls.map((call) => call.name),
+    bytes: entry.end - entry.start,
+    elements: entry.elements,
+    callIds: calls.length === 0 ? none : calls.map(({ id }) => kept(id)),
+    callNames: calls.length === 0 ? none : calls.map((call) => kept(call.name)),
     emptyCalls: role === 'assistant' && isEmptyList(message['tool_calls']),
-    answersId: role === 'tool' ? stringOr(message['tool_call_id'], null) : null,
-    name,
-    content: contentSpan(message['content'], contentPlace),
+    answersId: answersId === null ? null : kept(answersId),
+    name: name === null ? null : kept(name),
+    ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
+    content: contentSpan(message['content'], placeInWhole(contentPlace, marks)),
     media: content.media.length === 0 ? none : content.media,
+    ...(marks.length === 0 ? {} : { unread: unreadOf(message, calls, marks) }),
     meaning: digestOfMeaning(meaning, digest),
   }
 }
 
-/**
- * Where the content stands, relative to the message's first byte; 'none' where there is none. Null where a key stands
- * twice: which one counts is anybody's guess.
- */
-function findContent(source: Source, message: Span): Span | 'none' | null {
-  const scanned = scanObject(source.latin1(message.start, message.end), 0)
-  if (scanned === null) return null
-  const keys = new Set<string>()
-  let content: Span | 'none' = 'none'
-  for (const { key, value } of scanned.entries) {
-    const name = readKey(source, { start: message.start + key.start, end: message.start + key.end })
-    if (name === null || keys.has(name)) return null
-    keys.add(name)
-    if (name === 'content') content = value
+/** Longer names and ids are nobody's: a beginning and a digest stand for them, in characters. */
+const NAME_CHARACTERS_MAX = 1_024
+
+function keptName(text: string, digest: Digest): string {
+  return text.length <= NAME_CHARACTERS_MAX
+    ? text
+    : `${text.slice(0, NAME_CHARACTERS_MAX / 2)}…${digest(text)}`
+}
+
+/** How much longer a text is than what was read of it, in bytes. */
+function unreadBytesIn(text: string, marks: Reading['marks']): number {
+  return marks.reduce(
+    (sum, { unread, text: mark }) => sum + (text.includes(mark) ? unread.end - unread.start : 0),
+    0,
+  )
+}
+
+/** Where what stands here in a text with marks stands in the whole; both relative to the message's first byte. */
+function placeInWhole(place: Span | 'none', marks: Reading['marks']): Span | 'none' {
+  if (place === 'none' || marks.length === 0) return place
+  const whole = (index: number): number => {
+    let added = 0
+    for (const { unread, text } of marks) {
+      // A mark stands where the unread bytes began.
+      if (index + added <= unread.start) break
+      added += unread.end - unread.start - utf8Length(text)
+    }
+    return index + added
   }
-  return content
+  return { start: whole(place.start), end: whole(place.end) }
+}
+
+/** What is not read of a message, and whether it is text that counts. */
+function unreadOf(
+  message: JsonObject,
+  calls: NonNullable<ReturnType<typeof readCalls>>,
+  marks: Reading['marks'],
+): NonNullable<MessageFacts['unread']> {
+  const texts = contentParts(message['content']).flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+  const counted = [...texts, ...calls.map((call) => call.argumentsText), readUncut(message).uncut]
+  return marks.map(({ unread, text }) => ({ ...unread, isText: counted.some((each) => each.includes(text)) }))
 }
 
 function contentSpan(content: unknown, place: Span | 'none'): MessageFacts['content'] {
@@ -130,6 +205,7 @@ function contentSpan(content: unknown, place: Span | 'none'): MessageFacts['cont
 function readContent(
   message: JsonObject,
   digest: Digest,
+  unreadBytes: (text: string) => number,
 ): { readonly meaning: Meaning['content']; readonly media: readonly Media[] } | null {
   const { content, refusal, audio } = message
   const meaning: { kind: string; text: string }[] = []
@@ -140,7 +216,7 @@ function readContent(
       continue
     }
     if (part.kind === 'reasoning') continue
-    const read = readMedia(part.part, digest)
+    const read = readMedia(part.part, digest, unreadBytes)
     if (read === null) return null
     media.push(read)
     meaning.push({ kind: read.kind, text: read.digest })

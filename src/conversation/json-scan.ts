@@ -77,14 +77,6 @@ export function scanArray(
   return end === -1 ? null : scanElements(latin1, end, [{ start: index, end }])
 }
 
-/** The elements of an array that follow the one which ends at `start`, and the array's end, under the same terms. */
-export function scanFurtherElements(
-  latin1: string,
-  start: number,
-): { readonly elements: readonly Span[]; readonly end: number } | null {
-  return scanElements(latin1, start, [])
-}
-
 /** The index after the value that begins at `start`; -1 where none does or the text ends early. */
 export function endOfAnyValue(latin1: string, start: number): number {
   const first = latin1.charCodeAt(start)

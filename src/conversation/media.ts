@@ -33,9 +33,14 @@ const textType =
 
 /**
  * A content part that is no text; null where it is nested too deep to be described. A part of an unknown
- * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8.
+ * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8. `unreadBytes` says how much
+ * longer a text is than what was read of it.
  */
-export function readMedia(part: unknown, digest: Digest): Media | null {
+export function readMedia(
+  part: unknown,
+  digest: Digest,
+  unreadBytes: (text: string) => number = () => 0,
+): Media | null {
   if (!isJsonObject(part)) return unknownPart(part, digest)
   const type = part['type']
   const kind = typeof type === 'string' && Object.hasOwn(kindOf, type) ? kindOf[type] : undefined
@@ -47,13 +52,25 @@ export function readMedia(part: unknown, digest: Digest): Media | null {
     kind,
     detail: detailOf(holder, part),
     digest: digest(where.value),
-    ...placeOf(kind, where, statedType(holder)),
+    ...placeOf(kind, where, statedType(holder), unreadBytes(where.value)),
   }
 }
 
 /** Audio that the upstream keeps and an assistant message refers to (`audio: {id}`). */
 export function audioReference(id: string, digest: Digest): Media {
   return { kind: 'audio', detail: 'auto', digest: digest(id), place: 'beside', ...noData }
+}
+
+/** The length of a text in UTF-8, in bytes. */
+export function utf8Length(text: string): number {
+  let length = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    // Half of a pair, which takes four bytes.
+    if (unit >= 0xd800 && unit <= 0xdfff) length += 1
+    else if (unit >= 0x80) length += unit < 0x800 ? 1 : 2
+  }
+  return length
 }
 
 // --- internal ---
@@ -73,17 +90,6 @@ function unknownPart(part: unknown, digest: Digest): Media | null {
     ...noData,
     dataBytes: utf8Length(text),
   }
-}
-
-function utf8Length(text: string): number {
-  let length = text.length
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index)
-    // Half of a pair, which takes four bytes.
-    if (unit >= 0xd800 && unit <= 0xdfff) length += 1
-    else if (unit >= 0x80) length += unit < 0x800 ? 1 : 2
-  }
-  return length
 }
 
 function addressOf(holder: unknown): Address | null {
@@ -107,7 +113,7 @@ function firstString(holder: JsonObject, names: readonly string[], field: Addres
 type Place = Pick<Media, 'place' | 'widthPixels' | 'heightPixels' | 'dataBytes' | 'seconds' | 'isText'>
 
 /** Where the data stand and what is known of their size. `type` is the media type beside them, '' where none is stated. */
-function placeOf(kind: Media['kind'], { value, field }: Address, type: string): Place {
+function placeOf(kind: Media['kind'], { value, field }: Address, type: string, unreadBytes: number): Place {
   if (field === 'reference') return { place: 'reference', ...noData }
   const prefix = value.slice(0, dataPrefixCharactersMax)
   const isDataAddress = /^data:/i.test(prefix)
@@ -115,7 +121,9 @@ function placeOf(kind: Media['kind'], { value, field }: Address, type: string): 
     return { place: 'remote', ...noData }
   const start = isDataAddress ? prefix.indexOf(',') + 1 : 0
   const isEncoded = isDataAddress ? /;\s*base64\s*,$/i.test(prefix.slice(0, start)) : type !== plainTextSource
-  const dataBytes = isEncoded ? base64Bytes(value, start) : utf8Length(value) - start
+  const dataBytes = isEncoded
+    ? base64Bytes(value, start, unreadBytes)
+    : utf8Length(value) - start + unreadBytes
   const inline = { place: 'inline', ...noData, dataBytes } as const
   if (kind === 'file' && textType.test(isDataAddress ? prefix.slice('data:'.length) : type))
     return { ...inline, isText: true }
@@ -134,10 +142,10 @@ function statedType(holder: unknown): string {
   return stringOr(holder['media_type'], stringOr(holder['mime_type'], ''))
 }
 
-function base64Bytes(text: string, start: number): number {
+function base64Bytes(text: string, start: number, unreadBytes: number): number {
   let end = text.length
   while (end > start && text.charCodeAt(end - 1) === 0x3d) end -= 1
-  return Math.floor(((end - start) * 3) / 4)
+  return Math.floor(((end - start + unreadBytes) * 3) / 4)
 }
 
 function detailOf(holder: unknown, part: JsonObject): Media['detail'] {

@@ -1,4 +1,5 @@
 import type { Span } from './source.ts'
+import type { Unread } from './unread.ts'
 
 /** `function` (the legacy name) is read as `tool`; any role we do not know is `other`. */
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'other'
@@ -37,6 +38,8 @@ export type MessageFacts = {
   readonly role: Role
   /** Length of the message's raw bytes. */
   readonly bytes: number
+  /** Elements of arrays and members of objects in it. */
+  readonly elements: number
   /** Ids of the tool calls in their order, '' where a call has none. A legacy `function_call` is one call. */
   readonly callIds: readonly string[]
   /** Names of the called functions, in the same order, '' where a call has none. */
@@ -47,9 +50,16 @@ export type MessageFacts = {
   readonly answersId: string | null
   /** The message's own `name`; null where it has none. */
   readonly name: string | null
+  /** Characters of names that are too long to be kept; left out where there are none. */
+  readonly uncountedCharacters?: number
   /** Where the value of `content` stands, relative to the message's first byte; null where there is none. */
   readonly content: (Span & { readonly kind: 'string' | 'parts' | 'null' | 'other' }) | null
   readonly media: readonly Media[]
+  /**
+   * What is left out where a very long message is read, relative to its first byte, and whether it is text that counts;
+   * left out where all is read.
+   */
+  readonly unread?: readonly (Unread & { readonly isText: boolean })[]
   /** Digest of the message's meaning: see `keys.ts`. */
   readonly meaning: string
 }

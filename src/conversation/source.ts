@@ -5,6 +5,8 @@
 export type Source = {
   /** How many bytes there are. */
   readonly length: number
+  /** All of them. */
+  readonly bytes: Uint8Array
   /**
    * The bytes from `start` up to `end`, one character a byte, so that an index in it counts bytes from `start`. For
    * scanning, and never kept: it may keep the whole body.
@@ -14,6 +16,10 @@ export type Source = {
   readonly text: (start: number, end: number) => string
   /** A collision-resistant digest of the raw bytes from `start` up to `end`, as a short string. */
   readonly hash: (start: number, end: number) => string
+  /** The same in steps, for a range that may be long. */
+  readonly hashSteps: (start: number, end: number) => Steps<string>
+  /** A source over these pieces of it and texts between them, which it does not share its bytes with. */
+  readonly joined: (pieces: readonly (Span | string)[]) => Source
 }
 
 /** A collision-resistant digest of a text, as a short string. */

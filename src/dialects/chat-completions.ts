@@ -1,23 +1,25 @@
 import {
-  endOfAnyValue,
-  scanArray,
-  scanFurtherElements,
-  scanObject,
-  skipWhitespace,
-} from '../conversation/json-scan.ts'
+  scanBody,
+  type BodyFault,
+  type BodyLimits,
+  type EntrySpan,
+  type KnownHistory,
+} from '../conversation/body-scan.ts'
+import { endOfAnyValue, scanObject, skipWhitespace } from '../conversation/json-scan.ts'
 import type { EntrySpans } from '../conversation/json-scan.ts'
 import { isJsonObject, parseJson, readKey } from '../conversation/json-value.ts'
-import type { Source, Span } from '../conversation/source.ts'
-import type { ValidatedValues } from './validated-values.ts'
+import type { Source, Span, Steps } from '../conversation/source.ts'
 
 /** What Foldgate reads of a chat completion request. Everything else in it is relayed as it stands. */
 export type ChatCompletion = {
   readonly model: string | null
+  /** The keys of the body, decoded. */
+  readonly fieldNames: readonly string[]
   readonly stream: boolean
   /** The array with its brackets. */
   readonly messages: Span
   /** Its elements but for those that were known: delimited, not yet parsed. */
-  readonly messageSpans: readonly Span[]
+  readonly messageSpans: readonly EntrySpan[]
   /** The most tokens the reply may have, and where that number stands; null where none is set. */
   readonly outputLimit: {
     readonly name: 'max_completion_tokens' | 'max_tokens'
@@ -49,6 +51,7 @@ export type ChatCompletion = {
 
 /** Why a body was not read. `message-unreadable` is for the caller, who reads the messages. */
 export type NotReadReason =
+  | Exclude<BodyFault, 'no-json'>
   | 'bom'
   | 'not-json-object'
   | 'duplicate-key'
@@ -57,17 +60,6 @@ export type NotReadReason =
   | 'message-unreadable'
 
 export type NotRead = { readonly read: false; readonly reason: NotReadReason }
-
-/**
- * What of a body's messages need not be looked at: the array whose bracket stands at `start` holds elements up to `end`
- * whose bytes were read before. At least one, and the last is an object.
- */
-export type KnownMessages = Span
-
-/** Values longer than this are worth a hash to be spared a second parse. */
-const largeValueBytes = 4_096
-
-const byteOrderMark = '\xef\xbb\xbf'
 
 /** What is parsed for what it says; every other value only has to be JSON. */
 const readNames: ReadonlySet<string> = new Set([
@@ -82,43 +74,42 @@ const readNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a request body without parsing it as a whole. Keys, separators and all values but the messages are
- * verified here; once every message proved to be JSON as well (`readMessages`), the body is JSON and means
- * what was read. What is `known` of the messages is passed over. Never throws.
+ * Reads a request body without parsing it as a whole: all of it is scanned, so that it is known to be JSON, and only the
+ * few values are parsed that say how it is treated. What is `known` of the messages is passed over. In steps; never throws.
  */
-export function readChatCompletion(
+export function* readChatCompletion(
   source: Source,
-  validated: ValidatedValues | null = null,
-  known: KnownMessages | null = null,
-): { readonly read: true; readonly request: ChatCompletion } | NotRead {
-  if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return notRead('bom')
-  const body = scanBody(source, known)
-  if (body === null) return notRead('not-json-object')
+  limits: BodyLimits,
+  known: KnownHistory | null = null,
+): Steps<{ readonly read: true; readonly request: ChatCompletion } | NotRead> {
+  if (byteOrderMark.every((byte, index) => source.bytes[index] === byte)) return notRead('bom')
+  const body = yield* scanBody(source, 'messages', known, limits)
+  if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
   const spans = new Map<string, Span>()
+  const values = new Map<string, unknown>()
   for (const { key, value } of body.entries) {
-    const name = readKey(source, key)
+    const name = lengthOf(key) > KEY_BYTES_MAX ? null : readKey(source, key)
     if (name === null) return notRead('invalid-value')
     if (spans.has(name)) return notRead('duplicate-key')
     spans.set(name, value)
+    if (!readNames.has(name)) continue
+    if (lengthOf(value) > VALUE_BYTES_MAX) return notRead('invalid-value')
+    values.set(name, parseJson(source, value))
   }
   const messages = spans.get('messages')
-  const messageSpans = body.messageSpans
-  const values = new Map<string, unknown>()
-  for (const [name, span] of spans) {
-    if (span === messages && messageSpans !== null) continue
-    if (readNames.has(name)) values.set(name, parseJson(source, span))
-    const isValid = readNames.has(name) ? values.get(name) !== undefined : isJson(source, span, validated)
-    if (!isValid) return notRead('invalid-value')
-  }
+  const messageSpans = body.history
   const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
   if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
   const streaming = values.get('stream') === true ? streamingOf(source, spans, body.entries) : null
   return { read: true, request: { messages, messageSpans, streaming, ...settingsOf(source, spans, values) } }
 }
 
-/** Where the bracket of a body's `messages` stands, as far as its beginning tells; null where there is none. Never throws. */
+/**
+ * Where the bracket of a body's `messages` stands, as far as its beginning tells; null where it is not within the first
+ * megabyte. Never throws.
+ */
 export function findMessages(source: Source): number | null {
-  for (let length = LOOKED_AT_BYTES; ; length *= GROWTH) {
+  for (let length = LOOKED_AT_BYTES; length <= LOOKED_AT_BYTES_MAX; length *= GROWTH) {
     const text = source.latin1(0, Math.min(length, source.length))
     let found: number | null = null
     scanObject(text, skipWhitespace(text, 0), function endBeforeMessages(_, start, key) {
@@ -128,6 +119,7 @@ export function findMessages(source: Source): number | null {
     })
     if (found !== null || length >= source.length) return found
   }
+  return null
 }
 
 // --- internal ---
@@ -138,49 +130,20 @@ const LOOKED_AT_BYTES = 16_384
 /** How much more is looked at each time. */
 const GROWTH = 8
 
-type Body = { readonly entries: readonly EntrySpans[]; readonly messageSpans: readonly Span[] | null }
+/** More is not looked at in one go; tools that stand before the messages take some hundred kilobytes. */
+const LOOKED_AT_BYTES_MAX = LOOKED_AT_BYTES * GROWTH * GROWTH
 
-/** Delimits the body's entries; the elements of `messages` are found in the same pass. */
-function scanBody(source: Source, known: KnownMessages | null): Body | null {
-  const latin1 = textToScan(source, known)
-  const placed = placedBehind(known)
-  let messageSpans: readonly Span[] | null = null
-  const scanned = scanObject(latin1, skipWhitespace(latin1, 0), function endOfBodyValue(text, start, key) {
-    if (text.charAt(start) !== '[' || readKey(source, placed(key)) !== 'messages')
-      return endOfAnyValue(text, start)
-    const array = start === known?.start ? scanFurtherElements(text, start + 1) : scanArray(text, start)
-    messageSpans = array?.elements.map(placed) ?? null
-    return array?.end ?? -1
-  })
-  if (scanned === null || skipWhitespace(latin1, scanned.end) !== latin1.length) return null
-  return {
-    entries: scanned.entries.map(({ key, value }) => ({ key: placed(key), value: placed(value) })),
-    messageSpans,
-  }
-}
+/** Nobody's key is longer, in bytes. */
+const KEY_BYTES_MAX = 4_096
 
-/** The body's characters without those of the known messages: they stand right behind the array's bracket. */
-function textToScan(source: Source, known: KnownMessages | null): string {
-  if (known === null) return source.latin1(0, source.length)
-  return source.latin1(0, known.start + 1) + source.latin1(known.end, source.length)
-}
+/** What is parsed of a body beside its messages: numbers, a name, a choice among tools, in bytes. */
+const VALUE_BYTES_MAX = 65_536
 
-/** Where in the body stands what was found in such a text. */
-function placedBehind(known: KnownMessages | null): (span: Span) => Span {
-  if (known === null) return (span) => span
-  const left = known.end - known.start - 1
-  const placed = (index: number): number => (index <= known.start ? index : index + left)
-  return ({ start, end }) => ({ start: placed(start), end: placed(end) })
-}
+/** U+FEFF in UTF-8. */
+const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-function isJson(source: Source, span: Span, validated: ValidatedValues | null): boolean {
-  if (validated === null || span.end - span.start <= largeValueBytes)
-    return parseJson(source, span) !== undefined
-  const hash = source.hash(span.start, span.end)
-  if (validated.has(hash)) return true
-  if (parseJson(source, span) === undefined) return false
-  validated.add(hash)
-  return true
+function lengthOf({ start, end }: Span): number {
+  return end - start
 }
 
 function settingsOf(
@@ -192,6 +155,7 @@ function settingsOf(
   const streamOptions = values.get('stream_options')
   return {
     model: typeof model === 'string' ? model : null,
+    fieldNames: [...spans.keys()],
     stream: values.get('stream') === true,
     outputLimit:
       outputLimitOf('max_completion_tokens', spans, values) ?? outputLimitOf('max_tokens', spans, values),

@@ -1,18 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Steps } from '../conversation/source.ts'
 
 /** How long paused work may keep the event loop before others get their turn, in milliseconds. */
 const SLICE_MS = 2
 
-/** Whose work waits for a slice, the one that has waited for longest first. */
-const waiting: (() => void)[] = []
+/** Whose work this is. */
+const clients = new AsyncLocalStorage<string>()
+
+/** The work that waits for a slice, by whose it is: the client first whose turn it is, its oldest first. */
+const waiting = new Map<string, (() => void)[]>()
 
 /** When the slice began that all work shares; null where none was done since the event loop last looked for other work. */
 let sliceBeganMs: number | null = null
 
+/** Does all that paused work comes to in the name of a client: it shares the time with others, however much of it there is. */
+export function workFor<Result>(client: string, work: () => Promise<Result>): Promise<Result> {
+  return clients.run(client, work)
+}
+
 /**
  * Runs paused work to its end, letting other requests in between. All work shares one slice of each turn of the event
- * loop, and takes turns: so a small request waits no longer beside several long ones, nor where one kind of work
- * follows another.
+ * loop, and clients take turns: so a small request waits no longer beside several long ones, nor beside many of another
+ * client, nor where one kind of work follows another.
  */
 export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
   sliceStartMs()
@@ -35,11 +44,17 @@ export async function breathe(): Promise<void> {
 export function nextSlice(): Promise<void> {
   sliceStartMs()
   return new Promise((resolve) => {
-    waiting.push(resolve)
+    const client = clients.getStore() ?? NOBODY
+    const own = waiting.get(client)
+    if (own === undefined) waiting.set(client, [resolve])
+    else own.push(resolve)
   })
 }
 
 // --- internal ---
+
+/** Whose the work is that no client waits for. */
+const NOBODY = ''
 
 function isSliceOver(): boolean {
   return performance.now() - sliceStartMs() > SLICE_MS
@@ -57,8 +72,19 @@ function sliceStartMs(): number {
 /** Called once in each turn in which somebody worked or waits. */
 function endSlice(): void {
   sliceBeganMs = null
-  const next = waiting.shift()
-  if (next === undefined) return
+  const next = takeNext()
+  if (next === null) return
   sliceStartMs()
   next()
+}
+
+/** Takes out the work whose turn it is; what its client has besides comes behind everybody else's. */
+function takeNext(): (() => void) | null {
+  for (const [client, own] of waiting) {
+    const next = own.shift()
+    waiting.delete(client)
+    if (own.length > 0) waiting.set(client, own)
+    if (next !== undefined) return next
+  }
+  return null
 }

@@ -1,12 +1,9 @@
 import type { FoldgateError } from '../errors.ts'
-import {
-  describeRequest,
-  type ChatRequest,
-  type ClientRights,
-  type DescribeOptions,
-} from './request/chat-request.ts'
+import { describeRequest, type ChatRequest, type DescribeOptions } from './request/chat-request.ts'
+import { refuseUnread, refuseWayAround, type ClientRights } from './request/confinement.ts'
 import type { Exchange } from './wire/exchange.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
+import { workFor } from './drive.ts'
 import type { HeavyWork } from './heavy-work.ts'
 import type { Learning } from '../models/learn.ts'
 import { prepare, type Preparation, type Ready } from './prepare.ts'
@@ -22,7 +19,6 @@ import { withOffer, type OfferParts } from './recall/recall-offer.ts'
 import { askPlainly } from './send/ask-plainly.ts'
 import { offerRecall } from './send/with-recall.ts'
 import { restoreOnRefusal } from './send/restore.ts'
-import type { Scope } from './request/scope.ts'
 import { isAnswered, sendOnce, type Outcome } from './send/send.ts'
 import { sendingOf, type SendingParts } from './send/sending.ts'
 import { askForUsage } from './send/usage-in-streams.ts'
@@ -40,7 +36,6 @@ export type HandleParts = Preparation &
   DescribeOptions &
   OfferParts & {
     readonly relay: Relay
-    readonly scopeOf: (exchange: Exchange) => Scope
     readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
     readonly learning: Learning
     readonly bodyLimits: ReadBodyOptions
@@ -68,7 +63,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       await parts.relay(exchange, 'bypassed')
       return
     }
-    const settled = await settleOn(exchange, wishes, rights)
+    const settled = await workFor(exchange.holder.name, () => settleOn(exchange, wishes, rights))
     try {
       const { error } =
         'unread' in settled
@@ -82,7 +77,11 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
   function wishesOf(exchange: Exchange, rights: ClientRights | null): Wishes {
     try {
-      return readWishes(exchange.incoming, rights?.overrides ?? null)
+      const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
+      const { method, path, incoming } = exchange
+      refuseWayAround(rights, { method, path, rawHeaders: incoming.rawHeaders })
+      if (wishes.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
+      return wishes
     } catch (error) {
       tellUnanswered(exchange, error, arrivalNow(parts))
       throw error
@@ -112,14 +111,15 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       throw error
     }
     const arrival = arrivalNow(parts)
-    const turn = parts.heavyWork.begin(exchange.signal)
+    const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
     let known: Known | null = null
     try {
-      const scope = parts.scopeOf(exchange)
+      const { scope } = exchange
       const chat = await parts.failures.around<Chat | UnreadReason>('reading', 'failed', () =>
         readChat(body, scope.scope, parts.reading, turn),
       )
       if (typeof chat === 'string') {
+        refuseUnread(rights, chat)
         turn.end()
         return await sendUnread(exchange, body, chat, arrival, parts)
       }

@@ -1,12 +1,13 @@
-import { createGate } from '../upstream/gate.ts'
 import type { Cancellation } from '../upstream/cancellation.ts'
+import { createFairShare, type Holder, type Holding } from './wire/fair-share.ts'
 
 /**
- * Lets conversations of which much is new be read and measured one after the other. Side by side none of them would be
- * done sooner, and each would have all that it takes in memory until the last one is. What goes on from a conversation
- * that is known, and what is small, waits for none of them.
+ * Lets few conversations of which much is new be read and measured at a time, one of each client: side by side none of
+ * them would be done sooner, and each would have all that it takes in memory until the last one is. Clients have their
+ * turns in turn, however many conversations one of them sends. What goes on from a conversation that is known, and what is
+ * small, waits for none of them.
  */
-export type HeavyWork = { readonly begin: (client: Cancellation) => HeavyTurn }
+export type HeavyWork = { readonly begin: (client: Cancellation, holder: Holder) => HeavyTurn }
 
 /** One request's turn. */
 export type HeavyTurn = {
@@ -25,12 +26,12 @@ export type HeavyTurn = {
 }
 
 export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): HeavyWork {
-  const gate = createGate(AT_ONCE)
+  const lane = createLane()
   return {
-    begin: (client) => {
+    begin: (client, holder) => {
       let leave: (() => void) | null = null
       const enter = async (): Promise<void> => {
-        leave = gate.enterNow() ?? (await gate.enter(client))
+        leave = await lane(client, holder)
       }
       const end = (): void => {
         leave?.()
@@ -53,5 +54,60 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
 
 // --- internal ---
 
-/** There is one thread for all of it. */
-const AT_ONCE = 1
+/** There is one thread for all of it, and each has its body in memory several times: one of each of two clients. */
+const AT_ONCE = 2
+
+type Waiter = { readonly place: Holding; readonly admit: () => void }
+
+/** Resolves with the function that ends the turn, as soon as there is one. */
+function createLane(): (client: Cancellation, holder: Holder) => Promise<() => void> {
+  const places = createFairShare({ max: AT_ONCE, lends: false })
+  /** Those that wait, by whose they are; the client first whose turn it is. */
+  const waiting = new Map<string, Set<Waiter>>()
+
+  function admitNext(): void {
+    for (const [name, own] of waiting) {
+      const [next] = own
+      if (next === undefined || next.place.take(1) !== 'taken') continue
+      remove(name, next)
+      // The others' turns come before its next one.
+      waiting.delete(name)
+      if (own.size > 0) waiting.set(name, own)
+      next.admit()
+      return
+    }
+  }
+
+  function remove(name: string, waiter: Waiter): void {
+    const own = waiting.get(name)
+    own?.delete(waiter)
+    if (own?.size === 0) waiting.delete(name)
+  }
+
+  return async function enter(client, holder) {
+    client.throwIfAborted()
+    const { name } = holder
+    const place = places.open(holder)
+    const leave = (): void => {
+      place.release()
+      admitNext()
+    }
+    if (!waiting.has(name) && place.take(1) === 'taken') return leave
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        remove(name, waiter)
+        reject(client.reason)
+      }
+      const waiter: Waiter = {
+        place,
+        admit: () => {
+          client.removeEventListener('abort', giveUp)
+          resolve(leave)
+        },
+      }
+      const own = waiting.get(name) ?? new Set()
+      waiting.set(name, own.add(waiter))
+      client.addEventListener('abort', giveUp)
+    })
+  }
+}

@@ -22,6 +22,13 @@ export function upstreamFailure(
   const code = errorCode(cause)
   const why = code === null ? '' : ` (${code})`
   switch (code) {
+    case 'EMFILE':
+    case 'ENFILE':
+      return new FoldgateError(
+        'overloaded',
+        `Foldgate has no file descriptor left for a connection to the upstream (${code}). Raise the limit of the process (ulimit -n, LimitNOFILE), or lower limits.concurrent: each request takes two.`,
+        { cause },
+      )
     case 'UND_ERR_CONNECT_TIMEOUT':
       return new FoldgateError(
         'upstream_timeout',

@@ -111,11 +111,56 @@ export function uncompactedGenerationPath(method: string, path: string): Uncompa
   return uncompactedPaths.find((ending) => bare.endsWith(ending)) ?? null
 }
 
+/**
+ * Whether a path may carry a conversation past Foldgate: how servers spell what generates, in any letters, with escapes,
+ * parameters and slashes that some of them see through. Messages of the Assistants API are stored, not generated.
+ */
+export function mayCarryConversation(method: string, path: string): boolean {
+  if (readingMethods.has(method)) return false
+  const plain = plainPath(path)
+  if (plain.includes('/threads/') && plain.endsWith('/messages')) return false
+  return (
+    /:(?:stream)?generatecontent$/.test(plain) || conversationPaths.some((ending) => plain.endsWith(ending))
+  )
+}
+
 // --- internal ---
 
 const completionsPath = '/chat/completions'
 
 const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'] as const
+
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
+
+const conversationPaths = [
+  '/completions',
+  '/completion',
+  '/responses',
+  '/responses/compact',
+  '/messages',
+  '/messages/batches',
+  '/batches',
+  '/runs',
+  '/api/chat',
+  '/api/generate',
+  '/generate',
+  '/generate_stream',
+  '/infill',
+  '/invocations',
+] as const
+
+/** A path as the most forgiving of servers reads it. */
+function plainPath(path: string): string {
+  const [bare = ''] = path.split('?', 1)
+  let decoded = bare
+  for (let pass = 0; pass < decodingPassesMax && decoded.includes('%'); pass += 1)
+    decoded = unescaped(decoded)
+  const segments = decoded
+    .toLowerCase()
+    .split(/[/\\]/)
+    .map((segment) => (segment.split(';', 1)[0] ?? '').trim())
+  return `/${segments.filter((segment) => segment !== '').join('/')}`
+}
 
 /** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
 const decodingPassesMax = 4
@@ -154,11 +199,13 @@ function hasDotSegment(path: string): boolean {
   for (let pass = 0; pass < decodingPassesMax; pass += 1) {
     if (decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(?:;|$)/.test(segment))) return true
     if (!decoded.includes('%')) return false
-    decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
+    decoded = unescaped(decoded)
   }
   return false
+}
+
+function unescaped(path: string): string {
+  return path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 function notAllowed(why: string): FoldgateError {

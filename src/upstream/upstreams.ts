@@ -2,13 +2,7 @@ import { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { AnswerBody } from './answer-body.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import {
-  clientCredential,
-  clientCredentials,
-  isCredentialHeader,
-  heldKeyHeader,
-  type ClientCredential,
-} from './credential.ts'
+import { clientCredential, clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
 import { dispatchRequest } from './dispatch.ts'
 import { upstreamFailure } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
@@ -116,8 +110,6 @@ export type Upstreams = {
   readonly has: (name: string) => boolean
   /** Throws `unknown_upstream`. */
   readonly addressOf: (name: string | null) => UpstreamAddress
-  /** Whether Foldgate holds a key for any upstream. */
-  readonly holdsKey: boolean
   /** How many requests to an upstream run or wait. */
   readonly busy: (name: string | null) => number
   readonly destroy: () => Promise<void>
@@ -269,7 +261,6 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     has: (name) => upstreams.has(name),
     addressOf: (name) => upstreamNamed(name).address,
-    holdsKey: [...upstreams.values()].some(holdsCredential),
     busy: (name) => upstreamNamed(name).gate.busy(),
     destroy: pools.destroy,
   }
@@ -306,16 +297,6 @@ function forwardsCredential(
   { withholdCredential }: Pick<UpstreamRequest, 'withholdCredential'>,
 ): boolean {
   return seesClientKey && settings.key === null && !withholdCredential
-}
-
-/** A credential may stand in the key, in a header, in the address's user info or in its query. */
-function holdsCredential({ settings, address }: Upstream): boolean {
-  return (
-    settings.key !== null ||
-    address.authorization !== null ||
-    Object.keys(settings.headers).some(isCredentialHeader) ||
-    queryWithoutKey(`?${address.query}`) !== `?${address.query}`
-  )
 }
 
 function configuredHeaders(

@@ -1,5 +1,5 @@
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import type { Counts } from '../../src/models/counts/counts.ts'
 import { startingRatio } from '../../src/pressure/ratio.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'
@@ -36,7 +36,6 @@ export async function measureRecording(
     onGuess: () => {},
   })
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
-  const validatedOf = createValidatedValues({ entriesMax: 100 })
   const { model } = recording
   const profile = { ...profileSchema.parse({}), name: 'default' }
   const window = resolveWindow({ ...unknownWindow, configuredTokens: 10_000_000, names: [model] })
@@ -45,7 +44,7 @@ export async function measureRecording(
     const messages = recording.messages.slice(0, messageCount).join(',')
     const tools = recording.tools === '' ? '' : `,"tools":${recording.tools}`
     const bytes = Buffer.from(`{"model":${JSON.stringify(model)},"messages":[${messages}]${tools}}`)
-    const chat = await readBytes(bytes, 'recorded', { readFacts, validatedOf })
+    const chat = await readBytes(bytes, 'recorded', { readFacts, limits: bodyLimits })
     if (typeof chat === 'string') throw new Error(`${recording.id} cannot be read: ${chat}`)
     const measured = await measure({
       chat,

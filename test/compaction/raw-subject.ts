@@ -1,17 +1,18 @@
 import type { Subject } from '../../src/compaction/subject.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { elementsIn } from '../../src/conversation/spans-in.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { finish, type Source } from '../../src/conversation/source.ts'
+import { entriesOf } from '../support/body-limits.ts'
 import { subjectOf } from '../support/subject.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 /** The messages of a JSON array as a client spelt it, for what JSON.stringify cannot write. */
 export function readRaw(body: string): { readonly source: Source; readonly messages: readonly Message[] } {
   const source = sourceOf(body)
-  const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
-  const messages = finish(readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: 16 })))
+  const messages = finish(
+    readMessages(entriesOf(source), source, 'test', createFactsReader(digest, { entriesMax: 16 })),
+  )
   if (messages === null) throw new Error('the test wrote messages that cannot be read')
   return { source, messages }
 }

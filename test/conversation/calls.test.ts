@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { argumentSpans } from '../../src/conversation/calls.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { factsOf } from '../support/facts.ts'
 import { sourceOf } from '../support/source.ts'
 
 /** The arguments of a message's calls: what they are read as, and the bytes that stand where they are said to. */
@@ -8,7 +10,7 @@ function argumentsOf(message: string) {
   const body = `[1, ${message}]`
   const source = sourceOf(body)
   const span = { start: 4, end: Buffer.byteLength(body) - 1 }
-  const { calls } = parseMessage(source, span)
+  const { calls } = parseMessage(source, { ...span, facts: factsOf(message) })
   return finish(argumentSpans(source, span, calls)).map((found, index) => ({
     text: calls[index]?.argumentsText,
     bytes: found && source.text(found.start, found.end),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createFactsReader, readFacts } from '../../src/conversation/facts.ts'
-import type { Source } from '../../src/conversation/source.ts'
+import { finish, type Source } from '../../src/conversation/source.ts'
 import { factsOf } from '../support/facts.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 function read(json: string) {
-  return readFacts(sourceOf(json), { start: 0, end: Buffer.byteLength(json) }, digest)
+  return finish(readFacts(sourceOf(json), { start: 0, end: Buffer.byteLength(json), elements: 0 }, digest))
 }
 
 function call(id: unknown, name: unknown) {
@@ -93,7 +93,8 @@ describe('content', () => {
 
   test('the span is relative to the message', () => {
     const json = '{"role":"user","content":"x"}'
-    const facts = readFacts(sourceOf(`[1,${json}]`), { start: 3, end: 3 + json.length }, digest)
+    const entry = { start: 3, end: 3 + json.length, elements: 0 }
+    const facts = finish(readFacts(sourceOf(`[1,${json}]`), entry, digest))
     expect(facts).toEqual(read(json))
   })
 
@@ -166,20 +167,20 @@ describe('createFactsReader', () => {
     ['one that cannot be read', `{"role":1,"content":"${long}"}`],
   ])('does not parse %s of a longer body a second time', (_, body) => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
-    const span = { start: 0, end: body.length }
-    const first = reader('scope', sourceOf(body), span)
+    const entry = { start: 0, end: body.length, elements: 0 }
+    const first = finish(reader('scope', sourceOf(body), entry))
     const { source, parsed } = countedSource(body)
-    expect(reader('scope', source, span)).toBe(first)
+    expect(finish(reader('scope', source, entry))).toBe(first)
     expect(parsed()).toBe(0)
   })
 
   test('one scope gains nothing from what another has sent', () => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const body = `{"role":"user","content":"${long}"}`
-    const span = { start: 0, end: body.length }
-    reader('one', sourceOf(body), span)
+    const entry = { start: 0, end: body.length, elements: 0 }
+    finish(reader('one', sourceOf(body), entry))
     const { source, parsed } = countedSource(body)
-    reader('another', source, span)
+    finish(reader('another', source, entry))
     expect(parsed()).toBeGreaterThan(0)
   })
 
@@ -187,10 +188,10 @@ describe('createFactsReader', () => {
   test('a message of a short body is read anew, and says the same', () => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const body = '{"role":"user","content":"x"}'
-    const span = { start: 0, end: body.length }
-    const first = reader('scope', sourceOf(body), span)
+    const entry = { start: 0, end: body.length, elements: 0 }
+    const first = finish(reader('scope', sourceOf(body), entry))
     const { source, parsed } = countedSource(body)
-    expect(reader('scope', source, span)).toEqual(first)
+    expect(finish(reader('scope', source, entry))).toEqual(first)
     expect(parsed()).toBeGreaterThan(0)
   })
 
@@ -198,6 +199,7 @@ describe('createFactsReader', () => {
     const calls = Array.from({ length: 1_000 }, (_, index) => ({ id: `call_${index}` }))
     const body = JSON.stringify({ role: 'assistant', tool_calls: calls })
     const reader = createFactsReader(digest, { entriesMax: 2 })
-    expect(reader('scope', sourceOf(body), { start: 0, end: body.length })?.callIds).toHaveLength(1_000)
+    const entry = { start: 0, end: body.length, elements: 0 }
+    expect(finish(reader('scope', sourceOf(body), entry))?.callIds).toHaveLength(1_000)
   })
 })

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest'
 import { parseMessage } from '../../src/conversation/parse.ts'
+import { factsOf } from '../support/facts.ts'
 import { sourceOf } from '../support/source.ts'
 
 function parse(message: unknown) {
   const json = JSON.stringify(message)
-  return parseMessage(sourceOf(json), { start: 0, end: Buffer.byteLength(json) })
+  return parseMessage(sourceOf(json), {
+    start: 0,
+    end: Buffer.byteLength(json),
+    facts: factsOf({ role: 'user' }),
+  })
 }
 
 test('the text is the content, or its text parts line by line', () => {

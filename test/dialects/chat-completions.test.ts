@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Source, Span } from '../../src/conversation/source.ts'
+import { finish, type Span } from '../../src/conversation/source.ts'
 import { readChatCompletion } from '../../src/dialects/chat-completions.ts'
 import type { ChatCompletion, NotReadReason } from '../../src/dialects/chat-completions.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
 
 const messages = '[{"role":"user","content":"hi"}]'
 
 function readBody(body: string) {
-  return readChatCompletion(sourceOf(body))
+  return finish(readChatCompletion(sourceOf(body), bodyLimits))
 }
 
 function requestIn(body: string): ChatCompletion {
@@ -220,12 +220,14 @@ describe('what cannot be read with certainty is not read', () => {
     ['duplicate-key', `{"messages":${messages},"messages":${messages}}`],
     ['duplicate-key', `{"messages":${messages},"messa\\u0067es":[]}`],
     ['duplicate-key', `{"n":1,"messages":${messages},"n":1}`],
-    ['invalid-value', `{"tools":[1}, "messages":${messages}}`],
-    ['invalid-value', `{"n":01,"messages":${messages}}`],
+    ['not-json-object', `{"tools":[1}, "messages":${messages}}`],
+    ['not-json-object', `{"n":01,"messages":${messages}}`],
     ['not-json-object', `{"tools":[}],"messages":${messages}}`],
-    ['invalid-value', `{"user":"\t","messages":${messages}}`],
-    ['invalid-value', `{"us\\xer":1,"messages":${messages}}`],
-    ['invalid-value', `{"messages":tru}`],
+    ['not-json-object', `{"user":"\t","messages":${messages}}`],
+    ['not-json-object', `{"us\\xer":1,"messages":${messages}}`],
+    ['not-json-object', `{"messages":tru}`],
+    ['invalid-value', `{"model":"${'m'.repeat(70_000)}","messages":${messages}}`],
+    ['invalid-value', `{"${'k'.repeat(5_000)}":1,"messages":${messages}}`],
     ['no-messages', '{}'],
     ['no-messages', '{"messages":[]}'],
     ['no-messages', '{"messages":null}'],
@@ -233,39 +235,6 @@ describe('what cannot be read with certainty is not read', () => {
     ['no-messages', `{"prompt":{"messages":${messages}}}`],
   ])('%s: %s', (reason, body) => {
     expect(readBody(body)).toEqual({ read: false, reason })
-  })
-})
-
-describe('large values', () => {
-  const tools = JSON.stringify([{ type: 'function', function: { name: 'x'.repeat(5_000) } }])
-  const body = `{"tools":${tools},"messages":${messages}}`
-
-  function readCounting(validated: ReturnType<ReturnType<typeof createValidatedValues>>) {
-    const source = sourceOf(body)
-    let largeTexts = 0
-    const text = (start: number, end: number) => {
-      if (end - start > 4_096) largeTexts += 1
-      return source.text(start, end)
-    }
-    const counting: Source = { ...source, text }
-    return { result: readChatCompletion(counting, validated), largeTexts }
-  }
-
-  test('are parsed once, and once more for another scope', () => {
-    const validatedOf = createValidatedValues({ entriesMax: 10 })
-    const first = readCounting(validatedOf('one'))
-    const second = readCounting(validatedOf('one'))
-    expect([first.largeTexts, second.largeTexts]).toEqual([1, 0])
-    expect(second.result).toEqual(first.result)
-    expect(readCounting(validatedOf('two')).largeTexts).toBe(1)
-  })
-
-  test('that are no JSON are refused every time', () => {
-    const validated = createValidatedValues({ entriesMax: 10 })('one')
-    const broken = sourceOf(body.replace('[{"type"', '[}"type"'))
-    for (const result of [1, 2].map(() => readChatCompletion(broken, validated))) {
-      expect(result.read).toBe(false)
-    }
   })
 })
 

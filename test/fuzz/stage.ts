@@ -1,4 +1,8 @@
-import { startProgram, type FoldgateProgram, type ProgramOptions } from './foldgate-program.ts'
+import {
+  startFoldgateProgram,
+  type FoldgateProgram,
+  type ProgramOptions,
+} from '../support/foldgate-program.ts'
 import { openRawClient, requestOf, type Answer, type RawClient } from './wire/raw-exchange.ts'
 import {
   answerOf,
@@ -40,7 +44,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     upstreams: { default: { url: upstream.url }, root: { url: upstream.origin } },
     store: { url: 'memory:' },
   }
-  const start = () => startProgram({ ...options, settings })
+  const start = () => startFoldgateProgram({ ...options, settings })
   let program: FoldgateProgram = await start()
   let failuresBefore = 0
   /** Whether its figures tell of an input for good. */

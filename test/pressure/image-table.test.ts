@@ -21,10 +21,10 @@ const formats = {
 function tokensOf(part: object, model: string, counter: TokenCounter = silent): number {
   const body = sourceOf(JSON.stringify({ role: 'user', content: [part] }))
   const span = { start: 0, end: body.length }
-  const facts = readFacts(body, span, digest)
+  const facts = finish(readFacts(body, { ...span, elements: 0 }, digest))
   if (facts === null) throw new Error('the message was not read')
   const frameTokens = 4
-  return finish(messageTokens(parseMessage(body, span), facts, counter, model)) - frameTokens
+  return finish(messageTokens(parseMessage(body, { ...span, facts }), facts, counter, model)) - frameTokens
 }
 
 /** Counts nothing: no text stands beside the image. */

@@ -10,6 +10,7 @@ const plain: MessageFacts = {
   hash: 'h',
   role: 'user',
   bytes: 40,
+  elements: 0,
   callIds: [],
   callNames: [],
   answersId: null,

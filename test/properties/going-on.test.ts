@@ -7,7 +7,7 @@ import type { Room } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import type { Counted } from '../../src/proxy/measure/measure.ts'
@@ -134,7 +134,7 @@ type Requested = { readonly run: Run; readonly turn: Turn }
 function processWith(goesOn: boolean, newCache: () => MadeCache) {
   const reading = {
     readFacts: createFactsReader(digest, { entriesMax: 10_000 }),
-    validatedOf: createValidatedValues({ entriesMax: 100 }),
+    limits: bodyLimits,
     ...(goesOn && {
       lastBodies: createLastBodies({ bytesMax: 10_000_000, bodyBytesMin: 0, idleMs: 60_000 }),
     }),

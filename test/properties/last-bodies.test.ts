@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import { digest } from '../../src/proxy/request/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/proxy/request/last-bodies.ts'
 import { readBytes, type Chat } from '../../src/proxy/request/read-chat.ts'
@@ -10,7 +10,7 @@ import { arbitraryMessages } from '../support/arbitrary-messages.ts'
 function readingWith(lastBodies: LastBodies | null) {
   return {
     readFacts: createFactsReader(digest, { entriesMax: 10_000 }),
-    validatedOf: createValidatedValues({ entriesMax: 100 }),
+    limits: bodyLimits,
     ...(lastBodies === null ? {} : { lastBodies }),
   }
 }

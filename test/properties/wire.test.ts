@@ -8,14 +8,13 @@ import { parseMessage } from '../../src/conversation/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { readChatCompletion } from '../../src/dialects/chat-completions.ts'
 import type { ChatCompletion } from '../../src/dialects/chat-completions.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: ChatCompletion; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const validated = createValidatedValues({ entriesMax: 100 })('scope')
-  const result = readChatCompletion(source, validated)
+  const result = finish(readChatCompletion(source, bodyLimits))
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
   const messages = finish(readMessages(result.request.messageSpans, source, 'scope', reader))
@@ -287,7 +286,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
       const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
       const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
       const body = Buffer.from(`{${fields}${rest}}`)
-      expect(readChatCompletion(sourceOf(body))).toEqual({
+      expect(finish(readChatCompletion(sourceOf(body), bodyLimits))).toEqual({
         read: false,
         reason: 'duplicate-key',
       })

@@ -81,7 +81,8 @@ describe('what cannot be read with certainty is relayed as it came, however long
       'message-unreadable',
       `{"model":"m","messages":[${run.map((each) => JSON.stringify(each)).join(',')},7]}`,
     ],
-    ['invalid-value', `{"model":"m","x":{"a":.5},"messages":${long}}`],
+    ['not-json-object', `{"model":"m","x":{"a":.5},"messages":${long}}`],
+    ['invalid-value', `{"model":"${'m'.repeat(100_000)}","messages":${long}}`],
   ])('%s', async (reason, body) => {
     await using at = await stand()
     const reply = await postChat(at.url, body)
@@ -92,10 +93,10 @@ describe('what cannot be read with certainty is relayed as it came, however long
     ])
   })
 
+  // Sixty kilobytes of brackets took half a minute to parse, and nobody else was answered meanwhile.
   test('nesting as deep as a body can hold', async () => {
     await using at = await stand()
-    const depth = 200_000
-    const deep = '['.repeat(depth) + ']'.repeat(depth)
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000)
     for (const body of [
       `{"model":"m","x":${deep},"messages":[{"role":"user","content":"a"}]}`,
       `{"model":"m","messages":[{"role":"user","content":${deep}}]}`,
@@ -104,10 +105,8 @@ describe('what cannot be read with certainty is relayed as it came, however long
       deep,
     ]) {
       const reply = await postChat(at.url, body)
-      expect([reply.status, reply.action]).toEqual([200, expect.any(String)])
-      const received = at.upstream.requests.at(-1)?.body.toString('latin1') ?? ''
-      if (!reply.action?.startsWith('compacted')) expect(received === body).toBe(true)
-      else expect(received.includes(deep)).toBe(true)
+      expect([reply.status, reply.action]).toEqual([200, 'relayed;reason=too-deep'])
+      expect(at.upstream.requests.at(-1)?.body.equals(Buffer.from(body))).toBe(true)
     }
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../support/body-limits.ts'
 import { nothingCounted } from '../../src/models/counts/nothing-counted.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
@@ -44,7 +44,7 @@ async function requestWith(messages: readonly object[]) {
   const bytes = Buffer.from(JSON.stringify({ model: 'gpt-4o', messages }))
   const chat = await readBytes(bytes, 'test', {
     readFacts: createFactsReader(digest, { entriesMax: 1000 }),
-    validatedOf: createValidatedValues({ entriesMax: 10 }),
+    limits: bodyLimits,
   })
   if (typeof chat === 'string') throw new Error(`the test made a body that is not read: ${chat}`)
   const measure = createMeasure({

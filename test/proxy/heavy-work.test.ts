@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ClientGoneError } from '../../src/errors.ts'
 import { createHeavyWork } from '../../src/proxy/heavy-work.ts'
+import type { Holder } from '../../src/proxy/wire/fair-share.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { summaryStand } from './summaries/summary-stand.ts'
 import { withheld } from './summaries/withheld.ts'
@@ -8,33 +9,35 @@ import { eventually } from '../support/eventually.ts'
 
 const present = new AbortController().signal
 
+const somebody: Holder = { name: 'somebody', isAnswered: () => false, giveWay: () => {} }
+
 describe('a turn is one at a time', () => {
   test('small work waits for none', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
-    await heavy.begin(present).take(10)
-    expect(heavy.begin(present).take(9)).toBeNull()
+    await heavy.begin(present, somebody).take(10)
+    expect(heavy.begin(present, somebody).take(9)).toBeNull()
   })
 
   test('a client that leaves while it waits takes no turn', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
-    const first = heavy.begin(present)
+    const first = heavy.begin(present, somebody)
     await first.take(10)
     const client = new AbortController()
-    const left = heavy.begin(client.signal).take(10)
+    const left = heavy.begin(client.signal, somebody).take(10)
     client.abort(new ClientGoneError())
     await expect(left).rejects.toThrow(ClientGoneError)
     first.end()
-    await heavy.begin(present).take(10)
+    await heavy.begin(present, somebody).take(10)
   })
 
   test('who waits for work that is done elsewhere lets others in, and goes on behind them', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
-    const first = heavy.begin(present)
+    const first = heavy.begin(present, somebody)
     await first.take(10)
     const { promise: work, resolve: give } = Promise.withResolvers<string>()
     const told: string[] = []
     const aside = first.aside(work).then((result) => told.push(result))
-    const second = heavy.begin(present)
+    const second = heavy.begin(present, somebody)
     await second.take(10)
     give('from elsewhere')
     await new Promise(setImmediate)
@@ -43,24 +46,24 @@ describe('a turn is one at a time', () => {
     await aside
     expect(told).toEqual(['from elsewhere'])
     first.end()
-    await heavy.begin(present).take(10)
+    await heavy.begin(present, somebody).take(10)
   })
 
   test('where such work fails, or its client leaves meanwhile, nothing is left behind', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
     const client = new AbortController()
-    const turn = heavy.begin(client.signal)
+    const turn = heavy.begin(client.signal, somebody)
     await turn.take(10)
     await expect(turn.aside(Promise.reject(new Error('no model')))).rejects.toThrow('no model')
     await turn.take(10)
-    const holder = heavy.begin(present)
+    const holder = heavy.begin(present, somebody)
     const aside = turn.aside(Promise.resolve(holder.take(10)))
     await new Promise(setImmediate)
     client.abort(new ClientGoneError())
     await expect(aside).rejects.toThrow(ClientGoneError)
     turn.end()
     holder.end()
-    await heavy.begin(present).take(10)
+    await heavy.begin(present, somebody).take(10)
   })
 })
 

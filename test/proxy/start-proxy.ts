@@ -3,6 +3,8 @@ import { createLifecycle, type Lifecycle } from '../../src/proxy/wire/drain.ts'
 import { createFailures } from '../../src/proxy/failures.ts'
 import { noReports } from '../support/no-reports.ts'
 import type { Exchange } from '../../src/proxy/wire/exchange.ts'
+import { createScopes } from '../../src/proxy/request/scope.ts'
+import type { ArrivalLimits } from '../../src/proxy/wire/arrival-clock.ts'
 import { listen } from '../../src/proxy/wire/listen.ts'
 import { createRelay } from '../../src/proxy/wire/relay.ts'
 import { createServer, type ServerOptions } from '../../src/proxy/wire/server.ts'
@@ -15,6 +17,7 @@ import {
 
 export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>> & {
   readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
+  readonly arrival?: Partial<ArrivalLimits>
   readonly timeouts?: Partial<UpstreamTimeouts>
   readonly limits?: Partial<ServerOptions['limits']>
   readonly handleChat?: (exchange: Exchange, upstreams: Upstreams) => Promise<unknown>
@@ -44,7 +47,9 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
+    rightsOf: () => null,
     reports: noReports,
+    arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
     failures: createFailures(() => {}),
     nowMs: Date.now,
     onFailure: (error) => failures.push(error),
@@ -54,8 +59,9 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     corsOrigins: [],
     hosts: [],
     clientKeys: [],
-    holdsKey: upstreams.holdsKey,
+    guardsPages: false,
     hasUpstream: upstreams.has,
+    scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,
     relay,
     onFailure: (error) => failures.push(error),

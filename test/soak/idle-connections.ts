@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice } from '../../src/demo/dice.ts'
-import { startFoldgateProgram } from './foldgate-program.ts'
+import { startSoaked } from './soaked-program.ts'
 import { startSoakUpstream } from './upstream.ts'
 import { openFilesMax, vitalSigns } from './vital-signs.ts'
 import { openVisitor } from './visit.ts'
@@ -23,7 +23,7 @@ export async function idleConnections(asked: number): Promise<IdleReport> {
   // Foldgate has other files open as well.
   const count = Math.min(asked, openFilesMax() - 500)
   const upstream = await startSoakUpstream()
-  const foldgate = await startFoldgateProgram({ upstream: upstream.url, settings, profile: {} })
+  const foldgate = await startSoaked({ upstream: upstream.url, settings, profile: {} })
   const wrong: string[] = []
   const lines: string[] = []
   const kept: Kept[] = []
@@ -66,7 +66,7 @@ export async function idleConnections(asked: number): Promise<IdleReport> {
   } finally {
     for (const { socket } of kept) socket.destroy()
     const exitCode = await foldgate.stop()
-    if (exitCode !== 0) wrong.push(`Foldgate ended with ${exitCode} after the idle connections`)
+    if (exitCode !== '0') wrong.push(`Foldgate ended with ${exitCode} after the idle connections`)
     wrong.push(...foldgate.complaints().map((line) => `Foldgate said: ${line}`))
     await upstream.close()
   }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice, type Dice } from '../../src/demo/dice.ts'
-import { startFoldgateProgram, type FoldgateProgram } from './foldgate-program.ts'
+import type { FoldgateProgram } from '../support/foldgate-program.ts'
+import { startSoaked } from './soaked-program.ts'
 import { liveMegabytes } from './live-memory.ts'
 import { openTally, type Tally } from './tally.ts'
 import { startSoakUpstream, SUMMARY_MODEL, type SoakUpstream } from './upstream.ts'
@@ -34,7 +35,7 @@ export type Rest = VitalSigns & {
 /** Loads Foldgate in rounds, with a rest after each, and tells what was wrong. */
 export async function loadRounds(seconds: number, seed: number): Promise<LoadReport> {
   const upstream = await startSoakUpstream()
-  const foldgate = await startFoldgateProgram({ upstream: upstream.url, settings, profile })
+  const foldgate = await startSoaked({ upstream: upstream.url, settings, profile })
   const tally = openTally()
   const wrong: string[] = []
   const samples: Sample[] = []
@@ -67,7 +68,7 @@ export async function loadRounds(seconds: number, seed: number): Promise<LoadRep
   } finally {
     clearInterval(sampler)
     const exitCode = await foldgate.stop()
-    if (exitCode !== 0) wrong.push(`Foldgate ended with ${exitCode}`)
+    if (exitCode !== '0') wrong.push(`Foldgate ended with ${exitCode}`)
     wrong.push(...foldgate.complaints().map((line) => `Foldgate said: ${line}`))
     await upstream.close()
   }

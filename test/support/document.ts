@@ -29,6 +29,8 @@ export function configurationPage(): string {
     '## Settings: `foldgate.yaml`',
     'All optional. `NAME` stands for a name of your own, `[]` for an entry of a list. For completion in an editor, make this the first line: `# yaml-language-server: $schema=PATH/TO/foldgate/profiles/settings.schema.json`.',
     keyTable(settingsSchema),
+    '### What confines a client key',
+    ...confinement,
     '## Profiles: `profiles/NAME.yaml`',
     'One file is one profile, all keys optional; JSON is YAML. Copy `profiles/default.yaml` to begin with. Thresholds are ratios up to 1 and tokens above. A request gets the profile that it names in `x-foldgate-profile`, else the most specific match: one whose `headers` match before one without, then the pattern with the most literal characters, an exact name first; else `default`.',
     keyTable(profileSchema),
@@ -36,6 +38,18 @@ export function configurationPage(): string {
 }
 
 // --- internal ---
+
+const confinement = [
+  'A key whose `profiles` are not all of them reaches models only by a chat completion that Foldgate has read and that belongs to one of its profiles. Everything else is refused with 403, and nothing of it goes to an upstream:',
+  [
+    '- `endpoint_not_allowed`: another path or method, whatever it would do (completions, responses, embeddings, images, files, batches), and another spelling of `…/chat/completions`; a query other than `api-version`; a body that is said to be no JSON or is encoded other than by gzip or zstd; a header by which servers and gateways take another method, path or model. `GET …/models` and `GET …/models/ID` go on.',
+    '- `unread_not_allowed`: a body that cannot be read with certainty, and `x-foldgate-bypass`.',
+    '- `model_not_allowed`: a `model` that is no single name, and fields by which gateways choose another model or address (`models`, `fallbacks`, `route`, `preset`, `plugins`, `api_base` …); a profile asked for by name with a model that its `models` do not list.',
+    '- `override_not_allowed`: a model, deployment or header that belongs to another profile. Where the path names a deployment and the body a model, both have to be of its profiles.',
+  ].join('\n'),
+  'So the models of such a key are those that `models` of its profiles list. A profile without `models` is for any model, and `default` for each that no other profile lists: a key that has one of these is confined to how conversations are treated, not to models. A name is compared as it is written: a provider that knows a model by a second name serves it by that name, too, where a pattern takes it in. What a gateway behind the upstream makes of a name, or of a header or field that is not known here, has to be confined there; tools that a provider runs itself (web search, code) are not confined. `upstreams` confines the path `/u/NAME/…` alone: a key that is to reach one upstream needs both.',
+  'A key whose `overrides` lack `bypass` may use all paths and models of its profiles, but no conversation of it goes past Foldgate: a chat completion that cannot be read is `unread_not_allowed`, and a path by which a server may take a conversation unread (`/v1/completions`, `/v1/responses`, `/v1/messages`, `/api/chat`, `/v1/batches` …, in any spelling) is `endpoint_not_allowed`. The other overrides confine the headers alone.',
+] as const
 
 type Node = z.core.JSONSchema.BaseSchema
 

@@ -2,7 +2,6 @@ import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/conversation/facts.ts'
-import { elementsIn } from '../../src/conversation/spans-in.ts'
 import type { Media } from '../../src/conversation/message.ts'
 import { readMessages } from '../../src/conversation/messages.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
@@ -11,6 +10,7 @@ import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
 import { messageTokens } from '../../src/pressure/message-tokens.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
+import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
 
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
@@ -44,9 +44,8 @@ export function subjectFrom(
   standIns: ReadonlySet<number> = new Set(),
 ): Subject {
   const source = sourceOf(body)
-  const spans = elementsIn(source, { start: 0, end: source.length }) ?? []
   const read = finish(
-    readMessages(spans, source, 'test', createFactsReader(digest, { entriesMax: REREAD_MAX })),
+    readMessages(entriesOf(source), source, 'test', createFactsReader(digest, { entriesMax: REREAD_MAX })),
   )
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)

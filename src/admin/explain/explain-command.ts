@@ -7,6 +7,7 @@ import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drawExplanation } from './drawing/drawing.ts'
 import type { Paper } from './drawing/ink.ts'
+import { readLimits } from '../../proxy/request/read-limits.ts'
 import { createExplain, type ExplainOptions } from './explain.ts'
 import { explanationJson } from './explanation.ts'
 
@@ -35,6 +36,7 @@ export async function explainFile(options: ExplainCommandOptions): Promise<Expla
     profiles: () => files.profiles,
     findWindow: (profile, model) => options.findWindow(profile, model, settings),
     usageInStreams: settings.usage.in_streams,
+    limits: readLimits(settings.limits),
   })
   const isFile = options.file !== null && options.file !== '-'
   const body = isFile ? await readBody(options.file ?? '') : await options.readInput()

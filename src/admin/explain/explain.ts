@@ -1,6 +1,7 @@
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
+import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/nothing-counted.ts'
 import { budgetOf, isSensibleLimit } from '../../pressure/pressure.ts'
@@ -29,6 +30,8 @@ export type ExplainParts = {
   readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
   /** In which streamed requests usage is asked for (`usage.in_streams`). */
   readonly usageInStreams: UsageOptions['when']
+  /** What a body may hold to be read (`limits`). */
+  readonly limits: BodyLimits
 }
 
 export type ExplainOptions = {
@@ -46,7 +49,7 @@ export type Explain = (body: Buffer, options: ExplainOptions) => Promise<Explana
  */
 export function createExplain(parts: ExplainParts): Explain {
   return async function explain(body, options) {
-    const reading = readingOnce()
+    const reading = readingOnce(parts.limits)
     const received = await readAsked(body, reading)
     const model = options.model ?? received.completion.model ?? ''
     const match = matchProfile(parts.profiles(), { model, headers: {}, requested: options.profile })

@@ -1,5 +1,5 @@
 import { createFactsReader } from '../../conversation/facts.ts'
-import { createValidatedValues } from '../../dialects/validated-values.ts'
+import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../proxy/request/body-source.ts'
 import {
@@ -13,10 +13,10 @@ import {
 export const ASKED_SCOPE = 'explain'
 
 /** What reads a body and what is made of it. One for each question, so that nothing of it is kept. */
-export function readingOnce(): ReadChatOptions {
+export function readingOnce(limits: BodyLimits): ReadChatOptions {
   return {
     readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-    validatedOf: createValidatedValues({ entriesMax: VALIDATED_ENTRIES_MAX }),
+    limits,
   }
 }
 
@@ -31,8 +31,6 @@ export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise
 
 const FACTS_ENTRIES_MAX = 100_000
 
-const VALIDATED_ENTRIES_MAX = 100
-
 const WANTED =
   'What is wanted is the body of a chat completion request, as a client sends it: {"model": …, "messages": […]}. A proxied request like this would be relayed as it is.'
 
@@ -41,7 +39,13 @@ const unread: Readonly<Record<UnreadReason, string>> = {
   bom: 'The body begins with a byte order mark, which JSON does not allow: save the file without it.',
   'not-json-object': 'The body is no JSON object.',
   'duplicate-key': 'The body has a key twice: which value counts is up to the reader, so nothing is changed.',
-  'invalid-value': 'A value in the body is no JSON.',
+  'invalid-value':
+    'A key or one of the short values of the body, such as its model, is thousands of characters long.',
+  'too-deep': 'Lists and objects stand in each other deeper than limits.depth allows.',
+  'too-many-elements': 'The body has more elements than limits.elements allows.',
+  'too-many-keys': 'The body has more keys than limits.keys allows.',
+  'too-many-messages': 'The body has more messages than limits.messages allows.',
+  'too-many-parts': 'A message has more elements than limits.parts allows.',
   'no-messages': 'The body has no messages: "messages" is missing, empty, or no list.',
   'message-unreadable':
     'A message in the body cannot be read with certainty: each is an object with a role, and no key twice.',

@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
 import { readBody, type ReadBodyOptions } from '../../proxy/request/read-body.ts'
+import type { Holder } from '../../proxy/wire/fair-share.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
 
 export type ExplainRouteOptions = {
@@ -17,7 +19,8 @@ export function explainRoute({ bodyLimits, explain }: ExplainRouteOptions): Hono
   const app = new Hono<AdminEnvironment>()
   app.post('/explain', async (context) => {
     const { req, env } = context
-    const body = await readBody(env, bodyLimits)
+    const { incoming, outgoing } = env
+    const body = await readBody({ incoming, outgoing, holder: operatorAt(outgoing) }, bodyLimits)
     try {
       if (body.decoded === null) {
         throw new FoldgateError(
@@ -33,4 +36,11 @@ export function explainRoute({ bodyLimits, explain }: ExplainRouteOptions): Hono
     }
   })
   return app
+}
+
+// --- internal ---
+
+/** The operator shares with clients: a question is cut off where they have a right to its bytes. */
+function operatorAt(outgoing: ServerResponse): Holder {
+  return { name: 'operator', isAnswered: () => outgoing.headersSent, giveWay: () => outgoing.destroy() }
 }

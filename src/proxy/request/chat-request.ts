@@ -1,6 +1,4 @@
-import type { ClientOverride } from '../../config/settings.ts'
 import { FoldgateError } from '../../errors.ts'
-import { matchesGlob } from '../../profiles/glob.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
@@ -9,6 +7,7 @@ import { digest } from './body-source.ts'
 import type { HeavyTurn } from '../heavy-work.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { RecallOffer } from '../recall/recall-offer.ts'
+import { refuseOtherModels, type ClientRights } from './confinement.ts'
 import type { Chat } from './read-chat.ts'
 import type { RecordPlace } from '../memory/records.ts'
 import type { Scope } from './scope.ts'
@@ -37,17 +36,11 @@ export type ChatRequest = {
   readonly turn: Pick<HeavyTurn, 'aside'>
 }
 
-/** What a client key may do; null for a client without one, who may do everything. */
-export type ClientRights = {
-  readonly profiles: readonly string[]
-  readonly overrides: readonly ClientOverride[]
-}
-
 export type DescribeOptions = {
   readonly profiles: () => ReadonlyMap<string, Profile>
 }
 
-/** Finds the profile, the model and the upstream of a request. Throws `unknown_profile` or `override_not_allowed`. */
+/** Finds the profile, the model and the upstream of a request. Throws `unknown_profile`, or what the client's rights forbid. */
 export function describeRequest(
   input: {
     exchange: Exchange
@@ -61,23 +54,14 @@ export function describeRequest(
 ): ChatRequest {
   const { exchange, chat, wishes, scope, turn } = input
   const model = bounded(givenName(chat, exchange))
-  const match = matchProfile(options.profiles(), {
-    model,
-    headers: exchange.incoming.headers,
-    requested: wishes.profile,
-  })
-  if (match.kind === 'unknown') {
-    throw new FoldgateError('unknown_profile', `x-foldgate-profile: ${match.message}`, {
-      param: 'x-foldgate-profile',
-    })
-  }
-  const { profile } = match
-  if (input.rights !== null && !input.rights.profiles.some((pattern) => matchesGlob(pattern, profile.name))) {
-    throw new FoldgateError(
-      'override_not_allowed',
-      `This client key may not use the profile "${profile.name}" (client_keys[].profiles in foldgate.yaml).`,
-    )
-  }
+  const profileOf = (name: string): Profile => matchedProfile(name, exchange, wishes, options)
+  const profile = profileOf(model)
+  refuseOtherModels(
+    input.rights,
+    { completion: chat.completion, deployment: azureDeployment(exchange.path) },
+    profileOf,
+    wishes.profile !== null,
+  )
   const upstreamName = exchange.upstreamName ?? profile.upstream
   return {
     exchange,
@@ -103,6 +87,23 @@ export function isNamedInFull({ model, chat, exchange }: ChatRequest): boolean {
 
 /** Enough to tell the models of one scope apart. */
 const MODEL_DIGEST_CHARS = 12
+
+function matchedProfile(
+  model: string,
+  { incoming }: Exchange,
+  wishes: Wishes,
+  options: DescribeOptions,
+): Profile {
+  const match = matchProfile(options.profiles(), {
+    model,
+    headers: incoming.headers,
+    requested: wishes.profile,
+  })
+  if (match.kind === 'found') return match.profile
+  throw new FoldgateError('unknown_profile', `x-foldgate-profile: ${match.message}`, {
+    param: 'x-foldgate-profile',
+  })
+}
 
 function givenName(chat: Chat, exchange: Exchange): string {
   return chat.completion.model ?? azureDeployment(exchange.path) ?? ''

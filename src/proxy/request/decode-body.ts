@@ -6,15 +6,18 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
+import { gather } from './gather.ts'
 
 /**
- * Undoes the content codings of a body. Returns null for a coding that is not known, for bytes that are not
- * what they claim, and as soon as `take` refuses a piece: the caller's bound against decompression bombs.
+ * Undoes the content codings of a body, piece by piece and on threads of Node's own. Resolves with null for a coding that is
+ * not known, for bytes that are not what they claim, and as soon as `take` refuses a piece, of which it is told the
+ * length: the caller's bound against decompression bombs. What `take` throws, it rejects with.
  */
 export async function decodeBody(
   body: Buffer,
   contentEncoding: string,
   take: (bytes: number) => boolean,
+  isCrowded = (): boolean => false,
 ): Promise<Buffer | null> {
   const codings = contentEncoding
     .toLowerCase()
@@ -26,7 +29,7 @@ export async function decodeBody(
   // Codings are listed in the order in which they were applied (RFC 9110 section 8.4).
   for (const coding of codings.toReversed()) {
     const decoder = decoderFor(coding, decoded)
-    const next = decoder === null ? null : await runDecoder(decoder, decoded, take)
+    const next = decoder === null ? null : await runDecoder(decoder, decoded, take, isCrowded)
     if (next === null) return null
     decoded = next
   }
@@ -64,18 +67,23 @@ function runDecoder(
   decoder: Transform,
   body: Buffer,
   take: (bytes: number) => boolean,
+  isCrowded: () => boolean,
 ): Promise<Buffer | null> {
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = []
+  return new Promise((resolve, reject) => {
+    const gathering = gather(null, isCrowded)
     decoder.on('data', (piece: Buffer) => {
-      if (take(piece.length)) {
-        pieces.push(piece)
-        return
+      try {
+        if (take(piece.length)) {
+          gathering.add(piece)
+          return
+        }
+        resolve(null)
+      } catch (error) {
+        reject(error)
       }
       decoder.destroy()
-      resolve(null)
     })
-    decoder.once('end', () => resolve(Buffer.concat(pieces)))
+    decoder.once('end', () => resolve(gathering.whole()))
     decoder.on('error', () => resolve(null))
     decoder.end(body)
   })

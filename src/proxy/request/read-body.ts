@@ -1,18 +1,20 @@
 import { FoldgateError, ClientGoneError } from '../../errors.ts'
 import { bytesPassed } from '../../heap/young-garbage.ts'
-import { decodeBody } from './decode-body.ts'
+import { watchArrival, type ArrivalLimits } from '../wire/arrival-clock.ts'
 import type { Exchange } from '../wire/exchange.ts'
-import { openShare, type ByteBudget, type ByteShare } from '../wire/limits.ts'
-import { mappedBuffer } from '../wire/mapped-buffer.ts'
+import type { Holding, Taking } from '../wire/fair-share.ts'
+import type { ByteBudget } from '../wire/limits.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody } from '../wire/upload.ts'
+import { decodeBody } from './decode-body.ts'
+import { gather } from './gather.ts'
 
 export type ReadBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
   readonly bodyBytesMax: number
   /** Shared by all requests (`limits.bytes_in_flight_mb`). */
   readonly budget: ByteBudget
-  /** How long the client may send nothing before the whole body is there, in milliseconds. */
-  readonly silenceMs: number
+  /** How fast a client has to send it. */
+  readonly arrival: ArrivalLimits
 }
 
 export type RequestBody = {
@@ -23,31 +25,35 @@ export type RequestBody = {
    * decoded or grow beyond a limit: then only `raw` can be relayed, unread.
    */
   readonly decoded: Buffer | null
-  /** Gives the bytes back to the budget; to be called when the body is no longer needed. */
+  /** Takes so many more bytes for what reading the body needs; false where they are not to be had. */
+  readonly charge: (bytes: number) => boolean
+  /** Gives all bytes back to the budget; to be called when the body is no longer needed. */
   readonly release: () => void
 }
 
 /**
- * Reads a request's body into memory. Throws `body_too_large`, `overloaded`, `body_timeout` or, when the
- * client leaves, a `ClientGoneError`.
+ * Reads a request's body into memory, and pays for its bytes as they come: a stated length takes nothing from anybody.
+ * Throws `body_too_large`, `overloaded`, `body_timeout` or, when the client leaves, a `ClientGoneError`.
  */
 export async function readBody(
-  exchange: Pick<Exchange, 'incoming' | 'outgoing'>,
+  exchange: Pick<Exchange, 'incoming' | 'outgoing' | 'holder'>,
   options: ReadBodyOptions,
 ): Promise<RequestBody> {
   const { incoming, outgoing } = exchange
-  const share = openShare(options.budget)
+  const share = options.budget.open(exchange.holder)
   try {
     const declared = declaredBytes(incoming)
-    if (declared !== null && declared > options.bodyBytesMax) throw tooLarge(options.bodyBytesMax)
-    if (declared !== null && !share.take(declared)) throw overloaded()
+    if (declared !== null) requireRoom(declared, options)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
     if (hasBody(incoming)) inviteBody(incoming, outgoing)
-    const raw = bodyAtHand(incoming) ?? (await collect(exchange, options, declared ?? share))
+    const atHand = bodyAtHand(incoming)
+    if (atHand !== null) pay(share, atHand.length)
+    const raw = atHand ?? (await collect(exchange, options, share, declared))
     const encoding = incoming.headers['content-encoding']
-    const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options.bodyBytesMax, share) : raw
-    return { raw, decoded, release: share.release }
+    const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options, share) : raw
+    const charge = (bytes: number): boolean => share.take(bytes) === 'taken'
+    return { raw, decoded, charge, release: share.release }
   } catch (error) {
     share.release()
     throw error
@@ -56,33 +62,49 @@ export async function readBody(
 
 // --- internal ---
 
-/** `lengthOrShare`: the stated length, which was paid for as a whole, or the share that pays for each piece. */
-function collect(
+function requireRoom(bytes: number, { bodyBytesMax, budget }: ReadBodyOptions): void {
+  if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax, 'limits.body_mb')
+  if (bytes > budget.bytesMax) throw tooLarge(budget.bytesMax, 'limits.bytes_in_flight_mb')
+}
+
+function pay(share: Holding, bytes: number): void {
+  const taking = share.take(bytes)
+  if (taking !== 'taken') throw overloaded(taking)
+}
+
+/** Resolves when all pieces have come and are one. */
+async function collect(
   { incoming }: Pick<Exchange, 'incoming'>,
   options: ReadBodyOptions,
-  lengthOrShare: number | ByteShare,
+  share: Holding,
+  declared: number | null,
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const into = gatherFor(lengthOrShare, options.budget.isCrowded())
+  const gathering = gather(declared, options.budget.isCrowded)
+  await new Promise<void>((resolve, reject) => {
     let bytes = 0
-    const timer = setTimeout(() => settle(() => reject(timedOut(options.silenceMs))), options.silenceMs)
+    const clock = watchArrival(options.arrival, (error) => settle(() => reject(error)))
 
     function settle(outcome: () => void): void {
-      clearTimeout(timer)
+      clock.pause()
       incoming.off('data', take)
       incoming.off('end', finish)
       incoming.off('close', breakOff)
       outcome()
     }
     function take(piece: Buffer): void {
-      timer.refresh()
+      clock.arrived(piece.length)
       bytes += piece.length
       bytesPassed(piece.length)
-      if (bytes > options.bodyBytesMax) settle(() => reject(tooLarge(options.bodyBytesMax)))
-      else if (!into.take(piece)) settle(() => reject(overloaded()))
+      try {
+        requireRoom(bytes, options)
+        pay(share, piece.length)
+        gathering.add(piece)
+      } catch (error) {
+        settle(() => reject(error))
+      }
     }
     function finish(): void {
-      settle(() => resolve(into.whole()))
+      settle(resolve)
     }
     function breakOff(): void {
       settle(() => reject(new ClientGoneError()))
@@ -91,86 +113,48 @@ function collect(
       breakOff()
       return
     }
+    clock.goOn()
     incoming.on('data', take)
     incoming.once('end', finish)
     incoming.once('close', breakOff)
   })
-}
-
-/** Where the pieces of a body go. `take` is false for one that there is no room for. */
-type Gathering = { readonly take: (piece: Buffer) => boolean; readonly whole: () => Buffer }
-
-function gatherFor(lengthOrShare: number | ByteShare, isCrowded: boolean): Gathering {
-  if (typeof lengthOrShare !== 'number') return gatherPieces((bytes) => lengthOrShare.take(bytes))
-  return lengthOrShare < LARGE_BYTES ? gatherPieces(() => true) : gatherKnown(lengthOrShare, isCrowded)
-}
-
-/** A smaller body mostly is one piece, which is taken as it is. */
-const LARGE_BYTES = 64 * 1024
-
-/** Each piece goes to its place as it comes: a list of them that is joined in the end would take the memory twice. */
-function gatherKnown(length: number, isCrowded: boolean): Gathering {
-  // What a large body does not fill is never touched.
-  const body = isCrowded ? mappedBuffer(length) : Buffer.allocUnsafeSlow(length)
-  let bytes = 0
-  return {
-    take: (piece) => {
-      bytes += piece.copy(body, bytes)
-      return true
-    },
-    whole: () => body.subarray(0, bytes),
-  }
-}
-
-function gatherPieces(isRoom: (bytes: number) => boolean): Gathering {
-  const pieces: Buffer[] = []
-  return {
-    take: (piece) => {
-      pieces.push(piece)
-      return isRoom(piece.length)
-    },
-    whole: () => {
-      const [only] = pieces
-      return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces)
-    },
-  }
+  return gathering.whole()
 }
 
 function isEncoded(contentEncoding: string | undefined): contentEncoding is string {
   return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity'
 }
 
+/** Null where it cannot be decoded, or comes to more than a body may. */
 function decodedBody(
   raw: Buffer,
   contentEncoding: string,
-  bodyBytesMax: number,
-  share: ByteShare,
+  { bodyBytesMax, budget }: ReadBodyOptions,
+  share: Holding,
 ): Promise<Buffer | null> {
   let bytes = 0
-  return decodeBody(raw, contentEncoding, (pieceBytes) => {
+  function take(pieceBytes: number): boolean {
     bytes += pieceBytes
-    return bytes <= bodyBytesMax && share.take(pieceBytes)
-  })
+    if (bytes > Math.min(bodyBytesMax, budget.bytesMax)) return false
+    pay(share, pieceBytes)
+    return true
+  }
+  return decodeBody(raw, contentEncoding, take, budget.isCrowded)
 }
 
-function tooLarge(bodyBytesMax: number): FoldgateError {
+function tooLarge(bytesMax: number, setting: string): FoldgateError {
   return new FoldgateError(
     'body_too_large',
-    `The request's body is larger than ${megabytes(bodyBytesMax)} MB (limits.body_mb).`,
+    `The request's body is larger than ${megabytes(bytesMax)} MB (${setting}). Send less, or raise that setting.`,
   )
 }
 
-function overloaded(): FoldgateError {
+function overloaded(taking: Exclude<Taking, 'taken'>): FoldgateError {
   return new FoldgateError(
     'overloaded',
-    'Foldgate holds as many request bodies as it may (limits.bytes_in_flight_mb). Try again shortly.',
-  )
-}
-
-function timedOut(silenceMs: number): FoldgateError {
-  return new FoldgateError(
-    'body_timeout',
-    `The request's body stopped arriving for ${silenceMs / 1000} s before it was complete.`,
+    taking === 'full'
+      ? 'Foldgate holds as many bytes of requests as it may (limits.bytes_in_flight_mb). Try again shortly.'
+      : 'Foldgate holds as many bytes of requests for this client as one may have while others wait: half of limits.bytes_in_flight_mb. Try again when some of its requests are answered.',
   )
 }
 

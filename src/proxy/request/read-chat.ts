@@ -3,9 +3,10 @@ import type { Growth } from '../../conversation/growth.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../conversation/facts.ts'
 import type { Message } from '../../conversation/message.ts'
-import { delimitMessages, readMessages } from '../../conversation/messages.ts'
+import type { BodyLimits, KnownHistory } from '../../conversation/body-scan.ts'
+import { readMessages } from '../../conversation/messages.ts'
 import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
-import { finish, type Source } from '../../conversation/source.ts'
+import { finish, type Source, type Steps } from '../../conversation/source.ts'
 import { structureOf, type Structure } from '../../conversation/structure.ts'
 import {
   findMessages,
@@ -13,7 +14,6 @@ import {
   type ChatCompletion,
   type NotReadReason,
 } from '../../dialects/chat-completions.ts'
-import type { ValidatedValues } from '../../dialects/validated-values.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../drive.ts'
 import type { HeavyTurn } from '../heavy-work.ts'
@@ -41,7 +41,7 @@ export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader
-  readonly validatedOf: (scope: string) => ValidatedValues
+  readonly limits: BodyLimits
   /** Bodies of which another may be the continuation. Without them every body is read as a whole, with the same result. */
   readonly lastBodies?: LastBodies
 }
@@ -71,24 +71,21 @@ export async function readBytes(
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
-  const arrayStart = lastBodies === null && bytes.length < PAUSED_BYTES_MIN ? null : findMessages(source)
+  const arrayStart = lastBodies === null ? null : findMessages(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
   const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
   const awaited = turn?.take(newBytes) ?? null
   if (awaited !== null) await awaited
-  if (!isText(bytes, beginning)) return 'not-utf8'
-  const isPaused = arrayStart !== null && beginning === null && bytes.length >= PAUSED_BYTES_MIN
-  const delimited = isPaused ? await drive(delimitMessages(source, arrayStart)) : []
-  const end = delimited.at(-1)?.end
-  const known = arrayStart === null || end === undefined ? beginning?.span : { start: arrayStart, end }
-  const read = readChatCompletion(source, options.validatedOf(scope), known)
-  if (!read.read) return read.reason
-  const completion = read.request
-  const spans = [...delimited, ...completion.messageSpans]
   // What is done at once waits for nothing.
   const isShort = bytes.length <= SHORT_BYTES_MAX
-  const reading = readMessages(spans, source, scope, options.readFacts)
-  const added = isShort ? finish(reading) : await drive(reading)
+  const checking = isText(bytes, beginning)
+  if (!(isShort ? finish(checking) : await drive(checking))) return 'not-utf8'
+  const reading = readChatCompletion(source, options.limits, knownIn(beginning))
+  const read = isShort ? finish(reading) : await drive(reading)
+  if (!read.read) return read.reason
+  const completion = read.request
+  const finding = readMessages(completion.messageSpans, source, scope, options.readFacts)
+  const added = isShort ? finish(finding) : await drive(finding)
   if (added === null) return 'message-unreadable'
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
@@ -115,11 +112,41 @@ export async function readBytes(
 /** Up to this size a body is read without a pause, in a fraction of a millisecond. */
 const SHORT_BYTES_MAX = 16_384
 
-/** From this size on the messages of a body are delimited in steps: all of them at once would take milliseconds. */
+/** From this size on others are let in between. */
 const PAUSED_BYTES_MIN = 524_288
 
-/** Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII byte. */
-function isText(bytes: Buffer, known: SharedBeginning | null): boolean {
-  if (known === null) return isUtf8(bytes)
-  return isUtf8(bytes.subarray(0, known.span.start)) && isUtf8(bytes.subarray(known.span.end))
+function knownIn(beginning: SharedBeginning | null): KnownHistory | null {
+  if (beginning === null) return null
+  const { messages, span } = beginning
+  const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
+  return { ...span, messages: messages.length, elements }
+}
+
+/**
+ * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
+ * byte.
+ */
+function* isText(bytes: Buffer, known: SharedBeginning | null): Steps<boolean> {
+  if (known === null) return yield* isUtf8InSteps(bytes)
+  const isBeforeText = yield* isUtf8InSteps(bytes.subarray(0, known.span.start))
+  return isBeforeText && (yield* isUtf8InSteps(bytes.subarray(known.span.end)))
+}
+
+function* isUtf8InSteps(bytes: Buffer): Steps<boolean> {
+  for (let at = 0; at < bytes.length;) {
+    let end = Math.min(bytes.length, at + CHECKED_BYTES)
+    // Not within a character; of one that is none the check itself will tell.
+    for (let back = 0; back < 3 && end < bytes.length && isContinuation(bytes[end]); back += 1) end -= 1
+    if (!isUtf8(bytes.subarray(at, end))) return false
+    at = end
+    if (at < bytes.length) yield
+  }
+  return true
+}
+
+/** Checked between two pauses: about a millisecond. */
+const CHECKED_BYTES = 4 * 1_048_576
+
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80
 }

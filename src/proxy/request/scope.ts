@@ -1,10 +1,16 @@
 import { createHmac, hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { clientCredentials, headerValue } from '../../upstream/credential.ts'
-import type { Exchange } from '../wire/exchange.ts'
+import type { Target } from '../../upstream/target.ts'
 
 /** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
-export type Scope = { readonly scope: string; readonly credential: string }
+export type Scope = {
+  readonly scope: string
+  readonly credential: string
+  /** Who has a share of what all clients share: the scope, or of a client without credentials its address. */
+  readonly holder: string
+}
 
 /**
  * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that
@@ -27,6 +33,7 @@ export function createScopes(options: {
     return made
   }
   const header = options.header?.toLowerCase() ?? null
+  const nobody = digestOf('credential', '[]')
 
   return function scopeOf(exchange) {
     const { rawHeaders } = exchange.incoming
@@ -35,19 +42,27 @@ export function createScopes(options: {
     if (trusted !== null && trusted !== '') {
       // Whoever needs such a header has tokens that rotate: what is learnt of one is true of the next.
       const name = digestOf('header', trusted)
-      return { scope: name, credential: name }
+      return { scope: name, credential: name, holder: name }
     }
-    if (exchange.clientKeyName !== null)
-      return { scope: digestOf('client key', exchange.clientKeyName), credential }
-    return { scope: credential, credential }
+    if (exchange.clientKeyName !== null) {
+      const name = digestOf('client key', exchange.clientKeyName)
+      return { scope: name, credential, holder: name }
+    }
+    const { socket } = exchange.incoming
+    const holder = credential === nobody ? (socket.remoteAddress ?? '') : credential
+    return { scope: credential, credential, holder }
   }
 }
 
 // --- internal ---
 
 /** What of an exchange tells whose it is. */
-type ScopedExchange = Pick<Exchange, 'target' | 'clientKeyName'> & {
-  readonly incoming: Pick<Exchange['incoming'], 'rawHeaders'>
+type ScopedExchange = {
+  readonly target: Pick<Target, 'query'>
+  readonly clientKeyName: string | null
+  readonly incoming: Pick<IncomingMessage, 'rawHeaders'> & {
+    readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
+  }
 }
 
 /** As one text, in which no value can be taken for two or for one of another place. */

@@ -16,27 +16,46 @@ export function answerError(
     outgoing.destroy()
     return
   }
-  const body = Buffer.from(errorBody(error), 'utf8')
+  const body = errorBody(error)
   const retryAfterSeconds = retryAfterSecondsOf[error.code]
   const rest = outgoing.req.complete ? null : takeOverUpload(outgoing)
   outgoing.writeHead(httpStatusOf[error.code], {
     'content-type': 'application/json',
-    'content-length': body.length,
+    'content-length': Buffer.byteLength(body),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     ...(httpStatusOf[error.code] === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...headers,
   })
+  // A text leaves with the headers in one piece, bytes would not.
   outgoing.end(body)
+  cutOffUnread(outgoing)
   rest?.()
 }
 
 // --- internal ---
+
+/** How long a client may leave a refusal unread that is on its way to it, in milliseconds. */
+const unreadMs = 5_000
 
 /** How long the rest of an unwanted upload is read and dropped before the connection is cut, in milliseconds. */
 const lingerMs = 2_000
 
 /** What a client is told to wait before it tries again, in seconds. */
 const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
+
+/**
+ * Ends the connection of a client that does not read its refusal, which takes no place of the running requests. The answers
+ * before it have their own time: the clock begins when it is next.
+ */
+function cutOffUnread(outgoing: ServerResponse): void {
+  if (outgoing.socket === null) {
+    outgoing.once('socket', () => process.nextTick(cutOffUnread, outgoing))
+    return
+  }
+  if (outgoing.socket.writableLength === 0) return
+  const timer = setTimeout(() => outgoing.destroy(), unreadMs)
+  outgoing.once('close', () => clearTimeout(timer))
+}
 
 /**
  * To be called before an answer is begun whose request is still being sent; returns what reads and drops the rest of it.

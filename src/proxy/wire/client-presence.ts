@@ -2,11 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ClientGoneError } from '../../errors.ts'
 import type { Cancellation } from '../../upstream/cancellation.ts'
 
+/** Whether a client is still there; with `leave` it counts as gone. */
+export type Presence = Cancellation & { readonly leave: () => void }
+
 /**
  * Watches a connection: what is returned aborts with a `ClientGoneError` when the client leaves before its answer is
  * complete. Puts error listeners where Node would otherwise end the process.
  */
-export function watchClient(incoming: IncomingMessage, outgoing: ServerResponse): Cancellation {
+export function watchClient(incoming: IncomingMessage, outgoing: ServerResponse): Presence {
   const presence = new ClientPresence()
   incoming.on('error', ignore)
   outgoing.on('error', ignore)
@@ -18,12 +21,13 @@ export function watchClient(incoming: IncomingMessage, outgoing: ServerResponse)
 
 // --- internal ---
 
-class ClientPresence implements Cancellation {
+class ClientPresence implements Presence {
   aborted = false
   reason: unknown = undefined
   #listeners: (() => void)[] = []
 
   leave(): void {
+    if (this.aborted) return
     this.aborted = true
     this.reason = new ClientGoneError()
     const listeners = this.#listeners

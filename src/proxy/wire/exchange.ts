@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cancellation } from '../../upstream/cancellation.ts'
 import type { Target } from '../../upstream/target.ts'
 import type { UpstreamRequest } from '../../upstream/upstreams.ts'
+import type { FoldgateError } from '../../errors.ts'
+import type { Scope } from '../request/scope.ts'
+import type { Holder } from './fair-share.ts'
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
 export type Exchange = {
@@ -15,8 +18,14 @@ export type Exchange = {
   readonly upstreamName: string | null
   /** The client key that was presented; null where Foldgate has none. */
   readonly clientKeyName: string | null
+  /** Whose state it may use. */
+  readonly scope: Scope
+  /** The request, as something that places, bytes and turns are shared out to. */
+  readonly holder: Holder
   /** Aborted with a `ClientGoneError` as soon as the client leaves before its answer is complete. */
   readonly signal: Cancellation
+  /** Ends it with an error at once, whatever it waits for: what works for it goes on as if its client had left. */
+  readonly end: (error: FoldgateError) => void
   /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
   readonly answerHeaders: Readonly<Record<string, string>>
 }

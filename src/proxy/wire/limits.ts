@@ -1,8 +1,10 @@
-/** Counts the bytes of all request bodies that are held in memory at one time. */
+import { createFairShare, type Holder, type Holding } from './fair-share.ts'
+
+/** Counts the bytes of all request bodies that are held in memory at one time, and shares them out among clients. */
 export type ByteBudget = {
-  /** Takes so many bytes, or none and returns false when they are not to be had. */
-  readonly take: (bytes: number) => boolean
-  readonly giveBack: (bytes: number) => void
+  /** One request's share of it. */
+  readonly open: (holder: Holder) => Holding
+  readonly bytesMax: number
   readonly bytesTaken: () => number
   /** Whether so much is held that memory counts for more than time. */
   readonly isCrowded: () => boolean
@@ -10,50 +12,26 @@ export type ByteBudget = {
 
 export type ByteBudgetOptions = {
   readonly bytesMax: number
-  /** Called at every body that is taken while it is crowded. */
+  /** Called whenever bytes are taken while it is crowded. */
   readonly onCrowded?: () => void
   /** Called whenever nothing is held any more. */
   readonly onEmpty?: () => void
 }
 
 export function createByteBudget({ bytesMax, onCrowded, onEmpty }: ByteBudgetOptions): ByteBudget {
-  let taken = 0
+  const share = createFairShare({
+    max: bytesMax,
+    lends: true,
+    onChange: (bytes) => {
+      if (bytes >= CROWDED_BYTES) onCrowded?.()
+      if (bytes === 0) onEmpty?.()
+    },
+  })
   return {
-    take: function take(bytes) {
-      if (taken + bytes > bytesMax) return false
-      taken += bytes
-      if (taken >= CROWDED_BYTES) onCrowded?.()
-      return true
-    },
-    giveBack: function giveBack(bytes) {
-      taken -= bytes
-      if (taken === 0) onEmpty?.()
-    },
-    bytesTaken: () => taken,
-    isCrowded: () => taken >= CROWDED_BYTES,
-  }
-}
-
-/** One body's share of the budget: what it took is given back at once and only once. */
-export type ByteShare = {
-  readonly take: (bytes: number) => boolean
-  readonly release: () => void
-}
-
-export function openShare(budget: ByteBudget): ByteShare {
-  let held = 0
-  let released = false
-  return {
-    take: function take(bytes) {
-      if (released || !budget.take(bytes)) return false
-      held += bytes
-      return true
-    },
-    release: function release() {
-      if (released) return
-      released = true
-      budget.giveBack(held)
-    },
+    open: share.open,
+    bytesMax,
+    bytesTaken: share.taken,
+    isCrowded: () => share.taken() >= CROWDED_BYTES,
   }
 }
 

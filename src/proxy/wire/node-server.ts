@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
 import { answerMalformed } from './malformed.ts'
+import { boundPipelining } from './pipelining.ts'
 import { faultOf } from './sense.ts'
 
 export type ServerLimits = {
@@ -35,6 +36,7 @@ export function serverAround(
   })
   answerMalformed(server, headersMs, headerBytesMax)
   const ending = new WeakSet<Socket>()
+  const answer = boundPipelining((incoming, outgoing) => void listener(incoming, outgoing))
   server.on('request', (incoming, outgoing) => {
     // Who does not speak as we do may also end his requests elsewhere: what follows such a one is not read as another.
     if (ending.has(incoming.socket)) return
@@ -44,7 +46,7 @@ export function serverAround(
       ending.add(incoming.socket)
       outgoing.shouldKeepAlive = false
     }
-    void listener(incoming, outgoing)
+    answer(incoming, outgoing)
   })
   // The client is told to go on when its body is wanted (`inviteBody`): a refusal then costs it no upload.
   for (const expectation of ['checkContinue', 'checkExpectation'] as const) {

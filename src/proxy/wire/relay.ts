@@ -1,20 +1,25 @@
 import { ClientGoneError, FoldgateError } from '../../errors.ts'
 import { uncompactedGenerationPath, type UncompactedPath } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
+import { refuseWayAround, type ClientRights } from '../request/confinement.ts'
 import { beginReport, reportUnanswered } from '../report/begin-report.ts'
 import { arrivalNow, type Arrival, type ArrivalParts } from '../report/arrival.ts'
 import { bareReport } from '../report/report-of.ts'
 import { unreadAnswer, type Reports, type RequestReport } from '../report/request-report.ts'
 import { answerError } from './answer-error.ts'
+import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './exchange.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
+  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
+  /** How fast a client has to send its body. */
+  readonly arrival: ArrivalLimits
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
   readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
 }
@@ -30,13 +35,20 @@ export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
   async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
-    const { incoming, outgoing } = exchange
+    const { method, path, incoming, outgoing } = exchange
+    refuseWayAround(options.rightsOf(exchange.clientKeyName), {
+      method,
+      path,
+      rawHeaders: incoming.rawHeaders,
+    })
     const arrival = arrivalNow(options)
-    const uncompacted = uncompactedGenerationPath(exchange.method, exchange.path)
+    const uncompacted = uncompactedGenerationPath(method, path)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
-    const upload = hasBody(incoming) ? (bodyAtHand(incoming) ?? uploadOf(incoming)) : null
+    const upload = hasBody(incoming)
+      ? (bodyAtHand(incoming) ?? uploadOf(incoming, options.arrival, exchange.end))
+      : null
     if (upload !== null) inviteBody(incoming, outgoing)
     const bodyBytes = upload === null ? null : declaredBytes(incoming)
     const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }

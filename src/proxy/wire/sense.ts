@@ -24,13 +24,17 @@ export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): 
       'transfer-encoding',
     )
   }
-  if (headers.expect === undefined || httpVersion === '1.0' || /\b100-continue\b/i.test(headers.expect))
-    return null
+  if (headers.expect === undefined || httpVersion === '1.0' || expectsContinue(headers.expect)) return null
   return new FoldgateError(
     'invalid_header',
     'The request expects something that Foldgate does not know: the header may say 100-continue only.',
     { param: 'expect' },
   )
+}
+
+/** Whether a client waits with its body until it is told to go on, and expects nothing else (RFC 9110 section 10.1.1). */
+export function expectsContinue(expect: string): boolean {
+  return /^100-continue(?:[\t ]*,[\t ]*100-continue)*$/i.test(expect)
 }
 
 // --- internal ---

@@ -9,6 +9,8 @@ import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
 import { watchClient } from './client-presence.ts'
+import { createFairShare, type Holder, type Taking } from './fair-share.ts'
+import type { Scope } from '../request/scope.ts'
 import type { Exchange } from './exchange.ts'
 import {
   clientKeyOf,
@@ -28,12 +30,13 @@ export type ServerOptions = {
   }
   /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
   readonly corsOrigins: readonly string[]
-  /** Names under which this machine may be addressed while Foldgate holds a key. */
+  /** Further names under which this machine may be addressed, where pages are guarded against. */
   readonly hosts: readonly string[]
   readonly clientKeys: readonly ClientKey[]
-  /** Whether Foldgate holds a key for any upstream. */
-  readonly holdsKey: boolean
+  /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
+  readonly guardsPages: boolean
   readonly hasUpstream: (name: string) => boolean
+  readonly scopeOf: (exchange: Pick<Exchange, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
   /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
   readonly handleChat: (exchange: Exchange) => Promise<unknown>
@@ -58,11 +61,10 @@ export function createServer(options: ServerOptions): Server {
 /** Largest request headers, in bytes. */
 const headerBytesMax = 64 * 1024
 
-const foreignHost =
-  'Foldgate holds a key and answers only under names of this machine. Add the name to hosts in foldgate.yaml.'
-
-const foreignPage =
-  'Foldgate holds a key and refuses pages of other sites. Add the origin to cors.origins in foldgate.yaml.'
+const guarded = {
+  listener: 'Foldgate listens on loopback. It',
+  pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
+}
 
 type Environment = { Bindings: HttpBindings }
 
@@ -136,28 +138,48 @@ function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBind
   }
 }
 
-/** The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. */
+/**
+ * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
+ * what is refused takes none from those that have a right to one.
+ */
 function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange | null {
-  const { lifecycle } = options
+  const { lifecycle, limits } = options
+  const places = createFairShare({ max: limits.concurrent, lends: true })
   return function passGates({ incoming, outgoing }) {
     const signal = watchClient(incoming, outgoing)
     requireSense(incoming)
     const target = parseTarget(incoming.url ?? '')
     refuseUpgrade(incoming)
-    if (lifecycle.phase() === 'closing') throw draining()
+    if (lifecycle.phase() === 'closing') throw draining
     // Who comes back meets another replica.
     if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
-    if (lifecycle.running() >= options.limits.concurrent) throw overloaded(options.limits.concurrent)
     outgoing.once('close', lifecycle.begin())
-    if (options.holdsKey && options.clientKeys.length === 0) {
-      refuseForeignHost(incoming, options.hosts, foreignHost)
-      refuseForeignPages(incoming, options.corsOrigins, foreignPage)
+    if (options.guardsPages) {
+      refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
+      refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
     }
     const answerHeaders = corsHeaders(incoming, options.corsOrigins)
     if (answerPreflight(incoming, outgoing, answerHeaders)) return null
     const clientKey = clientKeyOf(incoming, target.query, options.clientKeys)
     refuseForeignUpstream(clientKey, target.upstreamName)
     requireUpstream(target, options.hasUpstream)
+    const clientKeyName = clientKey?.name ?? null
+    const scope = options.scopeOf({ incoming, target, clientKeyName })
+    const end = (error: FoldgateError): void => {
+      options.onFailure?.(error)
+      if (outgoing.headersSent) outgoing.destroy()
+      else answerError(outgoing, error, answerHeaders)
+      signal.leave()
+    }
+    const holder: Holder = {
+      name: scope.holder,
+      isAnswered: () => outgoing.headersSent,
+      giveWay: () => end(overloaded('half', limits.concurrent)),
+    }
+    const place = places.open(holder)
+    const taking = place.take(1)
+    if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
+    outgoing.once('close', place.release)
     return {
       incoming,
       outgoing,
@@ -165,8 +187,11 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
       target,
       path: target.path + target.query,
       upstreamName: target.upstreamName,
-      clientKeyName: clientKey?.name ?? null,
+      clientKeyName,
+      scope,
+      holder,
       signal,
+      end,
       answerHeaders,
     }
   }
@@ -178,28 +203,37 @@ function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange |
  */
 function refuseUpgrade(incoming: IncomingMessage): void {
   if (!/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) return
-  throw new FoldgateError(
-    'upgrade_not_supported',
-    'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
-    { param: 'upgrade' },
-  )
+  throw upgradeNotSupported
 }
 
 function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
   if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
-  throw new FoldgateError(
-    'unknown_upstream',
-    'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
-  )
+  throw unknownUpstream
 }
 
-function draining(): FoldgateError {
-  return new FoldgateError('draining', 'This Foldgate is shutting down. Try again: another one will answer.')
-}
+// Anybody may be refused as often as he likes: an error that is made once costs no stack each time.
 
-function overloaded(concurrent: number): FoldgateError {
+const upgradeNotSupported = new FoldgateError(
+  'upgrade_not_supported',
+  'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
+  { param: 'upgrade' },
+)
+
+const unknownUpstream = new FoldgateError(
+  'unknown_upstream',
+  'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
+)
+
+const draining = new FoldgateError(
+  'draining',
+  'This Foldgate is shutting down. Try again: another one will answer.',
+)
+
+function overloaded(taking: Exclude<Taking, 'taken'>, concurrent: number): FoldgateError {
   return new FoldgateError(
     'overloaded',
-    `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`,
+    taking === 'full'
+      ? `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`
+      : `Foldgate is answering as many requests of this client as one may have while others wait: half of ${concurrent} (limits.concurrent). Try again when some of them are answered.`,
   )
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { ClientGoneError } from '../../errors.ts'
+import { ClientGoneError, type FoldgateError } from '../../errors.ts'
 import { bytesPassed } from '../../heap/young-garbage.ts'
+import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
+import { expectsContinue } from './sense.ts'
 
 /** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
 export function hasBody(incoming: IncomingMessage): boolean {
@@ -17,7 +19,7 @@ export function declaredBytes(incoming: IncomingMessage): number | null {
 
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
 export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (!/^100-continue$/i.test(incoming.headers.expect ?? '')) return
+  if (!expectsContinue(incoming.headers.expect ?? '')) return
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
 }
 
@@ -33,14 +35,22 @@ export function bodyAtHand(incoming: IncomingMessage): Buffer | null {
 
 /**
  * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
- * request itself would take the client's connection, and with it the answer that tells what went wrong.
+ * request itself would take the client's connection, and with it the answer that tells what went wrong. `onLate`
+ * is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
  */
-export function uploadOf(incoming: IncomingMessage): Readable {
+export function uploadOf(
+  incoming: IncomingMessage,
+  limits: ArrivalLimits,
+  onLate: (error: FoldgateError) => void,
+): Readable {
+  const clock = watchArrival(limits, onLate)
   const upload = new Readable({
     read() {
+      clock.goOn()
       incoming.resume()
     },
     destroy(error, done) {
+      clock.pause()
       incoming.off('data', take)
       incoming.off('end', finish)
       incoming.off('close', breakOff)
@@ -49,9 +59,13 @@ export function uploadOf(incoming: IncomingMessage): Readable {
   })
   function take(chunk: Buffer): void {
     bytesPassed(chunk.length)
-    if (!upload.push(chunk)) incoming.pause()
+    clock.arrived(chunk.length)
+    if (upload.push(chunk)) return
+    clock.pause()
+    incoming.pause()
   }
   function finish(): void {
+    clock.pause()
     upload.push(null)
   }
   function breakOff(): void {

@@ -2,6 +2,7 @@ import type { Explanation } from '../../../src/admin/explain/explanation.ts'
 import { createExplain, type ExplainOptions, type ExplainParts } from '../../../src/admin/explain/explain.ts'
 import { profileSchema } from '../../../src/profiles/schema.ts'
 import { resolveWindow } from '../../../src/models/resolve-window.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { unknownWindow } from '../../support/models.ts'
 import { prose, round, rounds, system, user } from '../../compaction/sending.ts'
 
@@ -25,6 +26,7 @@ export async function asked(body: object | string | Buffer, options: AskedWith =
       return resolveWindow({ ...unknownWindow, configuredTokens, names: [model] })
     },
     usageInStreams: options.usageInStreams ?? 'rewritten',
+    limits: bodyLimits,
   })
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   return explain(Buffer.from(text), { profile: options.profile ?? null, model: options.model ?? null })

@@ -25,7 +25,7 @@ export const startFaults: readonly Fault[] = [
     const store = await openSqliteStore({ path, bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
     await store.put('key', 'value'.repeat(10_000))
     await store.close()
-    await overwrite(path)
+    overwrite(path)
     return { url: 'sqlite:store.sqlite', end: () => {} }
   }),
   atStart('the SQLite file is another program’s database', async (cwd) => {

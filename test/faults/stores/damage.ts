@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Takes what is in the write-ahead log into the file, so that it is the file that is read. */
@@ -8,15 +8,15 @@ export function settle(path: string): void {
   other.close()
 }
 
-/** All but the first page, which says that it is a database. */
-export async function overwrite(path: string): Promise<void> {
+/** All but the first page, which says that it is a database; at once, so that no write of Foldgate's own comes in between. */
+export function overwrite(path: string): void {
   settle(path)
-  const file = await open(path, 'r+')
+  const file = openSync(path, 'r+')
   try {
-    const { size } = await file.stat()
-    await file.write(Buffer.alloc(size - PAGE_BYTES, 'garbage '), 0, size - PAGE_BYTES, PAGE_BYTES)
+    const { size } = fstatSync(file)
+    writeSync(file, Buffer.alloc(size - PAGE_BYTES, 'garbage '), 0, size - PAGE_BYTES, PAGE_BYTES)
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 

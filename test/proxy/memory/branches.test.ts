@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ConversationCard } from '../../../src/admin/conversations/conversation-cards.ts'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { createFailures } from '../../../src/proxy/failures.ts'
 import { createRecords } from '../../../src/proxy/memory/records.ts'
 import { createStoreGuard } from '../../../src/proxy/memory/store-guard.ts'
@@ -248,7 +248,7 @@ type TreeRequest = { readonly messages: readonly TestMessage[]; readonly parent:
 
 const reading = {
   readFacts: createFactsReader(digest, { entriesMax: 1000 }),
-  validatedOf: createValidatedValues({ entriesMax: 10 }),
+  limits: bodyLimits,
 }
 
 const place = { scope: 'scope', profile: 'default', model: 'm' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FOLD_VERSION, type Stride } from '../../../src/compaction/stride.ts'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/proxy/memory/records.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
 import { readBytes } from '../../../src/proxy/request/read-chat.ts'
@@ -27,7 +27,7 @@ test('a stride is the same as often as it is read, until what was read is to be 
   ]
   const chat = await readBytes(Buffer.from(JSON.stringify({ messages })), 'scope', {
     readFacts: createFactsReader(digest, { entriesMax: 10 }),
-    validatedOf: createValidatedValues({ entriesMax: 10 }),
+    limits: bodyLimits,
   })
   if (typeof chat === 'string') throw new Error(chat)
   const records = createRecords(openMemoryStore({ charsMax: 100_000, lifetimeMs: 0 }), (_, work) => work())

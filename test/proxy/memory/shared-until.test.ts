@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FOLD_VERSION, type Stride } from '../../../src/compaction/stride.ts'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/proxy/memory/records.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
 import { readBytes } from '../../../src/proxy/request/read-chat.ts'
@@ -11,7 +11,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 const place = { scope: 'scope', profile: 'default', model: 'm' }
 const reading = {
   readFacts: createFactsReader(digest, { entriesMax: 100 }),
-  validatedOf: createValidatedValues({ entriesMax: 10 }),
+  limits: bodyLimits,
 }
 
 /** Five questions with their answers. */

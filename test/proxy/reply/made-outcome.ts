@@ -1,5 +1,5 @@
 import { createFactsReader } from '../../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
 import { readBytes } from '../../../src/proxy/request/read-chat.ts'
@@ -11,8 +11,7 @@ import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
 export async function preparedRequest(): Promise<Prepared> {
   const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
   const readFacts = createFactsReader(digest, { entriesMax: 10 })
-  const validatedOf = createValidatedValues({ entriesMax: 10 })
-  const chat = await readBytes(bytes, 'scope', { readFacts, validatedOf })
+  const chat = await readBytes(bytes, 'scope', { readFacts, limits: bodyLimits })
   if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
   return asItCame(chat, 10)
 }

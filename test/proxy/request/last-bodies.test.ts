@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
-import { createValidatedValues } from '../../../src/dialects/validated-values.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { digest } from '../../../src/proxy/request/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../../src/proxy/request/last-bodies.ts'
 import { readBytes } from '../../../src/proxy/request/read-chat.ts'
@@ -18,7 +18,7 @@ async function read(lastBodies: LastBodies, scope: string, name: string, kilobyt
   body.write(json)
   const chat = await readBytes(body, scope, {
     readFacts: createFactsReader(digest, { entriesMax: 1000 }),
-    validatedOf: createValidatedValues({ entriesMax: 10 }),
+    limits: bodyLimits,
     lastBodies,
   })
   if (typeof chat === 'string') throw new Error(chat)

@@ -12,7 +12,11 @@ type Given = {
 function scopeOf({ headers = [], query = '', clientKeyName = null, trusted = null }: Given) {
   const scopes = createScopes({ secret: Buffer.alloc(32, 1), header: trusted })
   const target = parseTarget(`/v1/chat/completions${query}`)
-  return scopes({ incoming: { rawHeaders: [...headers] }, target, clientKeyName })
+  return scopes({
+    incoming: { rawHeaders: [...headers], socket: { remoteAddress: '127.0.0.1' } },
+    target,
+    clientKeyName,
+  })
 }
 
 const by = (token: string, tenant: string) =>

@@ -20,7 +20,11 @@ function post(at: Stand, text: string, signal: AbortSignal | null = null): Promi
 
 describe('what is more than Foldgate may hold is refused at once, with a word on when to come back', () => {
   test.each([
-    ['a length too large, before any of it is sent', 'Content-Length: 700000', ''],
+    [
+      'the piece that is too much, of a length that was stated',
+      'Content-Length: 700000',
+      'x'.repeat(600_000),
+    ],
     [
       'the piece that is too much, while more is to come',
       'Transfer-Encoding: chunked',

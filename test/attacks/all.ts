@@ -1,0 +1,9 @@
+import type { Attack } from './attack.ts'
+import { contents } from './lists/contents.ts'
+import { counts } from './lists/counts.ts'
+import { depth } from './lists/depth.ts'
+import { longTexts } from './lists/texts.ts'
+import { names } from './lists/names.ts'
+
+/** Every body that is tried, in the order of the table. */
+export const attacks: readonly Attack[] = [...counts, ...depth, ...longTexts, ...names, ...contents]

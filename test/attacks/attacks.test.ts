@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'vitest'
+import { attacks } from './all.ts'
+import type { Attack } from './attack.ts'
+import { manners, runAttack } from './run-attack.ts'
+import { openAttackedProgram, type AttackedProgram } from './target.ts'
+
+/**
+ * Foldgate was once ended by 11,753 bytes: gzip of `{"x":[{},{},…]}`, of which a tree was built, twenty times as large.
+ * 60 kB of `[[[[…` held it for half a minute. So each body here is one that somebody makes in order to hold the event
+ * loop, or to take all memory. The program runs in the container of the sidecar example, or in a roomier one; the work
+ * of each turn of its loop is measured in processor time, since a clock would count what else the machine does.
+ *
+ * At a tenth of their size: what is not done in steps, holds the loop all the same. `npm run attacks` has them whole.
+ */
+const SHARE = 0.1
+
+/** Rooms by what an attack needs; a program is started anew where an attack has ended it. */
+const rooms = new Map<string, AttackedProgram>()
+
+afterAll(async () => {
+  for (const { close } of rooms.values()) await close()
+})
+
+test.each(attacks)('holds nobody up and ends nothing: $name', async (attack) => {
+  const target = await roomFor(attack)
+  const wrong: string[] = []
+  for (const manner of manners.slice(0, 2)) {
+    const blow = await runAttack(target, attack, { manner, share: SHARE })
+    wrong.push(...blow.wrong.map((each) => `${manner.name}: ${each}`))
+    if (target.program.ended() !== null) break
+  }
+  expect(wrong).toEqual([])
+})
+
+// --- internal ---
+
+async function roomFor(attack: Attack): Promise<AttackedProgram> {
+  const name = `${attack.room} ${attack.profile ?? ''}`
+  const found = rooms.get(name)
+  if (found !== undefined && found.program.ended() === null) return found
+  await found?.close()
+  const opened = await openAttackedProgram(attack)
+  rooms.set(name, opened)
+  return opened
+}

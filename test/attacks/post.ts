@@ -1,0 +1,59 @@
+import { Agent, request } from 'node:http'
+
+export type Posted = {
+  /** 0 where the connection was closed without an answer; -1 where neither came in time. */
+  readonly status: number
+  readonly text: string
+  /** `x-foldgate-action`; '' where there is none. */
+  readonly action: string
+}
+
+export type Posting = {
+  readonly port: number
+  readonly body: Buffer
+  readonly key: string
+  readonly agent?: Agent
+  readonly headers?: Readonly<Record<string, string>>
+  readonly patienceMs?: number
+}
+
+/** Asks for a chat completion. Whatever becomes of it is a result. */
+export function post({ port, body, key, agent, headers, patienceMs = 60_000 }: Posting): Promise<Posted> {
+  return new Promise((resolve) => {
+    const outgoing = request({
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      agent: agent ?? new Agent(),
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        ...headers,
+      },
+    })
+    const timer = setTimeout(() => {
+      resolve({ status: -1, text: `no answer within ${patienceMs / 1_000} s`, action: '' })
+      outgoing.destroy()
+    }, patienceMs)
+    outgoing.on('response', (incoming) => {
+      let text = ''
+      const status = incoming.statusCode ?? 0
+      const action = String(incoming.headers['x-foldgate-action'] ?? '')
+      incoming.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+      })
+      incoming.on('close', () => {
+        clearTimeout(timer)
+        resolve(incoming.complete ? { status, text, action } : { status: 0, text: 'cut', action })
+      })
+    })
+    // Behind an answer it is a refused upload's end.
+    outgoing.on('error', (error) => {
+      clearTimeout(timer)
+      resolve({ status: 0, text: error.message, action: '' })
+    })
+    outgoing.end(body)
+  })
+}

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
+
+export type ProgramOptions = {
+  /** What foldgate.yaml says. */
+  readonly settings: object
+  /** Profiles by name, as their files would say them. */
+  readonly profiles: Readonly<Record<string, object>>
+  readonly env?: Readonly<Record<string, string>>
+  /** Options of Node itself. */
+  readonly nodeFlags?: readonly string[]
+  readonly admin?: boolean
+}
+
+/** The real program, serving: a process of its own, so that a crash is seen as one. */
+export type FoldgateProgram = {
+  readonly pid: number
+  readonly port: number
+  /** 0 where it was started without an admin listener. */
+  readonly adminPort: number
+  /** The folder it runs in, which goes with it: its home, where it keeps what it keeps. */
+  readonly folder: string
+  /** Where its inspector listens; '' where it has none. */
+  readonly inspector: string
+  /** Since they were last taken: what it wrote to stderr, and lines of its log that say something failed. None should. */
+  readonly complaints: () => readonly string[]
+  /** Exit code or signal; null while it runs. */
+  readonly ended: () => string | null
+  /** The most memory that it ever took of the machine, in bytes; null where that is not to be had (outside of Linux). */
+  readonly memoryBytes: () => Promise<number | null>
+  /** Asks what was loaded into it beside the program. Null where it has ended, or ends before it answers. */
+  readonly ask: (question: string) => Promise<unknown>
+  /** Ends it by SIGTERM. Resolves with its exit code, or the signal that ended it. */
+  readonly stop: () => Promise<string>
+  /** Ends it at once. */
+  readonly close: () => Promise<void>
+}
+
+/** Starts the program with nothing of this environment, and waits until it is ready. */
+export async function startFoldgateProgram(options: ProgramOptions): Promise<FoldgateProgram> {
+  const folder = await mkdtemp(join(tmpdir(), 'foldgate-program-'))
+  // JSON is YAML.
+  await writeFile(join(folder, 'foldgate.yaml'), JSON.stringify(options.settings))
+  await mkdir(join(folder, 'profiles'))
+  for (const [name, profile] of Object.entries(options.profiles))
+    await writeFile(join(folder, 'profiles', `${name}.yaml`), JSON.stringify(profile))
+  const port = await freePort()
+  const adminPort = options.admin === false ? 0 : await freePort()
+  const flags = ['--port', String(port), '--admin-port', String(adminPort)]
+  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), main, ...flags], {
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let complaints: string[] = []
+  let inspector = ''
+  let ended: string | null = null
+  const over = new Promise<string>((resolve) => {
+    child.once('close', (code, signal) => {
+      ended = String(code ?? signal)
+      resolve(ended)
+    })
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    inspector ||= /ws:\S+/.exec(text)?.[0] ?? ''
+    complaints.push(...text.split(/(?<=\n)/).filter((line) => !inspectorSays.test(line)))
+  })
+  let line = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (line + text).split('\n')
+    line = lines.pop() ?? ''
+    complaints.push(...lines.filter((each) => failureInLog.test(each)))
+  })
+  const deadlineMs = performance.now() + START_MS_MAX
+  while (!(await isReady(port))) {
+    if (ended !== null || performance.now() > deadlineMs) {
+      child.kill('SIGKILL')
+      throw new Error(`Foldgate did not start: ${complaints.join('')}`)
+    }
+    await pause(10)
+  }
+  const removed = async (): Promise<void> => {
+    await over
+    await rm(folder, { recursive: true, force: true })
+  }
+  return {
+    pid: child.pid ?? 0,
+    port,
+    adminPort,
+    folder,
+    inspector,
+    complaints: () => {
+      const told = complaints
+      complaints = []
+      return told
+    },
+    ended: () => ended,
+    memoryBytes: () => memoryOf(child.pid ?? 0),
+    ask: async (question) => {
+      if (ended !== null || !child.connected) return null
+      const answered = new Promise<unknown>((resolve) => {
+        child.once('message', resolve)
+      })
+      child.send(question)
+      return Promise.race([answered, over.then(() => null)])
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      await removed()
+      return ended ?? ''
+    },
+    close: async () => {
+      if (ended === null) child.kill('SIGKILL')
+      await removed()
+    },
+  }
+}
+
+// --- internal ---
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The program is started often: compiled once, it takes half the time. */
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/foldgate', import.meta.url))
+
+/** A start takes a second; what has not begun by then never does. */
+const START_MS_MAX = 60_000
+
+const inspectorSays = /^(?:\s*$|Debugger |For help, see: |Waiting for the debugger)/
+
+const failureInLog = /"level":"error"|internal_error/
+
+async function isReady(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+    async (answer) => {
+      await answer.arrayBuffer()
+      return answer.ok
+    },
+    () => false,
+  )
+}
+
+async function memoryOf(pid: number): Promise<number | null> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || null
+  } catch {
+    return null
+  }
+}
