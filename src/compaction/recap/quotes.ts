@@ -4,6 +4,7 @@ import { handleOf } from '../handles.ts'
 import { readMessage } from '../read-message.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
+import { bestFirst } from './best-first.ts'
 import { lookedAt } from './looked-at.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
@@ -40,14 +41,16 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
   const chosen: Candidate[] = []
   let left = options.tokensMax
   let chars = 0
-  for (const candidate of candidates.sort((a, b) => b.worth - a.worth)) {
+  for (const candidate of yield* bestFirst(candidates)) {
     if (left < PASSAGE_TOKENS_MIN) break
-    if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
-    chars += candidate.passage.text.length
+    // What is passed over takes its time, too.
+    chars += CANDIDATE_CHARS
     if (chars >= CHARS_PER_STEP) {
       chars = 0
       yield
     }
+    if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
+    chars += candidate.passage.text.length
     const tokens = yield* subject.countSteps(`\n${candidate.label}\n${candidate.passage.text}`)
     if (tokens > left) continue
     for (const line of candidate.lines) seen.add(line)
@@ -96,6 +99,8 @@ const ABOUT_TOO_MUCH = 1.2
 
 /** Of passages that are tried between two pauses: counted in a few milliseconds, where a tokenizer is slow for them. */
 const CHARS_PER_STEP = 2_048
+/** What looking at a passage takes beside that, in characters of counting. */
+const CANDIDATE_CHARS = 16
 
 type Cut = { readonly index: number; readonly ageTokens: number; readonly passages: readonly CutPassage[] }
 type CutPassage = {
