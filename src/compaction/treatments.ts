@@ -239,7 +239,7 @@ function* clipMessage(
   const { text, how } = yield* treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
-  const thoughts = plainThoughts(source, form, parsed)
+  const thoughts = yield* plainThoughts(source, form, parsed)
   yield
   const thoughtTokens = thoughts === null ? 0 : yield* countSteps(thoughts.text)
   const uncut = yield* uncutTokens(parsed, countSteps)

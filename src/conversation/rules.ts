@@ -39,10 +39,10 @@ export function* violationSteps(
 ): Steps<readonly Violation[]> {
   const violations = messages.flatMap(emptyCallsAt)
   yield
-  for (const violation of yield* roundViolations(messages)) violations.push(violation)
+  for (const found of yield* roundViolations(messages)) violations.push(found)
   if (template === 'strict') {
-    for (const violation of misplacedSystems(messages)) violations.push(violation)
-    for (const violation of turnViolations(messages)) violations.push(violation)
+    for (const found of misplacedSystems(messages)) violations.push(found)
+    for (const found of turnViolations(messages)) violations.push(found)
   }
   return violations.sort((one, other) => one.index - other.index)
 }

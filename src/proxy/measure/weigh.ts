@@ -68,7 +68,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
     const { chat, counter, encoding, model, scope } = request
     const { messages, sizes } = await drive(weightsOf(request, weights, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
-    const system = sizes.slice(0, chat.structure.systemCount).reduce((sum, tokens) => sum + tokens, 0)
+    const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
         source: chat.source,
