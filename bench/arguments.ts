@@ -4,11 +4,13 @@ export type BenchArguments = {
   readonly isQuick: boolean
   /** Names of measures; null: all. */
   readonly only: readonly string[] | null
+  /** The folder of another checkout, which this one is measured beside and nothing else; null: none. */
+  readonly beside: string | null
   /** Where the page goes; null: to standard output only. */
   readonly file: string | null
 }
 
-export const usage = 'usage: npm run bench -- [--quick] [--only NAME[,NAME]] [--out FILE]'
+export const usage = 'usage: npm run bench -- [--quick] [--only NAME[,NAME]] [--beside PATH] [--out FILE]'
 
 /** Reads the command line. Returns what is wrong with it as a text, where something is. */
 export function readArguments(
@@ -22,21 +24,35 @@ export function readArguments(
   const unknown = only?.find((name) => !measureNames.includes(name))
   if (unknown !== undefined) return `There is no measure "${unknown}". There are: ${measureNames.join(', ')}.`
   if (values.out === '') return '--out needs the name of a file.'
+  if (values.beside === '') return '--beside needs the folder of a checkout.'
+  if (values.beside !== undefined && only !== null)
+    return '--beside measures one thing by itself: leave out --only.'
+  const beside = values.beside ?? null
   const isQuick = values.quick ?? false
-  const isWhole = !isQuick && only === null
+  const isWhole = !isQuick && only === null && beside === null
   const byDate = `bench/results/${date.toISOString().slice(0, 10)}.md`
-  return { isQuick, only, file: values.out ?? (isWhole ? byDate : null) }
+  return { isQuick, only, beside, file: values.out ?? (isWhole ? byDate : null) }
 }
 
 // --- internal ---
 
-type Values = { readonly quick?: boolean; readonly only?: string; readonly out?: string }
+type Values = {
+  readonly quick?: boolean
+  readonly only?: string
+  readonly beside?: string
+  readonly out?: string
+}
 
 function parsed(args: readonly string[]): Values | string {
   try {
     return parseArgs({
       args: [...args],
-      options: { quick: { type: 'boolean' }, only: { type: 'string' }, out: { type: 'string' } },
+      options: {
+        quick: { type: 'boolean' },
+        only: { type: 'string' },
+        beside: { type: 'string' },
+        out: { type: 'string' },
+      },
     }).values
   } catch (error) {
     if (error instanceof TypeError && 'code' in error) return error.message

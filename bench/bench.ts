@@ -1,7 +1,7 @@
 /**
  * Measures Foldgate beside what it is compared with, and writes a page of results.
  *
- *   npm run bench -- [--quick] [--only NAME[,NAME]] [--out FILE]
+ *   npm run bench -- [--quick] [--only NAME[,NAME]] [--beside PATH] [--out FILE]
  *
  * Exits with 0 also where a bound is missed, which the page tells; with 2 where it cannot run at all.
  */
@@ -11,6 +11,7 @@ import { readArguments, usage } from './arguments.ts'
 import { startUpstream } from './load/upstream.ts'
 import { describeMachine } from './machine.ts'
 import { measures } from './measures/all.ts'
+import { besideCheckout } from './measures/beside-checkout.ts'
 import { describeMiss, renderPage } from './page/page.ts'
 import { isMet } from './page/verdict.ts'
 import { leaveSubjectCore } from './pinning.ts'
@@ -39,7 +40,10 @@ async function run(args: readonly string[]): Promise<number> {
 
   const machine = describeMachine(leaveSubjectCore())
   const effort = given.isQuick ? quick : whole
-  const chosen = measures.filter(({ name }) => given.only?.includes(name) ?? true)
+  const chosen =
+    given.beside === null
+      ? measures.filter(({ name }) => given.only?.includes(name) ?? true)
+      : [besideCheckout(given.beside)]
   const upstream = await startUpstream()
   const sections: Section[] = []
   for (const measure of chosen) {

@@ -57,6 +57,7 @@ import type { Tracing } from './tracing/open-tracing.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { createHeldKeyMarks } from './upstream/held-key-marks.ts'
 import { createServerWindows } from './upstream/windows/server-windows.ts'
+import { createThrottle } from './throttle.ts'
 import { createWarnings } from './warnings.ts'
 
 export type AppOptions = {
@@ -134,8 +135,12 @@ export function createApp(options: AppOptions): App {
   })
   const knownModels = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
   const lifecycle = createLifecycle()
-  const tellFailure = (error: FoldgateError): void =>
-    log.warn('a request was refused or failed', { code: error.code })
+  const timesToTell = createThrottle({ gapMs: FAILURE_GAP_MS, nowMs: () => performance.now() })
+  const tellFailure = ({ code }: FoldgateError): void => {
+    const times = timesToTell(code)
+    if (times === null) return
+    log.warn('a request was refused or failed', { code, ...(times === 1 ? {} : { times }) })
+  }
   const arrival = {
     silenceMs: orEndless(limits.idle_s * 1000),
     bytesPerSecondMin: limits.body_kb_per_s * 1024,
@@ -353,6 +358,9 @@ const MADE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Prompts that providers have answered, remembered by digest: one for each request point of late. */
 const PROMPTS_MAX = 20_000
+
+/** How long the same refusal is only counted in the log, in milliseconds: clients may be refused as often as they like. */
+const FAILURE_GAP_MS = 1_000
 
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1

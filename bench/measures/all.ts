@@ -1,4 +1,5 @@
 import type { Measure } from '../section.ts'
+import { attacks } from './attacks.ts'
 import { firstSight } from './first-sight.ts'
 import { memory } from './memory.ts'
 import { relay } from './relay.ts'
@@ -14,6 +15,7 @@ export const measures: readonly Measure[] = [
   warmTurns,
   firstSight,
   worstTexts,
+  attacks,
   memory,
   startUp,
 ]

@@ -22,7 +22,7 @@ export const warmTurns: Measure = {
       },
       buffered: await startMinimalRelay(upstreamOrigin, true),
       parsing: await startParseHashStringify(upstreamOrigin),
-      inMemory: await startCompactingFoldgate(upstreamOrigin, 'memory:'),
+      inMemory: await startCompactingFoldgate(upstreamOrigin, { store: 'memory:' }),
       foldgate: await startCompactingFoldgate(upstreamOrigin),
     }
     try {

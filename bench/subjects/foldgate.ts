@@ -6,7 +6,7 @@ import { freePort } from './free-port.ts'
 import { startProgram } from './program.ts'
 import type { Subject } from './subject.ts'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
 
 export type FoldgateOptions = {
   readonly upstreamOrigin: string
@@ -15,6 +15,8 @@ export type FoldgateOptions = {
   readonly settings?: object
   /** The default profile, where it is not the built-in one. */
   readonly profile?: object
+  /** The folder of the checkout whose build it is. Default: this one. */
+  readonly checkout?: string
 }
 
 /** Foldgate as it is installed: the built program, with its admin listener, records in a folder of its own. */
@@ -32,7 +34,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<Subject> 
     command: [
       process.execPath,
       ...(process.env['SUBJECT_NODE_FLAGS']?.split(' ') ?? []),
-      main,
+      join(options.checkout ?? ownCheckout, 'dist', 'main.js'),
       `--port=${port}`,
       `--admin-port=${adminPort}`,
       '--log-level=warn',

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError } from '../proxy/wire/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../proxy/wire/guard.ts'
 import { requireSense, serverAround } from '../proxy/wire/node-server.ts'
@@ -43,10 +44,28 @@ export type AdminServerOptions = PageRoutesOptions &
  * listen yet (`listen.ts`).
  */
 export function createAdminServer(options: AdminServerOptions): Server {
-  return serverAround(routes(options).fetch, { headersMs: options.headersMs, headerBytesMax })
+  const listener = getRequestListener(routes(options).fetch, {
+    hostname: 'localhost',
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false,
+    errorHandler: () => refusedBeforeRouting(),
+  })
+  return serverAround((incoming, outgoing) => void listener(incoming, outgoing), {
+    headersMs: options.headersMs,
+    headerBytesMax,
+  })
 }
 
 // --- internal ---
+
+/** A target of which no URL can be made. */
+function refusedBeforeRouting(): Response {
+  const error = new FoldgateError('malformed_request', "The request's target is not valid.")
+  return new Response(errorBody(error), {
+    status: httpStatusOf[error.code],
+    headers: { 'content-type': 'application/json' },
+  })
+}
 
 /** Largest request headers, in bytes: a token and what browsers and proxies add. */
 const headerBytesMax = 16 * 1024

@@ -2,8 +2,8 @@ import type { EntrySpan } from './body-scan.ts'
 import type { Source, Span } from './source.ts'
 import { waterLevel } from './water-level.ts'
 
-/** Up to this size a message is read whole, in bytes: longer than the windows of nearly all models. */
-export const READ_BYTES_MAX = 2 * 1024 * 1024
+/** Up to this size a message is read whole, in bytes: a quarter of a million tokens, more than most windows have. */
+export const READ_BYTES_MAX = 1024 * 1024
 
 /** What is left out of a long message where it is read: bytes within one of its strings. */
 export type Unread = Span & {

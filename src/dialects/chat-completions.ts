@@ -92,6 +92,7 @@ export function* readChatCompletion(
     if (name === null) return notRead('invalid-value')
     if (spans.has(name)) return notRead('duplicate-key')
     spans.set(name, value)
+    if (spans.size % KEYS_PER_STEP === 0) yield
     if (!readNames.has(name)) continue
     if (lengthOf(value) > VALUE_BYTES_MAX) return notRead('invalid-value')
     values.set(name, parseJson(source, value))
@@ -134,7 +135,10 @@ const GROWTH = 8
 const LOOKED_AT_BYTES_MAX = LOOKED_AT_BYTES * GROWTH * GROWTH
 
 /** Nobody's key is longer, in bytes. */
-const KEY_BYTES_MAX = 4_096
+const KEY_BYTES_MAX = 512
+
+/** Keys read between two pauses. */
+const KEYS_PER_STEP = 512
 
 /** What is parsed of a body beside its messages: numbers, a name, a choice among tools, in bytes. */
 const VALUE_BYTES_MAX = 65_536

@@ -3,6 +3,7 @@ import { judgeJson, type JudgedJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
 import { createEventReader, type ServerEvent } from './event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
+import { createTextPieces } from './text-pieces.ts'
 
 /**
  * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached
@@ -36,12 +37,12 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
   let decision: WatchDecision = { state: 'undecided' }
   let characters = 0
   let hasEvents = false
-  let unread: string[] = []
+  const unread = createTextPieces()
 
   function feed(text: string): WatchDecision {
     if (decision.state !== 'undecided') return decision
     characters += text.length
-    if (!hasEvents) unread.push(text)
+    if (!hasEvents) unread.add(text)
     judgeAll(reader.feed(text))
     if (decision.state === 'undecided' && characters > heldStreamCharactersMax) decision = { state: 'good' }
     return decision
@@ -50,20 +51,20 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
   function end(): WatchDecision {
     if (decision.state === 'undecided') judgeAll(reader.end())
     if (decision.state === 'undecided') {
-      const text = unread.join('')
+      const text = unread.joined()
       if (hasEvents ? judge.isEmpty() : isSilent(text)) decision = { state: 'empty' }
       // Some servers announce a stream and answer with a bare JSON error.
       else
         decision = hasEvents ? decideEnding(judge.ending()) : decideJson(judgeJson(bareJson(text), knowledge))
     }
-    unread = []
+    unread.clear()
     return decision
   }
 
   function judgeAll(events: readonly ServerEvent[]): void {
     for (const event of events) {
       hasEvents = true
-      unread = []
+      unread.clear()
       const verdict = judge.accept(event)
       if (verdict.state === 'output') decision = { state: 'good' }
       else if (verdict.state === 'ended' && !judge.isEmpty()) decision = decideEnding(judge.ending())
@@ -77,24 +78,24 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
 
 /** Watches a plain JSON answer, which can only be judged once it is complete. */
 export function watchJson(knowledge: WindowKnowledge): AnswerWatch {
-  let pieces: string[] = []
+  const pieces = createTextPieces()
   let characters = 0
   let decision: WatchDecision = { state: 'undecided' }
 
   function feed(text: string): WatchDecision {
     if (decision.state !== 'undecided') return decision
     characters += text.length
-    pieces.push(text)
+    pieces.add(text)
     if (characters > heldJsonCharactersMax) {
       decision = { state: 'good' }
-      pieces = []
+      pieces.clear()
     }
     return decision
   }
 
   function end(): WatchDecision {
-    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.join(''), knowledge))
-    pieces = []
+    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.joined(), knowledge))
+    pieces.clear()
     return decision
   }
 

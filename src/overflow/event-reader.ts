@@ -1,3 +1,5 @@
+import { createTextPieces } from './text-pieces.ts'
+
 /** One server-sent event, or one line of a stream that is none. */
 export type ServerEvent = {
   /** The `event:` field; empty if there was none. */
@@ -22,7 +24,7 @@ export type EventReaderOptions = {
 
 /** Reads server-sent events with any line ending (WHATWG HTML, 9.2.6). Only new text is searched for line ends. */
 export function createEventReader({ eventCharactersMax }: EventReaderOptions): EventReader {
-  let pieces: string[] = []
+  const pieces = createTextPieces()
   let lineCharacters = 0
   let eventCharacters = 0
   let isOverlong = false
@@ -65,14 +67,14 @@ export function createEventReader({ eventCharactersMax }: EventReaderOptions): E
     if (piece === '') return
     lineCharacters += piece.length
     if (eventCharacters + lineCharacters > eventCharactersMax) isOverlong = true
-    if (isOverlong) pieces = []
-    else pieces.push(piece)
+    if (isOverlong) pieces.clear()
+    else pieces.add(piece)
   }
 
   function takeLine(events: ServerEvent[]): void {
     const isBlank = lineCharacters === 0
-    const line = pieces.join('')
-    pieces = []
+    const line = pieces.joined()
+    pieces.clear()
     eventCharacters += lineCharacters
     lineCharacters = 0
     if (isBlank) dispatch(events)

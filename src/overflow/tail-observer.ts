@@ -5,6 +5,7 @@ import { readCompletion, type Usage } from './completion.ts'
 import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from './event-reader.ts'
 import { parseJson } from './parse-json.ts'
+import { createTextPieces } from './text-pieces.ts'
 
 /** What an answer that was passed on turned out to be. */
 export type TailReport = {
@@ -90,18 +91,18 @@ function observeStream(): TailObserver {
 }
 
 function observeJson(): TailObserver {
-  let pieces: string[] = []
+  const pieces = createTextPieces()
   let characters = 0
 
   function feed(text: string): void {
     characters += text.length
-    if (characters <= jsonCharactersMax) pieces.push(text)
-    else pieces = []
+    if (characters <= jsonCharactersMax) pieces.add(text)
+    else pieces.clear()
   }
 
   function end(): TailReport {
-    const body = parseJson(pieces.join(''))
-    pieces = []
+    const body = parseJson(pieces.joined())
+    pieces.clear()
     const facts = readCompletion(body)
     if (facts === null) {
       return { usage: null, model: null, isOllama: false, overflow: null, isError: false }

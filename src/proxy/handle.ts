@@ -123,6 +123,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
         turn.end()
         return await sendUnread(exchange, body, chat, arrival, parts)
       }
+      body.charge(chat.messages.length * MESSAGE_BYTES)
 
       const described = describeRequest({ exchange, chat, wishes, scope, rights, turn }, parts)
       const repaired = described.profile.repair ? await repairRequest(described, parts) : described
@@ -170,6 +171,9 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
 /** What was known of a request when it failed. */
 type Known = { readonly request: ChatRequest; readonly ready: Ready | null }
+
+/** What is made of a message beside its bytes: its place, facts, keys, weights and units, about. */
+const MESSAGE_BYTES = 700
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

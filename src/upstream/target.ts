@@ -119,9 +119,7 @@ export function mayCarryConversation(method: string, path: string): boolean {
   if (readingMethods.has(method)) return false
   const plain = plainPath(path)
   if (plain.includes('/threads/') && plain.endsWith('/messages')) return false
-  return (
-    /:(?:stream)?generatecontent$/.test(plain) || conversationPaths.some((ending) => plain.endsWith(ending))
-  )
+  return /\/chat\/completions|\/generate\b/.test(plain) || conversationEnding.test(plain)
 }
 
 // --- internal ---
@@ -132,22 +130,9 @@ const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
-const conversationPaths = [
-  '/completions',
-  '/completion',
-  '/responses',
-  '/responses/compact',
-  '/messages',
-  '/messages/batches',
-  '/batches',
-  '/runs',
-  '/api/chat',
-  '/api/generate',
-  '/generate',
-  '/generate_stream',
-  '/infill',
-  '/invocations',
-] as const
+/** How else paths end that take a conversation: at OpenAI, Anthropic, Ollama, llama.cpp, Cohere, Bedrock and Vertex. */
+const conversationEnding =
+  /\/(?:completions?|responses(?:\/compact)?|messages(?:\/batches)?|batches|runs|infill|invocations|chat|converse(?:-stream)?|invoke(?:-with-response-stream)?|interactions|generate_stream)$|:(?:stream)?(?:generatecontent|rawpredict)$/
 
 /** A path as the most forgiving of servers reads it. */
 function plainPath(path: string): string {

@@ -2,8 +2,16 @@ import type { Attack } from './attack.ts'
 import { contents } from './lists/contents.ts'
 import { counts } from './lists/counts.ts'
 import { depth } from './lists/depth.ts'
+import { limits } from './lists/limits.ts'
 import { longTexts } from './lists/texts.ts'
 import { names } from './lists/names.ts'
 
 /** Every body that is tried, in the order of the table. */
-export const attacks: readonly Attack[] = [...counts, ...depth, ...longTexts, ...names, ...contents]
+export const attacks: readonly Attack[] = [
+  ...counts,
+  ...limits,
+  ...depth,
+  ...longTexts,
+  ...names,
+  ...contents,
+]

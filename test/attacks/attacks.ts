@@ -1,20 +1,21 @@
 /**
  * Attacks a running Foldgate with one body after another, each made to hold its event loop or to take its memory.
  *
- *   npm run attacks -- [--only TEXT] [--share N] [--where]
+ *   npm run attacks -- [--only TEXT] [--share N] [--cold] [--where]
  *
  * Each attack has a program of its own: in the container of the sidecar example, by its settings and with its heap, or,
  * where bodies are larger than that takes, with several gigabytes. It is made by a client that nobody has seen, once more
  * longer by a message, both with a small window and a large one, and three times at once. Meanwhile a neighbour asks
  * small things.
  *
- * `--only`: attacks with this text in their names; `--share 0.1`: at a tenth of their size; `--where`: with a CPU profile,
+ * `--only`: attacks with this text in their names; `--share 0.1`: at a tenth of their size; `--cold`: once each;
+ * `--where`: with a CPU profile,
  * and what the longest turn of the loop did. Prints a line for each attack, and ends with `N passed, N failed`; exits
  * with 1 where one failed.
  */
 import { attacks } from './all.ts'
 import type { Attack } from './attack.ts'
-import { readOptions } from './options.ts'
+import { readOptions, type AttackOptions } from './options.ts'
 import { manners, runAttack, type Blow } from './run-attack.ts'
 import { tableOf, worstOf, type Row } from './table.ts'
 import { openAttackedProgram } from './target.ts'
@@ -28,12 +29,12 @@ async function attackAll(args: readonly string[]): Promise<number> {
     process.stderr.write(`${options}\n`)
     return 1
   }
-  const { only, share, isProfiled } = options
+  const { only } = options
   const chosen = attacks.filter(({ name }) => name.includes(only))
   const rows: Row[] = []
   let failed = 0
   for (const attack of chosen) {
-    const { blows, quietMs, where } = await blowsOf(attack, share, isProfiled)
+    const { blows, quietMs, where } = await blowsOf(attack, options)
     const wrong = blows.flatMap((blow) => blow.wrong.map((each) => `${blow.manner}: ${each}`))
     if (wrong.length > 0) failed += 1
     rows.push({ name: attack.name, blows, quietMs })
@@ -46,11 +47,11 @@ async function attackAll(args: readonly string[]): Promise<number> {
 }
 
 /** Until all manners were tried or the program has ended. */
-async function blowsOf(attack: Attack, share: number, isProfiled: boolean) {
+async function blowsOf(attack: Attack, { share, isColdOnly, isProfiled }: AttackOptions) {
   const target = await openAttackedProgram(attack, { isProfiled })
   const blows: Blow[] = []
   try {
-    for (const manner of manners) {
+    for (const manner of isColdOnly ? manners.slice(0, 1) : manners) {
       if (target.program.ended() !== null) break
       blows.push(await runAttack(target, attack, { manner, share }))
     }

@@ -123,9 +123,16 @@ const otherWays: readonly (readonly [string, Attack])[] = [
     '/v1/chat/completions;a=b',
     '/v1/responses//',
     '/v1/models/large:generateContent',
+    '/v1/chat/completions/batch',
+    '/api/v1/chat',
+    '/model/large/converse',
   ].map((path): readonly [string, Attack] => [path, { path }]),
   ['PUT', { method: 'PUT' }],
   ['PATCH', { method: 'PATCH' }],
+  [
+    'a method that a header names',
+    { method: 'GET', path: '/v1/completions', headers: ['X-HTTP-Method-Override: POST'] },
+  ],
 ]
 
 describe('a key that is confined to profiles reaches nothing', () => {

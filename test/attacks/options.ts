@@ -5,6 +5,8 @@ export type AttackOptions = {
   readonly only: string
   /** Of their full size, above 0. */
   readonly share: number
+  /** Whether each is made once, by a client that nobody has seen. */
+  readonly isColdOnly: boolean
   /** Whether it is looked where the longest turns spend their time, which makes all of them longer. */
   readonly isProfiled: boolean
 }
@@ -19,7 +21,7 @@ export function readOptions(args: readonly string[]): AttackOptions | string {
   }
   const share = Number(values.share)
   if (!(share > 0 && share <= 1)) return '--share takes a number above 0, up to 1.'
-  return { only: values.only, share, isProfiled: values.where }
+  return { only: values.only, share, isColdOnly: values.cold, isProfiled: values.where }
 }
 
 // --- internal ---
@@ -27,5 +29,6 @@ export function readOptions(args: readonly string[]): AttackOptions | string {
 const options = {
   only: { type: 'string', default: '' },
   share: { type: 'string', default: '1' },
+  cold: { type: 'boolean', default: false },
   where: { type: 'boolean', default: false },
 } as const

@@ -14,11 +14,10 @@ export type Posting = {
   readonly key: string
   readonly agent?: Agent
   readonly headers?: Readonly<Record<string, string>>
-  readonly patienceMs?: number
 }
 
 /** Asks for a chat completion. Whatever becomes of it is a result. */
-export function post({ port, body, key, agent, headers, patienceMs = 60_000 }: Posting): Promise<Posted> {
+export function post({ port, body, key, agent, headers }: Posting): Promise<Posted> {
   return new Promise((resolve) => {
     const outgoing = request({
       host: '127.0.0.1',
@@ -34,9 +33,9 @@ export function post({ port, body, key, agent, headers, patienceMs = 60_000 }: P
       },
     })
     const timer = setTimeout(() => {
-      resolve({ status: -1, text: `no answer within ${patienceMs / 1_000} s`, action: '' })
+      resolve({ status: -1, text: `no answer within ${PATIENCE_MS / 1_000} s`, action: '' })
       outgoing.destroy()
-    }, patienceMs)
+    }, PATIENCE_MS)
     outgoing.on('response', (incoming) => {
       let text = ''
       const status = incoming.statusCode ?? 0
@@ -57,3 +56,8 @@ export function post({ port, body, key, agent, headers, patienceMs = 60_000 }: P
     outgoing.end(body)
   })
 }
+
+// --- internal ---
+
+/** Large bodies take turns, and a busy machine takes its time: whoever waits longer hangs. In milliseconds. */
+const PATIENCE_MS = 120_000

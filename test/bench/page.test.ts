@@ -60,6 +60,10 @@ test('a whole run is kept under its date, one for trying is not', () => {
   expect(readArguments(['--quick'], ['relay'], date)).toMatchObject({ file: null, isQuick: true })
   expect(readArguments(['--only', 'relay'], ['relay'], date)).toMatchObject({ file: null, only: ['relay'] })
   expect(readArguments(['--quick', '--out', 'a.md'], ['relay'], date)).toMatchObject({ file: 'a.md' })
+  expect(readArguments(['--beside', '../before'], ['relay'], date)).toMatchObject({
+    file: null,
+    beside: '../before',
+  })
 })
 
 test('what cannot be meant is told', () => {
@@ -67,4 +71,5 @@ test('what cannot be meant is told', () => {
     'There is no measure "rely". There are: relay, streams.',
   )
   expect(readArguments(['--fast'], ['relay'], date)).toContain('--fast')
+  expect(readArguments(['--only', 'relay', '--beside', 'a'], ['relay'], date)).toContain('leave out --only')
 })

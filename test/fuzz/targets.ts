@@ -5,7 +5,9 @@ import { bodies } from './targets/bodies.ts'
 import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
 import { headers } from './targets/headers.ts'
+import { heavy } from './targets/heavy.ts'
 import { paths } from './targets/paths.ts'
+import { rushes } from './targets/rushes.ts'
 import { smuggling } from './targets/smuggling.ts'
 import { stores } from './targets/stores.ts'
 
@@ -14,7 +16,9 @@ export const targets: readonly FuzzTarget[] = [
   bodies,
   answers,
   encodings,
+  heavy,
   headers,
+  rushes,
   smuggling,
   paths,
   files,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Steps } from '../../src/conversation/source.ts'
-import { breathe, drive } from '../../src/proxy/drive.ts'
+import { breathe, drive, workFor } from '../../src/proxy/drive.ts'
 
 /** What each step takes, by a clock that only steps move. */
 const STEP_MS = 1
@@ -64,6 +64,17 @@ test('several long works share what one may take, and come forward alike', async
   for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(STEPS_IN_A_SLICE_MAX + names.length)
   const half = done.slice(0, 150)
   for (const name of names) expect(half.filter((each) => each === name).length).toBeGreaterThan(30)
+})
+
+// A client with a hundred conversations had a hundred times the time of one with one.
+test('clients share alike, however much work each of them has', async () => {
+  const done: string[] = []
+  const many = Array.from({ length: 20 }, () => workFor('many', () => drive(work('many', 100, done))))
+  const one = workFor('one', () => drive(work('one', 100, done)))
+  await one
+  const others = done.filter((name) => name === 'many').length
+  expect(others).toBeLessThan(200)
+  await Promise.all(many)
 })
 
 // Each kind of work had a slice of its own: one that had not used it up was followed by the next without a pause.

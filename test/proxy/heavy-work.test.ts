@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ClientGoneError } from '../../src/errors.ts'
-import { createHeavyWork } from '../../src/proxy/heavy-work.ts'
+import { createHeavyWork, type HeavyTurn } from '../../src/proxy/heavy-work.ts'
 import type { Holder } from '../../src/proxy/wire/fair-share.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { summaryStand } from './summaries/summary-stand.ts'
@@ -9,9 +9,28 @@ import { eventually } from '../support/eventually.ts'
 
 const present = new AbortController().signal
 
-const somebody: Holder = { name: 'somebody', isAnswered: () => false, giveWay: () => {} }
+const clientNamed = (name: string): Holder => ({ name, isAnswered: () => false, giveWay: () => {} })
 
-describe('a turn is one at a time', () => {
+const somebody = clientNamed('somebody')
+
+describe('clients have their turns in turn', () => {
+  test('one of each client, two at a time, and the next goes to whoever has waited for longest without one', async () => {
+    const heavy = createHeavyWork({ bytesMin: 10 })
+    const begun: { readonly name: string; readonly turn: HeavyTurn }[] = []
+    for (const name of ['ada 1', 'ada 2', 'ada 3', 'ben 1', 'ben 2', 'cleo 1']) {
+      const turn = heavy.begin(present, clientNamed(name.slice(0, -2)))
+      void turn.take(10)?.then(() => begun.push({ name, turn }))
+    }
+    for (let ended = 0; ended < 6; ended += 1) {
+      await new Promise(setImmediate)
+      expect(begun.length).toBeLessThanOrEqual(ended + 2)
+      begun[ended]?.turn.end()
+    }
+    expect(begun.map(({ name }) => name)).toEqual(['ada 1', 'ben 1', 'ada 2', 'ben 2', 'cleo 1', 'ada 3'])
+  })
+})
+
+describe('a turn of one client is one at a time', () => {
   test('small work waits for none', async () => {
     const heavy = createHeavyWork({ bytesMin: 10 })
     await heavy.begin(present, somebody).take(10)

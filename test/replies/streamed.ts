@@ -1,4 +1,3 @@
-import { createEventBlocks } from '../../src/replies/event-blocks.ts'
 import type { StreamEvent } from '../../src/replies/reply-stream.ts'
 
 /** The fields of one chunk, or an event's text as it is. */
@@ -38,9 +37,8 @@ export function readAsClient(events: readonly (StreamEvent | string)[]): Client 
   const ids = new Set<unknown>()
   let [text, reasoning, roles, done] = ['', '', 0, 0]
   let usage: unknown = null
-  const blocks = createEventBlocks()
   const whole = events.map((event) => (typeof event === 'string' ? event : event.text)).join('')
-  for (const block of [...blocks.feed(whole), blocks.end()]) {
+  for (const block of whole.split('\n\n')) {
     const data = /^data: ?(.*)/m.exec(block)?.[1]
     if (data === undefined) continue
     if (data === '[DONE]') {

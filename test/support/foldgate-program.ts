@@ -106,7 +106,8 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
       const answered = new Promise<unknown>((resolve) => {
         child.once('message', resolve)
       })
-      child.send(question)
+      // One that cannot be asked any more is about to end.
+      child.send(question, () => {})
       return Promise.race([answered, over.then(() => null)])
     },
     stop: async () => {

@@ -1,11 +1,11 @@
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import { readUsage } from '../../overflow/completion.ts'
 import { readChunk } from '../../replies/chunk.ts'
-import { createEventBlocks } from '../../replies/event-blocks.ts'
 import { createReplyStream } from '../../replies/reply-stream.ts'
 import { bodyOf } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
+import { createEventCutter } from '../send/event-cutter.ts'
 import type { Outcome } from '../send/send.ts'
 import type { JoinedReply, JoinOptions } from './joined-reply.ts'
 import { readWhole } from './read-whole.ts'
@@ -21,7 +21,9 @@ export function joinStream(
   let current: Answer = first.answer
   let isBeyondUs = false
 
-  /** What the client gets of an event. Where that cannot be said, from then on the events as they come (P2). */
+  let bytes = 0
+
+  /** What the client gets of an event. Where that cannot be said, from then on the bytes as they come (P2). */
   function take(event: RawEvent): readonly (RawEvent | string)[] {
     if (isBeyondUs) return [event]
     try {
@@ -31,6 +33,14 @@ export function joinStream(
       failures.note('observation', error)
       return [event]
     }
+  }
+
+  /** The same of what is not read: what was held goes before it. */
+  function takeUnread(cut: Buffer): readonly Buffer[] {
+    if (isBeyondUs) return [cut]
+    isBeyondUs = true
+    const before = bytesOf(stream.finish())
+    return before.length === 0 ? [cut] : [before, cut]
   }
 
   async function* reply(): AsyncGenerator<Buffer, void, void> {
@@ -78,27 +88,37 @@ export function joinStream(
   /** What the client gets of one answer as it flows. */
   async function* shownOf(outcome: Outcome): AsyncGenerator<Buffer, void, void> {
     const { body: flowing } = outcome.answer
+    const cutter = createEventCutter({ eventBytesMax: EVENT_BYTES_MAX })
     let timer: NodeJS.Timeout | null = null
-    try {
-      for await (const event of events(outcome, () => timer !== null)) {
-        const out = take(event)
-        if (out.length > 0) yield bytesOf(out)
-        // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
-        else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+
+    function* shown(cut: Buffer, isWhole: boolean): Generator<Buffer, void, void> {
+      bytes += cut.length
+      if (!isWhole || bytes > REPLY_BYTES_MAX) {
+        yield* takeUnread(cut)
+        return
       }
+      const event = { text: cut.toString('utf8'), bytes: cut }
+      const out = take(event)
+      if (out.length > 0) yield bytesOf(out)
+      // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
+      else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+    }
+    try {
+      for await (const piece of pieces(outcome, () => timer !== null)) {
+        if (outcome === first) observer.tap(piece)
+        if (isBeyondUs) {
+          yield piece
+          continue
+        }
+        for (const { kind, bytes: cut } of cutter.feed(piece)) yield* shown(cut, kind !== 'part')
+        const rest = isBeyondUs ? cutter.end() : nothing
+        if (rest.length > 0) yield rest
+      }
+      const rest = cutter.end()
+      if (rest.length > 0) yield* shown(rest, true)
     } finally {
       if (timer !== null) clearTimeout(timer)
     }
-  }
-
-  async function* events(outcome: Outcome, isOver: () => boolean): AsyncGenerator<RawEvent, void, void> {
-    const blocks = createEventBlocks()
-    for await (const piece of pieces(outcome, isOver)) {
-      if (outcome === first) observer.tap(piece)
-      for (const block of blocks.feed(piece.toString('latin1'))) yield rawEvent(block)
-    }
-    const rest = blocks.end()
-    if (rest !== '') yield rawEvent(rest)
   }
 
   // A generator that waits for its upstream does not hear that nobody reads it any more.
@@ -138,10 +158,13 @@ const DRAIN_MS = 250
 
 const END = { kind: 'end' } as const
 
-function rawEvent(latin1: string): RawEvent {
-  const bytes = Buffer.from(latin1, 'latin1')
-  return { text: bytes.toString('utf8'), bytes }
-}
+/** An event of that size holds a picture. A longer one, and what follows it, goes on as it comes. */
+const EVENT_BYTES_MAX = 4 * 1024 * 1024
+
+/** What a reply may take of a stream, in bytes, to be kept for what goes on from it; from there on it goes on as it comes. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024
+
+const nothing = Buffer.alloc(0)
 
 function bytesOf(events: readonly (RawEvent | string)[]): Buffer {
   return Buffer.concat(events.map((event) => (typeof event === 'string' ? Buffer.from(event) : event.bytes)))

@@ -28,7 +28,7 @@ export type RequestHead = {
   readonly rawHeaders: readonly string[]
 }
 
-/** Throws `endpoint_not_allowed` or `model_not_allowed` for a request that would lead around what its key may do. */
+/** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
 export function refuseWayAround(rights: ClientRights | null, head: RequestHead): void {
   if (rights === null) return
   if (isConfinedToProfiles(rights)) {
@@ -38,11 +38,13 @@ export function refuseWayAround(rights: ClientRights | null, head: RequestHead):
         'may ask for chat completions and lists of models only, by their usual paths',
         'profiles',
       )
-    requirePlainHeaders(head.rawHeaders)
+    requirePlainHeaders(head.rawHeaders, otherModelHeaders, 'profiles')
+    requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'profiles')
     return
   }
-  const isRead = isChatCompletions(head.method, head.path)
-  if (!mayBypass(rights) && !isRead && mayCarryConversation(head.method, head.path))
+  if (mayBypass(rights)) return
+  requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'overrides')
+  if (!isChatCompletions(head.method, head.path) && mayCarryConversation(head.method, head.path))
     throw endpointNotAllowed(
       'may not send a conversation by a path on which Foldgate does not read it',
       'overrides',
@@ -150,15 +152,22 @@ function isModelList({ method, path }: RequestHead): boolean {
 
 const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~:@%-]+){0,2}$/
 
-/** Headers by which servers and gateways take another method, path or model than the request line and the body say. */
-const otherWayHeaders =
-  /^(?:x-http-method(?:-override)?|x-method-override|x-original-url|x-rewrite-url|azureml-model-deployment|x-ms-model-mesh-model-name|x-portkey-.*|helicone-.*|cf-aig-.*|x-litellm-.*)$/i
+/** Headers by which servers take another method or path than the request line says. */
+const otherRequestHeaders =
+  /^(?:x-http-method(?:-override)?|x-method-override|x-original-url|x-rewrite-url)$/i
 
-function requirePlainHeaders(rawHeaders: readonly string[]): void {
+/** Headers by which servers and gateways take another model than the body says. */
+const otherModelHeaders =
+  /^(?:azureml-model-deployment|x-ms-model-mesh-model-name|x-portkey-.*|helicone-.*|cf-aig-.*|x-litellm-.*)$/i
+
+function requirePlainHeaders(
+  rawHeaders: readonly string[],
+  refused: RegExp,
+  setting: 'profiles' | 'overrides',
+): void {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    if (otherWayHeaders.test(name))
-      throw endpointNotAllowed(`may not send the header ${name.toLowerCase()}`, 'profiles')
+    if (refused.test(name)) throw endpointNotAllowed(`may not send the header ${name.toLowerCase()}`, setting)
   }
 }
 

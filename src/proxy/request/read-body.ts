@@ -25,8 +25,8 @@ export type RequestBody = {
    * decoded or grow beyond a limit: then only `raw` can be relayed, unread.
    */
   readonly decoded: Buffer | null
-  /** Takes so many more bytes for what reading the body needs; false where they are not to be had. */
-  readonly charge: (bytes: number) => boolean
+  /** Pays for so many more bytes, which are made of the body. Throws `overloaded` where they are not to be had. */
+  readonly charge: (bytes: number) => void
   /** Gives all bytes back to the budget; to be called when the body is no longer needed. */
   readonly release: () => void
 }
@@ -52,7 +52,7 @@ export async function readBody(
     const raw = atHand ?? (await collect(exchange, options, share, declared))
     const encoding = incoming.headers['content-encoding']
     const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options, share) : raw
-    const charge = (bytes: number): boolean => share.take(bytes) === 'taken'
+    const charge = (bytes: number): void => pay(share, bytes)
     return { raw, decoded, charge, release: share.release }
   } catch (error) {
     share.release()

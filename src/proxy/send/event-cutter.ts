@@ -1,3 +1,5 @@
+import { createGrowingBytes } from './growing-bytes.ts'
+
 /** A piece of a stream of server-sent events, byte for byte. */
 export type EventPiece = {
   /**
@@ -22,8 +24,7 @@ export type EventCutter = {
  */
 export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: number }): EventCutter {
   /** The incomplete event's beginning, from earlier parts. */
-  let held: Buffer[] = []
-  let heldBytes = 0
+  const held = createGrowingBytes()
   /** The incomplete event is too long, and what there was of it has been given. */
   let isTooLong = false
   let isAtEventStart = true
@@ -56,32 +57,26 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
       isAtEventStart = isBlank || (isComment && isAtEventStart)
       // A comment before an event is no part of it: whoever keeps a connection alive with them has to be heard.
       if (!isAtEventStart) continue
-      hold(bytes.subarray(eventStart, index))
-      pieces.push({ kind: isTooLong ? 'part' : 'event', bytes: release() })
+      const rest = bytes.subarray(eventStart, index)
+      isTooLong ||= held.length() + rest.length > eventBytesMax
+      pieces.push({ kind: isTooLong ? 'part' : 'event', bytes: withHeld(rest) })
       isTooLong = false
       eventStart = index
     }
-    hold(bytes.subarray(eventStart))
-    if (isTooLong && heldBytes > 0) pieces.push({ kind: 'part', bytes: release() })
+    const rest = bytes.subarray(eventStart)
+    isTooLong ||= held.length() + rest.length > eventBytesMax
+    if (!isTooLong) held.add(rest)
+    else if (rest.length > 0) pieces.push({ kind: 'part', bytes: withHeld(rest) })
     return pieces
   }
 
-  function hold(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    held.push(bytes)
-    heldBytes += bytes.length
-    isTooLong ||= heldBytes > eventBytesMax
+  function withHeld(rest: Buffer): Buffer {
+    if (held.length() === 0) return rest
+    held.add(rest)
+    return held.take()
   }
 
-  function release(): Buffer {
-    const [first] = held
-    const whole = held.length === 1 && first !== undefined ? first : Buffer.concat(held)
-    held = []
-    heldBytes = 0
-    return whole
-  }
-
-  return { feed, end: release }
+  return { feed, end: held.take }
 }
 
 // --- internal ---

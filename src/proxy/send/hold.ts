@@ -1,4 +1,5 @@
 import type { AnswerBody } from '../../upstream/answer-body.ts'
+import { createGrowingBytes } from './growing-bytes.ts'
 
 export type HoldOptions = {
   /** Sees each piece as it comes; true means that enough is held. */
@@ -23,18 +24,21 @@ export type Held = {
 export function holdBack(body: AnswerBody, options: HoldOptions): Promise<Held> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = []
+    const small = createGrowingBytes()
     let bytes = 0
     const timer = setTimeout(() => settle('time'), options.holdMs)
 
     function settle(reason: Held['reason'], error: unknown = null): void {
       clearTimeout(timer)
       body.unread()
+      if (small.length() > 0) pieces.push(small.take())
       resolve({ pieces, reason, error })
     }
     body.read({
       piece: (piece) => {
-        pieces.push(piece)
         bytes += piece.length
+        if (piece.length < SMALL_BYTES) small.add(piece)
+        else pieces.push(...(small.length() > 0 ? [small.take()] : []), piece)
         if (options.enough(piece)) settle('enough')
         else if (bytes >= options.bytesMax) settle('bytes')
       },
@@ -43,3 +47,8 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<Held> 
     })
   })
 }
+
+// --- internal ---
+
+/** A smaller piece is copied to others: by itself it takes more than its bytes. */
+const SMALL_BYTES = 1_024

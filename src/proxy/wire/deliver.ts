@@ -120,7 +120,10 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       observe(options.tap, piece)
       if (goesOn) return
       body.pause()
-      stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
+      waitForClient()
+    }
+    function waitForClient(): void {
+      if (!settled) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
     }
     function flow(): void {
       if (stallTimer !== null) clearTimeout(stallTimer)
@@ -131,6 +134,9 @@ export function deliver(exchange: Exchange, answer: Answer, options: DeliverOpti
       if (settled) return
       give(left('end'))
       outgoing.end(() => settle('finished', null))
+      // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
+      if (outgoing.socket === null) outgoing.once('socket', waitForClient)
+      else if (outgoing.socket.writableLength > 0) waitForClient()
     }
 
     if (outgoing.destroyed || exchange.signal.aborted) {

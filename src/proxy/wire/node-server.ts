@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import { errorBody, FoldgateError, httpStatusOf } from '../../errors.ts'
+import type { FoldgateError } from '../../errors.ts'
 import { answerMalformed } from './malformed.ts'
-import { boundPipelining } from './pipelining.ts'
+import { boundPipelining, type RequestListener } from './pipelining.ts'
 import { faultOf } from './sense.ts'
 
 export type ServerLimits = {
@@ -13,17 +12,8 @@ export type ServerLimits = {
   readonly headerBytesMax: number
 }
 
-/** Node's own server around a router. What never reaches the router is answered in the shape of all errors. */
-export function serverAround(
-  fetch: Parameters<typeof getRequestListener>[0],
-  { headersMs, headerBytesMax }: ServerLimits,
-): Server {
-  const listener = getRequestListener(fetch, {
-    hostname: 'localhost',
-    overrideGlobalObjects: false,
-    autoCleanupIncoming: false,
-    errorHandler: () => refusedBeforeRouting(),
-  })
+/** Node's own server around a listener. What never reaches that is answered in the shape of all errors. */
+export function serverAround(listener: RequestListener, { headersMs, headerBytesMax }: ServerLimits): Server {
   const server = createServer({
     headersTimeout: headersMs,
     // Long uploads and answers are bounded by what they do, not by how long they take as a whole.
@@ -36,7 +26,7 @@ export function serverAround(
   })
   answerMalformed(server, headersMs, headerBytesMax)
   const ending = new WeakSet<Socket>()
-  const answer = boundPipelining((incoming, outgoing) => void listener(incoming, outgoing))
+  const answer = boundPipelining(listener)
   server.on('request', (incoming, outgoing) => {
     // Who does not speak as we do may also end his requests elsewhere: what follows such a one is not read as another.
     if (ending.has(incoming.socket)) return
@@ -73,12 +63,3 @@ const keepAliveMs = 75_000
 
 /** How often slow headers are looked for at most, in milliseconds. */
 const headersCheckMsMin = 50
-
-/** A target or `Host` of which no URL can be made. */
-function refusedBeforeRouting(): Response {
-  const error = new FoldgateError('malformed_request', "The request's target or Host header is not valid.")
-  return new Response(errorBody(error), {
-    status: httpStatusOf[error.code],
-    headers: { 'content-type': 'application/json' },
-  })
-}

@@ -3,7 +3,7 @@ import { FoldgateError } from '../../errors.ts'
 
 /**
  * What Node would refuse with an empty answer, or takes although nobody means it: a version that is not spoken here, not
- * one `Host` (RFC 9112 section 3.2), a transfer coding that is not undone here (section 6.1), an expectation nobody knows.
+ * one `Host` (RFC 9112 section 3.2) or one that is none, a transfer coding that is not undone here (section 6.1), an expectation nobody knows.
  * Null where a request has nothing of it.
  */
 export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): FoldgateError | null {
@@ -16,6 +16,8 @@ export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): 
   if (hosts > 1) return malformed('The request has more than one Host header.', 'host')
   if (hosts === 0 && httpVersion === '1.1')
     return malformed('The request has no Host header, which HTTP/1.1 demands.', 'host')
+  if (!isHost(headers.host ?? ''))
+    return malformed('The Host header is no name or address, with or without a port.', 'host')
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     // Node undoes the chunks of `gzip, chunked` and leaves the rest: sent on like that it would be another body.
@@ -41,6 +43,13 @@ export function expectsContinue(expect: string): boolean {
 
 function malformed(message: string, param?: string): FoldgateError {
   return new FoldgateError('malformed_request', message, param === undefined ? {} : { param })
+}
+
+/** Whether this is a name or an address as everybody reads it. */
+function isHost(host: string): boolean {
+  if (/^[\w.-]*(?::\d{1,5})?$/.test(host)) return true
+  if (!URL.canParse(`http://${host}`)) return false
+  return new URL(`http://${host}`).hostname === host.toLowerCase().replace(/:\d*$/, '')
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

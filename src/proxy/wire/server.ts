@@ -1,13 +1,10 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Hono } from 'hono'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../../errors.ts'
 import { exchangeOver } from '../../heap/young-garbage.ts'
 import { isChatCompletions, parseTarget, type Target } from '../../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
-import type { Lifecycle } from './drain.ts'
+import type { Lifecycle, Phase } from './drain.ts'
 import { watchClient } from './client-presence.ts'
 import { createFairShare, type Holder, type Taking } from './fair-share.ts'
 import type { Scope } from '../request/scope.ts'
@@ -20,6 +17,7 @@ import {
   type ClientKey,
 } from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
+import type { RequestListener } from './pipelining.ts'
 
 export type ServerOptions = {
   readonly limits: {
@@ -53,7 +51,7 @@ export type ServerOptions = {
  * everything else to `relay`. It does not listen yet (`listen.ts`).
  */
 export function createServer(options: ServerOptions): Server {
-  return serverAround(routes(options).fetch, { headersMs: options.limits.headersMs, headerBytesMax })
+  return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
 }
 
 // --- internal ---
@@ -66,43 +64,45 @@ const guarded = {
   pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
 }
 
-type Environment = { Bindings: HttpBindings }
-
-function routes(options: ServerOptions): Hono<Environment> {
-  const app = new Hono<Environment>()
-  const { lifecycle } = options
+/** Two paths are Foldgate's own, all others are passed on: a router would cost every request, refused ones most. */
+function listenerOf(options: ServerOptions): RequestListener {
   const refuse = refuserOf(options)
   const answer = answererOf(options, refuse)
-
-  app.onError((error, { env }) => {
-    refuse(env, error, false)
-    return RESPONSE_ALREADY_SENT
-  })
-  app.get('/healthz', (context) => {
-    requireProbe(context.env.incoming)
-    return context.json({ status: 'ok' })
-  })
-  app.get('/readyz', (context) => {
-    requireProbe(context.env.incoming)
-    return lifecycle.phase() === 'serving'
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'draining' }, httpStatusOf.draining)
-  })
-  // One handler and no middleware: each that hono has to compose costs every request.
-  app.all('*', async ({ env }) => {
-    await answer(env)
-    return RESPONSE_ALREADY_SENT
-  })
-  return app
+  return function listener(incoming, outgoing) {
+    const probe = probeOf(incoming)
+    if (probe === null) {
+      void answer({ incoming, outgoing })
+      return
+    }
+    try {
+      requireSense(incoming)
+      answerProbe(outgoing, probe, options.lifecycle.phase())
+    } catch (error) {
+      refuse({ incoming, outgoing }, error, false)
+    }
+  }
 }
 
-/** The router resolves what `parseTarget` refuses. */
-function requireProbe(incoming: IncomingMessage): void {
-  requireSense(incoming)
-  parseTarget(incoming.url ?? '')
+/** Of an orchestrator's question: whether the process lives, or whether it takes requests. */
+function probeOf({ method, url = '' }: IncomingMessage): '/healthz' | '/readyz' | null {
+  if (method !== 'GET' && method !== 'HEAD') return null
+  const [path] = url.split('?', 1)
+  return path === '/healthz' || path === '/readyz' ? path : null
 }
 
-type Refuse = (bindings: HttpBindings, error: unknown, isDispatched: boolean) => void
+function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
+  const isReady = phase === 'serving'
+  const status = probe === '/healthz' ? 'ok' : isReady ? 'ready' : 'draining'
+  outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
+    'content-type': 'application/json',
+  })
+  outgoing.end(JSON.stringify({ status }))
+}
+
+/** A request and its answer. */
+type Bindings = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }
+
+type Refuse = (bindings: Bindings, error: unknown, isDispatched: boolean) => void
 
 /** Answers with an error; what is none of Foldgate's own is told as a failure of its. */
 function refuserOf(options: ServerOptions): Refuse {
@@ -119,7 +119,7 @@ function refuserOf(options: ServerOptions): Refuse {
 }
 
 /** Takes a request through the gates to its handler. Never rejects. */
-function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBindings) => Promise<void> {
+function answererOf(options: ServerOptions, refuse: Refuse): (bindings: Bindings) => Promise<void> {
   const passGates = gatesOf(options)
 
   return async function answer(bindings) {
@@ -142,7 +142,7 @@ function answererOf(options: ServerOptions, refuse: Refuse): (bindings: HttpBind
  * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
  * what is refused takes none from those that have a right to one.
  */
-function gatesOf(options: ServerOptions): (bindings: HttpBindings) => Exchange | null {
+function gatesOf(options: ServerOptions): (bindings: Bindings) => Exchange | null {
   const { lifecycle, limits } = options
   const places = createFairShare({ max: limits.concurrent, lends: true })
   return function passGates({ incoming, outgoing }) {

@@ -275,3 +275,20 @@ test('a client that takes nothing for too long is cut off', async () => {
   await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
   socket.destroy()
 })
+
+// Answers small enough to be written in one piece were taken for delivered as soon as they were written: a client that asked
+// for many of them ahead, and read none, held its places for as long as it liked.
+test('a client that reads none of many small answers is cut off as well', async () => {
+  await using upstream = await fakeUpstream(bytes(Buffer.alloc(12_000, 'x')))
+  await using holder = await startHolder(upstream.url, { bytesMax: 1 }, { stallMs: 200 })
+  const request = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+  const client = await openRaw(holder.port)
+  client.pause()
+  client.write(request.repeat(2_000))
+  await eventually(() => {
+    expect(holder.deliveries.length).toBeGreaterThan(100)
+    expect(holder.deliveries.some(({ outcome }) => outcome === 'client-gone')).toBe(true)
+    expect(holder.lifecycle.running()).toBe(0)
+  })
+  client.destroy()
+})
