@@ -1,6 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Steps } from '../conversation/source.ts'
-import { unreadMark } from '../conversation/unread.ts'
+import { READ_BYTES_MAX, unreadMark } from '../conversation/unread.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */
@@ -74,9 +74,9 @@ const NOTHING: readonly number[] = []
 
 const known = new WeakMap<CountSteps, WeakMap<Message['facts'], readonly number[]>>()
 
-/** Samples of one message: 2 MiB in all, as much as is read of it. */
-const SAMPLES = 64
+/** Samples of one message: in all as much as is read of it. */
 const SAMPLE_BYTES = 32_768
+const SAMPLES = READ_BYTES_MAX / SAMPLE_BYTES
 
 /** What a piece of a JSON string says. Where it was cut within an escape or a character, a few units of it are wrong. */
 function unescaped(piece: string): string {

@@ -19,7 +19,7 @@ export type Driven<Result> = {
  * `COUNTED_UNITS`. Units are of about ten nanoseconds on a machine of today: so a promise about time is held without a
  * clock, which would lie on a busy machine.
  */
-export const UNITS_MAX = 2_500_000
+export const UNITS_MAX = 1_500_000
 
 /** Measures a subject. It is counted three characters a token, with a pause wherever Foldgate's counter has one. */
 export function metered(subject: Subject): Metered {
