@@ -143,10 +143,12 @@ describe('a text as long as is read of one message holds nobody up', () => {
   })
 })
 
+function viewOf(measured: Metered): string[] {
+  return viewTexts(measured.subject, compacted(measured, policy, 20_000).result.view)
+}
+
 describe('a message longer than what is read of one', () => {
   const text = `begin ${'many words of it '.repeat((2 * READ_BYTES_MAX) / 17)} end`
-  const view = (measured: Metered): string[] =>
-    viewTexts(measured.subject, compacted(measured, policy, 20_000).result.view)
 
   test('weighs about what all of it weighs, by samples', () => {
     const { sizes } = subjectOf([{ role: 'user', content: text }])
@@ -157,7 +159,7 @@ describe('a message longer than what is read of one', () => {
   test('is clipped like any other, and its mark states what all of it takes', () => {
     const messages = [...small, calling('{}'), { ...result, content: text }]
     const subject = subjectOf(messages)
-    const shown = view(metered(subject)).at(-1) ?? ''
+    const shown = viewOf(metered(subject)).at(-1) ?? ''
     expect(shown).toMatch(/"begin many words of it .* end"/)
     const stated = Number(/\[(?:clipped|preview)[^\d]*(\d+) tokens/.exec(shown)?.[1])
     expect(stated / (text.length / 3)).toBeCloseTo(1, 1)
