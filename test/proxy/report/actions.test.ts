@@ -375,7 +375,7 @@ describe.concurrent('a client that leaves', () => {
     await using at = await reportStand(silence)
     const socket = await openRaw(
       at.foldgate.listening.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{"model"',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{"model"',
     )
     setTimeout(() => socket.destroy(), 50)
     expect(await at.row()).toMatchObject({ action: 'left', outcome: 'client-gone', conversation: null })
