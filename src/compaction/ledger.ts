@@ -46,13 +46,19 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
     return kept
   }
 
+  // Counted over all calls: plans weigh tens of thousands of messages one by one.
+  let weighed = 0
+
   function* treatedTokens(start: number, end: number, reach: Reach, clips: Clips): Steps<number> {
     if (start >= end) return 0
+    weighed += 1
+    if (weighed % MESSAGES_PER_STEP === 0) yield
     const furthest = Math.max(reach.render, reach.preview, reach.clear, clips.furthest)
     const treatedEnd = rendersAlways || previewsAlways ? end : Math.max(start, Math.min(end, furthest + 1))
     let tokens = originalTokens(treatedEnd, end)
     for (let index = start; index < treatedEnd; index += 1) {
-      if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+      weighed += 1
+      if (weighed % MESSAGES_PER_STEP === 0) yield
       const how = treatment(index, reach, clips)
       tokens +=
         how.kind === 'kept' ? (subject.sizes[index] ?? 0) : (yield* treatments.make(index, how)).tokens
@@ -65,7 +71,7 @@ export function createLedger(subject: Subject, policy: Policy, treatments: Treat
 
 // --- internal ---
 
-/** Messages that are weighed between two pauses: well under a millisecond. */
+/** Messages that are weighed between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 1024
 
 const kept = { kind: 'kept' } as const

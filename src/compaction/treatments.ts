@@ -1,9 +1,12 @@
 import { argumentSpans, type ArgumentsSpan } from '../conversation/calls.ts'
-import type { Message } from '../conversation/message.ts'
+import type { Message, MessageFacts } from '../conversation/message.ts'
 import { plainThoughts } from '../conversation/plain-thoughts.ts'
+import { readable, restored } from '../conversation/readable.ts'
 import type { Steps } from '../conversation/source.ts'
+import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../pressure/message-tokens.ts'
-import { clipArguments, clipText, waterLevel } from './passes/clip.ts'
+import { clipArguments, clipText, type ClipMark } from './passes/clip.ts'
+import { hiddenTokens, isSampled, unreadTokens } from '../pressure/unread-tokens.ts'
 import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
@@ -145,6 +148,8 @@ function* makeOne(policy: Policy, subject: Subject, index: number, treatment: Tr
   }
 }
 
+type Unread = NonNullable<MessageFacts['unread']>[number]
+
 /** A message's text, and what it came out as: a preview that would not be shorter is none. */
 type TreatedText = { readonly text: string; readonly how: MadeHow | null }
 
@@ -182,17 +187,18 @@ function* withText(
   const drops = media === 'drop' && hasDroppableMedia(message)
   const parsed = yield* readMessage(subject, message)
   if (parsed.text === text && !drops) return unchanged(size)
-  const replacement = yield* contentReplacement(subject.source, message, text, drops ? 'drop' : 'keep')
+  const form = readable(subject.source, message)
+  const replacement = yield* contentReplacement(form.source, form.message, text, drops ? 'drop' : 'keep')
   if (replacement === null) return unchanged(size)
   const { countSteps } = subject
   const argumentTokens = sum(yield* callTokens(parsed.calls, countSteps))
   const frame = (yield* frameTokens(message.facts, countSteps)) + (yield* uncutTokens(parsed, countSteps))
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
-  return {
-    tokens: frame + argumentTokens + mediaTokens + (yield* countSteps(text)),
-    text: messageWith(subject.source, message, [replacement]),
-    how,
-  }
+  const tokens = frame + argumentTokens + mediaTokens + (yield* countSteps(text))
+  const json = messageWith(form.source, form.message, [replacement])
+  // What was not read of a text that was only rendered is lost.
+  const made = { json, tokens, how: how === 'rendered' && isSampled(message) ? 'clipped' : how }
+  return yield* withUnread(subject, message, made, () => true)
 }
 
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
@@ -200,16 +206,16 @@ function* unloadMessage(subject: Subject, index: number, mediaKept: number): Ste
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined || !hasDroppableMedia(message)) return unchanged(size)
-  const removal = yield* mediaRemoval(subject.source, message, mediaKept, MEDIA_DROPPED)
+  const form = readable(subject.source, message)
+  const removal = yield* mediaRemoval(form.source, form.message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return unchanged(size)
   const sizes = subject.mediaSizes(index)
   const droppedTokens = sum(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
   const textTokens = yield* subject.countSteps((yield* readMessage(subject, message)).text)
-  return {
-    tokens: size - droppedTokens - textTokens + (yield* subject.countSteps(removal.text)),
-    text: messageWith(subject.source, message, [removal]),
-    how: 'unloaded',
-  }
+  const unread = sum(yield* unreadTokens(subject.source, message, subject.countSteps))
+  const tokens = size - droppedTokens - unread - textTokens + (yield* subject.countSteps(removal.text))
+  const json = messageWith(form.source, form.message, [removal])
+  return yield* withUnread(subject, message, { json, tokens, how: 'unloaded' }, () => true)
 }
 
 /**
@@ -225,13 +231,15 @@ function* clipMessage(
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
   if (message === undefined || size <= treatment.tokensMax) return unchanged(size)
-  const { source, countSteps } = subject
+  const { countSteps } = subject
+  const { source, message: form } = readable(subject.source, message)
+  const unread = yield* unreadTokens(subject.source, message, countSteps)
   const parsed = yield* readMessage(subject, message)
   const drops = hasDroppableMedia(message)
   const { text, how } = yield* treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
-  const thoughts = plainThoughts(source, message, parsed)
+  const thoughts = yield* plainThoughts(source, form, parsed)
   yield
   const thoughtTokens = thoughts === null ? 0 : yield* countSteps(thoughts.text)
   const uncut = yield* uncutTokens(parsed, countSteps)
@@ -245,22 +253,28 @@ function* clipMessage(
   )
 
   const replacements: Replacement[] = []
-  const mark = { handle: handleIn(policy, subject, index, treatment.kind) }
-  const clipped = yield* clipText(text, textTokens, level, countSteps, mark)
+  const handle = handleIn(policy, subject, index, treatment.kind)
+  const markOf = (part: string, partTokens: number): ClipMark => ({
+    handle,
+    wholeTokens: partTokens + hiddenTokens(message, unread, part),
+  })
+  const clipped = yield* clipText(text, textTokens, level, countSteps, markOf(text, textTokens))
   const shownText = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
   if (shownText !== parsed.text || drops) {
-    const content = yield* contentReplacement(source, message, shownText, drops ? 'drop' : 'keep')
+    const content = yield* contentReplacement(source, form, shownText, drops ? 'drop' : 'keep')
     if (content !== null) replacements.push(content)
   }
-  let isCut = shownText !== text
+  let isCut = shownText !== text || isSampled(message)
   let tokens = staying + (yield* countSteps(shownText)) + Math.min(thoughtTokens, level)
   if (thoughts !== null && thoughtTokens > level) {
-    const shown = yield* clipText(thoughts.text, thoughtTokens, level, countSteps, mark)
+    const thoughtsMark = markOf(thoughts.text, thoughtTokens)
+    const shown = yield* clipText(thoughts.text, thoughtTokens, level, countSteps, thoughtsMark)
     tokens += (yield* countSteps(shown)) - level
     isCut = true
     for (const span of thoughts.spans) replacements.push({ ...span, json: JSON.stringify(shown) })
   }
-  for (const [position, span] of argumentSpans(source, message, parsed.calls).entries()) {
+  const spans = yield* argumentSpans(source, form, parsed.calls)
+  for (const [position, span] of spans.entries()) {
     if (position % CALLS_PER_STEP === CALLS_PER_STEP - 1) yield
     const argumentsText = parsed.calls[position]?.argumentsText ?? ''
     const sizeTokens = argumentTokens[position] ?? 0
@@ -268,12 +282,37 @@ function* clipMessage(
       tokens += sizeTokens
       continue
     }
+    const mark = markOf(argumentsText, sizeTokens)
     const shown = yield* clippedArguments(span.kind, argumentsText, sizeTokens, level, countSteps, mark)
     tokens += yield* countSteps(shown)
     isCut ||= shown !== argumentsText
     replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
   }
-  return { text: messageWith(source, message, replacements), tokens, how: isCut ? 'clipped' : how }
+  const json = messageWith(source, form, replacements)
+  // Texts stay without what was not read of them: nothing else would bring them down.
+  const made = { json, tokens, how: isCut ? ('clipped' as const) : how }
+  return yield* withUnread(subject, message, made, ({ isText }) => !isText)
+}
+
+/** A message that was made of what is read of a very long one, with those of its strings whole that stand in it as they were. */
+function* withUnread(
+  { source, countSteps }: Subject,
+  message: Message,
+  { json, tokens, how }: { readonly json: string; readonly tokens: number; readonly how: MadeHow | null },
+  isKept: (each: Unread) => boolean,
+): Steps<Made> {
+  const { unread } = message.facts
+  if (unread === undefined) return { text: json, tokens, how }
+  const sizes = yield* unreadTokens(source, message, countSteps)
+  let whole: Made = { text: json, tokens, how }
+  for (const [position, each] of unread.entries()) {
+    if (!isKept(each)) continue
+    const before = whole.text ?? ''
+    const text = restored(source, { ...message, facts: { ...message.facts, unread: [each] } }, before)
+    yield
+    if (text !== before) whole = { text, tokens: whole.tokens + (sizes[position] ?? 0), how }
+  }
+  return whole
 }
 
 function clippedArguments(

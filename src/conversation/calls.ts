@@ -2,7 +2,7 @@ import type { EntrySpans } from './json-scan.ts'
 import { isJsonObject, readKey, stringifyJson, stringOr } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { ParsedMessage } from './message.ts'
-import type { Source, Span } from './source.ts'
+import type { Source, Span, Steps } from './source.ts'
 import { elementsIn, entriesIn } from './spans-in.ts'
 
 /** A call in an assistant message: '' where its id, name or arguments are missing. */
@@ -27,27 +27,37 @@ export function readCalls(message: JsonObject): readonly Call[] | null {
 }
 
 /** Where the arguments of these calls stand in the message that they were read from; null where a call has none. */
-export function argumentSpans(
+export function* argumentSpans(
   source: Source,
   message: Span,
   calls: readonly Call[],
-): readonly (ArgumentsSpan | null)[] {
+): Steps<readonly (ArgumentsSpan | null)[]> {
+  if (calls.length === 0) return []
   const fields = entriesOf(source, message)
   const list = valueOf(source, fields, 'tool_calls')
+  yield
   const listed = (list && elementsIn(source, list)) ?? []
+  yield
   const legacy = valueOf(source, fields, 'function_call')
-  return calls.map(({ form }, position) => {
-    const call = listed[position]
-    if (form === 'legacy') return argumentsIn(source, legacy, form)
-    return argumentsIn(
-      source,
-      call === undefined ? null : valueOf(source, entriesOf(source, call), form),
-      form,
-    )
-  })
+  const spans: (ArgumentsSpan | null)[] = []
+  let bytes = 0
+  for (const [position, { form }] of calls.entries()) {
+    const call = form === 'legacy' ? undefined : listed[position]
+    const called = call === undefined ? null : valueOf(source, entriesOf(source, call), form)
+    bytes += call === undefined ? 0 : call.end - call.start
+    if (bytes >= BYTES_PER_STEP) {
+      bytes = 0
+      yield
+    }
+    spans.push(argumentsIn(source, form === 'legacy' ? legacy : called, form))
+  }
+  return spans
 }
 
 // --- internal ---
+
+/** Calls that are scanned between two pauses: about a millisecond, where none of them is very long. */
+const BYTES_PER_STEP = 65_536
 
 type Form = Call['form']
 

@@ -2,7 +2,7 @@ import { contentParts } from './content.ts'
 import { isJsonObject } from './json-value.ts'
 import type { Message, ParsedMessage } from './message.ts'
 import { entriesIn } from './spans-in.ts'
-import type { Source, Span } from './source.ts'
+import type { Source, Span, Steps } from './source.ts'
 
 /** The thoughts of a message, and every place where they are written. */
 export type PlainThoughts = { readonly text: string; readonly spans: readonly Span[] }
@@ -11,19 +11,21 @@ export type PlainThoughts = { readonly text: string; readonly spans: readonly Sp
  * Thoughts that are plain text in fields of their own, as servers of open models write them: whoever reads them may read
  * them shortened. Null where there are none, or others beside them: signed and encrypted thoughts are never touched.
  */
-export function plainThoughts(
+export function* plainThoughts(
   source: Source,
   message: Message,
   { uncut, opaqueCharacters }: Pick<ParsedMessage, 'uncut' | 'opaqueCharacters'>,
-): PlainThoughts | null {
+): Steps<PlainThoughts | null> {
   if (uncut === '' || opaqueCharacters > 0) return null
   const parsed: unknown = JSON.parse(source.text(message.start, message.end))
+  yield
   if (!isJsonObject(parsed)) return null
   const isStructured =
     structuredFields.some((field) => Array.isArray(parsed[field]) && parsed[field].length > 0) ||
     contentParts(parsed['content']).some(({ kind }) => kind === 'reasoning')
   if (isStructured) return null
   const spans: Span[] = []
+  yield
   for (const { key, value } of entriesIn(source, message) ?? []) {
     const name: unknown = JSON.parse(source.text(key.start, key.end))
     if (typeof name !== 'string' || !plainFields.has(name)) continue

@@ -1,6 +1,7 @@
 import { takeAnswerOf, unansweredIdsOf } from './call-ids.ts'
 import type { UnansweredIds } from './call-ids.ts'
 import type { MessageFacts, Role } from './message.ts'
+import { finish, type Steps } from './source.ts'
 
 /** What the rules look at. A message's facts are one. */
 export type MessageShape = Pick<MessageFacts, 'role' | 'callIds' | 'answersId' | 'emptyCalls'>
@@ -28,11 +29,21 @@ export type Rule =
 
 /** Where a conversation breaks the rules, ascending. Calls without ids are matched by count. */
 export function violationsOf(messages: readonly MessageShape[], template: Template): readonly Violation[] {
-  const violations = [
-    ...messages.flatMap(emptyCallsAt),
-    ...roundViolations(messages),
-    ...(template === 'strict' ? [...misplacedSystems(messages), ...turnViolations(messages)] : []),
-  ]
+  return finish(violationSteps(messages, template))
+}
+
+/** The same in steps, for a conversation of any length. */
+export function* violationSteps(
+  messages: readonly MessageShape[],
+  template: Template,
+): Steps<readonly Violation[]> {
+  const violations = messages.flatMap(emptyCallsAt)
+  yield
+  for (const found of yield* roundViolations(messages)) violations.push(found)
+  if (template === 'strict') {
+    for (const found of misplacedSystems(messages)) violations.push(found)
+    for (const found of turnViolations(messages)) violations.push(found)
+  }
   return violations.sort((one, other) => one.index - other.index)
 }
 
@@ -40,24 +51,29 @@ export function violationsOf(messages: readonly MessageShape[], template: Templa
 
 type Round = { readonly index: number; readonly unanswered: UnansweredIds }
 
-function emptyCallsAt({ emptyCalls }: MessageShape, index: number): readonly Violation[] {
+function emptyCallsAt({ emptyCalls }: MessageShape, index: number): Violation[] {
   if (emptyCalls !== true) return []
   return [violation(index, 'calls-emptied', `Invalid 'messages[${index}].tool_calls': the list is empty.`)]
 }
 
-function roundViolations(messages: readonly MessageShape[]): readonly Violation[] {
+/** Messages between two pauses: about a millisecond. */
+const MESSAGES_PER_STEP = 1_024
+
+function* roundViolations(messages: readonly MessageShape[]): Steps<readonly Violation[]> {
   const violations: Violation[] = []
   let round: Round | null = null
   for (const [index, { role, callIds, answersId }] of messages.entries()) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     if (role === 'tool') {
       if (round === null || !takeAnswerOf(round.unanswered, answersId ?? '')) violations.push(orphanAt(index))
       continue
     }
-    violations.push(...unansweredIn(round))
+    for (const unanswered of unansweredIn(round)) violations.push(unanswered)
     round =
       role === 'assistant' && callIds.length > 0 ? { index, unanswered: unansweredIdsOf(callIds) } : null
   }
-  return [...violations, ...unansweredIn(round)]
+  for (const unanswered of unansweredIn(round)) violations.push(unanswered)
+  return violations
 }
 
 function orphanAt(index: number): Violation {

@@ -3,7 +3,8 @@
  * where even that is too much. So the largest are cut first and small ones stay whole.
  */
 export function waterLevel(sizes: readonly number[], allowed: number, floor: number): number {
-  const ascending = [...sizes].sort((a, b) => a - b)
+  // Sorted as numbers are, which for a hundred thousand of them takes a fraction of what comparing takes.
+  const ascending = Float64Array.from(sizes).sort()
   let left = allowed
   for (const [index, size] of ascending.entries()) {
     const share = Math.floor(left / (ascending.length - index))

@@ -23,6 +23,7 @@ export function answerHeaders(
     headers['x-foldgate-tokens'] =
       `${bound(size.isBound)}${size.receivedTokens};sent=${bound(size.isSentBound)}${size.sentTokens}`
     headers['x-foldgate-pressure'] = bound(size.isBound) + shownPressure(size)
+    if (size.sampledMessages > 0) headers['x-foldgate-sampled'] = String(size.sampledMessages)
   }
   if (repairs !== null) {
     const counts = Object.entries(repairs).map(([what, count]) => `${what}=${count}`)

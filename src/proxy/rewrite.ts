@@ -5,7 +5,8 @@ import type { PreparedFold } from '../compaction/plan/options.ts'
 import type { Stride } from '../compaction/stride.ts'
 import { withoutFile } from '../compaction/summary-note.ts'
 import type { View } from '../compaction/view/view.ts'
-import { violationsOf, type MessageShape } from '../conversation/rules.ts'
+import { violationSteps, type MessageShape } from '../conversation/rules.ts'
+import type { Steps } from '../conversation/source.ts'
 import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -131,7 +132,8 @@ export function createRewriter(options: RewriterOptions): Rewriter {
       return { standing: made, isOurs: true }
     }
     const standing = await records.keep(request, made)
-    if (JSON.stringify(standing) === JSON.stringify(made)) return { standing, isOurs: true }
+    if (standing === made || JSON.stringify(standing) === JSON.stringify(made))
+      return { standing, isOurs: true }
     // Another replica was first: its stride is followed, so that both send the same bytes.
     const { stride } = await strideIn(request, counted, standing, NOTHING_NEW)
     if (stride !== null) await keepTaken(request, counted, stride)
@@ -171,7 +173,8 @@ export function createRewriter(options: RewriterOptions): Rewriter {
         const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
         const made = await drive(tighten(counted.subject, cache, { ...how, policy, room }))
         if (made === null || made.stride === null) return null
-        return { ...prepared(request, counted, made, how.strict), stride: made.stride }
+        const sent = await drive(prepared(request, counted, made, how.strict))
+        return { ...sent, stride: made.stride }
       }
       const tightened = await (fills
         ? filledView(how.budgetTokens, viewWithin)
@@ -243,7 +246,7 @@ function createViews(cache: MadeCache) {
     const { profile } = request
     const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
     await breathe()
-    const made = prepared(request, counted, { stride, view }, strict)
+    const made = await drive(prepared(request, counted, { stride, view }, strict))
     await breathe()
     return made
   }
@@ -273,12 +276,12 @@ function bareFold(
 
 const NOTHING_NEW = { forced: false, prepared: null } as const
 
-function prepared(
+function* prepared(
   request: RewriteRequest,
   counted: Counted,
   compacted: Compacted,
   strict: boolean,
-): Prepared {
+): Steps<Prepared> {
   const { chat } = request
   const { view } = compacted
   const isWhole =
@@ -288,7 +291,7 @@ function prepared(
   const systemTokens = leading.reduce((sum, message) => sum + message.tokens, 0)
   const sentTokens = view.tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
-  checkView(chat, view)
+  yield* checkView(chat, view)
   const items = view.messages.map(({ item }) => item)
   const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
   return {
@@ -304,14 +307,15 @@ function prepared(
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */
-function checkView(chat: Chat, view: View): void {
+function* checkView(chat: Chat, view: View): Steps<void> {
   if (view.messages.length === 0) throw new InvariantError('the view has no messages')
   const shapes = view.messages.map(({ index }): MessageShape =>
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
   )
-  const after = violationsOf(shapes, 'lenient')
+  yield
+  const after = yield* violationSteps(shapes, 'lenient')
   if (after.length === 0) return
-  const before = violationsOf(
+  const before = yield* violationSteps(
     chat.messages.map(({ facts }) => facts),
     'lenient',
   )

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { argumentSpans } from '../../src/conversation/calls.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
+import { finish } from '../../src/conversation/source.ts'
 import { factsOf } from '../support/facts.ts'
 import { sourceOf } from '../support/source.ts'
 
@@ -10,7 +11,7 @@ function argumentsOf(message: string) {
   const source = sourceOf(body)
   const span = { start: 4, end: Buffer.byteLength(body) - 1 }
   const { calls } = parseMessage(source, { ...span, facts: factsOf(message) })
-  return argumentSpans(source, span, calls).map((found, index) => ({
+  return finish(argumentSpans(source, span, calls)).map((found, index) => ({
     text: calls[index]?.argumentsText,
     bytes: found && source.text(found.start, found.end),
     kind: found?.kind,

@@ -6,6 +6,7 @@ import { finish } from '../../src/conversation/source.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
 import { messageTokens } from '../../src/pressure/message-tokens.ts'
 import { gif, jpeg, png, webp } from '../support/images.ts'
+import { entriesOf } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 const formats = {
@@ -19,12 +20,12 @@ const formats = {
 
 /** The tokens of a message that is one image: read from the bytes of a request, as the proxy does. */
 function tokensOf(part: object, model: string, counter: TokenCounter = silent): number {
-  const body = sourceOf(JSON.stringify({ role: 'user', content: [part] }))
-  const span = { start: 0, end: body.length }
-  const facts = finish(readFacts(body, { ...span, elements: 0 }, digest))
-  if (facts === null) throw new Error('the message was not read')
+  const body = sourceOf(JSON.stringify([{ role: 'user', content: [part] }]))
+  const [entry] = entriesOf(body)
+  const facts = entry === undefined ? null : finish(readFacts(body, entry, digest))
+  if (entry === undefined || facts === null) throw new Error('the message was not read')
   const frameTokens = 4
-  return finish(messageTokens(parseMessage(body, { ...span, facts }), facts, counter, model)) - frameTokens
+  return finish(messageTokens(parseMessage(body, { ...entry, facts }), facts, counter, model)) - frameTokens
 }
 
 /** Counts nothing: no text stands beside the image. */

@@ -1,6 +1,5 @@
-import type { BodyLimits, EntrySpan } from '../../src/conversation/body-scan.ts'
-import { elementsIn } from '../../src/conversation/spans-in.ts'
-import type { Source } from '../../src/conversation/source.ts'
+import { scanBody, type BodyLimits, type EntrySpan } from '../../src/conversation/body-scan.ts'
+import { finish, type Source, type Span } from '../../src/conversation/source.ts'
 
 /** More than any test's body holds that is not about these limits. */
 export const bodyLimits: BodyLimits = {
@@ -13,8 +12,17 @@ export const bodyLimits: BodyLimits = {
 
 /** The elements of a text that is an array, as entries of a history. */
 export function entriesOf(source: Source): readonly EntrySpan[] {
-  return (elementsIn(source, { start: 0, end: source.length }) ?? []).map((span) => ({
-    ...span,
-    elements: 0,
+  const before = '{"history":'
+  const body = source.joined([before, { start: 0, end: source.length }, '}'])
+  const scanned = finish(scanBody(body, 'history', null, bodyLimits))
+  if (typeof scanned === 'string') throw new Error(`the test made an array that is not read: ${scanned}`)
+  const movedBack = ({ start, end }: Span): Span => ({
+    start: start - before.length,
+    end: end - before.length,
+  })
+  return (scanned.history ?? []).map(({ longStrings, elements, ...span }) => ({
+    ...movedBack(span),
+    elements,
+    ...(longStrings !== undefined && { longStrings: longStrings.map(movedBack) }),
   }))
 }

@@ -9,6 +9,7 @@ import { finish, type Steps } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'
 import { messageTokens } from '../../src/pressure/message-tokens.ts'
+import { unreadTokens } from '../../src/pressure/unread-tokens.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
@@ -57,7 +58,8 @@ export function subjectFrom(
     sizes: read.map((message, index) => {
       const facts = { ...message.facts, media: [] }
       const tokens = finish(messageTokens(parseMessage(source, message), facts, counter, ''))
-      return mediaSizes(index).reduce((sum, size) => sum + size, tokens)
+      const unread = finish(unreadTokens(source, message, counter.countSteps))
+      return [...mediaSizes(index), ...unread].reduce((sum, size) => sum + size, tokens)
     }),
     mediaSizes,
     count: counter.count,

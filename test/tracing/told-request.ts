@@ -40,6 +40,7 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
       isBound: false,
       isSentBound: false,
       receivedMessages: 120,
+      sampledMessages: 0,
       sentMessages: 40,
       pressure: 0.9,
       sentPressure: 0.5,

@@ -94,6 +94,7 @@ export type ExplainWarning = {
     | 'conversation_broken'
     | 'observed'
     | 'recap_stands_in'
+    | 'sampled'
   readonly message: string
 }
 

@@ -1,4 +1,6 @@
+import { READ_BYTES_MAX } from '../../conversation/unread.ts'
 import { violationsOf, type Rule } from '../../conversation/rules.ts'
+import { isSampled } from '../../pressure/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import type { Chat } from '../../proxy/request/read-chat.ts'
@@ -20,9 +22,8 @@ export type WarnedOf = Pick<
 
 /** What somebody who asks should know of a request, the gravest first. */
 export function warningsOf(of: WarnedOf): readonly ExplainWarning[] {
-  return [doesNotFit(of), broken(of), large(of), guessed(of), nameless(of), observed(of), standIn(of)].filter(
-    (warning) => warning !== null,
-  )
+  const all = [doesNotFit, broken, large, guessed, nameless, observed, standIn, sampled]
+  return all.map((warningOf) => warningOf(of)).filter((warning) => warning !== null)
 }
 
 // --- internal ---
@@ -102,6 +103,16 @@ function observed({ profile, unobserved }: WarnedOf): ExplainWarning | null {
   return {
     code: 'observed',
     message: `The profile only observes (observe: true), so nothing is changed. Else ${grouped(unobserved.sent_tokens)} tokens would be sent: ${passes}.`,
+  }
+}
+
+function sampled({ received }: WarnedOf): ExplainWarning | null {
+  const count = received.messages.filter(isSampled).length
+  if (count === 0) return null
+  const which = count === 1 ? 'A message is' : `${grouped(count)} messages are`
+  return {
+    code: 'sampled',
+    message: `${which} longer than what Foldgate reads of one, ${grouped(READ_BYTES_MAX / 1024)} KiB: the rest was counted by samples, and is left out where the message is shortened.`,
   }
 }
 

@@ -1,5 +1,6 @@
 import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import type { Steps } from '../../conversation/source.ts'
+import { waterLevel } from '../../conversation/water-level.ts'
 import { cutHead, cutTail } from '../cut.ts'
 import { namedInMark } from '../handles.ts'
 import type { CountSteps } from '../subject.ts'
@@ -9,22 +10,6 @@ const HEAD_SHARE = 0.5
 
 /** What is left of a text that no room is left for. Never empty: some servers refuse empty content. */
 const NOTHING_LEFT = '[cut]'
-
-/**
- * The largest level at which the sizes, each cut down to the level, add up to at most `allowed`; `floor`
- * where even that is too much. So the largest are cut first and small ones stay whole.
- */
-export function waterLevel(sizes: readonly number[], allowed: number, floor: number): number {
-  // Sorted as numbers are, which for a hundred thousand of them takes a fraction of what comparing takes.
-  const ascending = Float64Array.from(sizes).sort()
-  let left = allowed
-  for (const [index, size] of ascending.entries()) {
-    const share = Math.floor(left / (ascending.length - index))
-    if (size > share) return Math.max(floor, share)
-    left -= size
-  }
-  return Math.max(floor, ascending.at(-1) ?? floor)
-}
 
 /** What the mark of a clipped text says. */
 export type ClipMark = {

@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
+import { waterLevel } from '../../conversation/water-level.ts'
 import { NO_CLIPS } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
-import { waterLevel } from '../passes/clip.ts'
 import { sum } from '../size-sums.ts'
 import type { Clip, Clippable, Reach } from '../stride.ts'
 

@@ -162,13 +162,21 @@ function* unloaded(
   weigh: Weigh,
 ): Steps<ClipPlan> {
   const mediaSizes = index === -1 ? [] : subject.mediaSizes(index)
-  let draft = begun
-  let size = index === -1 ? 0 : (subject.sizes[index] ?? 0)
-  for (const [position, mediaTokens] of mediaSizes.entries()) {
-    if (draft.tokens <= roomTokens || size <= toTokens) break
-    size -= mediaTokens
-    const clip = { kind: 'media', index, mediaKept: mediaSizes.length - 1 - position } as const
-    draft = yield* weigh([...draft.clips.filter((each) => each.index !== index), clip], draft.fold)
+  if (begun.tokens <= roomTokens || mediaSizes.length === 0) return begun
+  const others = begun.clips.filter((each) => each.index !== index)
+  const without = (count: number): Steps<ClipPlan> =>
+    weigh([...others, { kind: 'media', index, mediaKept: mediaSizes.length - count }], begun.fold)
+  // No more than bring it down to its share, and of these the fewest that are enough: there may be thousands.
+  let most = 0
+  for (let size = subject.sizes[index] ?? 0; size > toTokens && most < mediaSizes.length; most += 1)
+    size -= mediaSizes[most] ?? 0
+  if (most === 0) return begun
+  let draft = yield* without(most)
+  for (let fewest = 1; draft.tokens <= roomTokens && fewest < most;) {
+    const middle = Math.floor((fewest + most) / 2)
+    const tried = yield* without(middle)
+    if (tried.tokens > roomTokens) fewest = middle + 1
+    else [most, draft] = [middle, tried]
   }
   return draft
 }

@@ -76,7 +76,8 @@ const NONE = -1
 
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
 export function templateFits(subject: Subject, point: number): Fit[] {
-  const fits: Fit[] = []
+  // As long as it will be: filled from its end, it would grow into something much slower.
+  const fits = Array.from<Fit>({ length: point })
   let speaksFirst: 'user' | 'assistant' | null = null
   for (let index = point - 1; index >= 0; index -= 1) {
     const facts = subject.messages[index]?.facts

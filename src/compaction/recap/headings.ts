@@ -31,8 +31,12 @@ export function unforged(text: string, areNamed: boolean): string {
 
 const TOOL_NAME_CHARS_MAX = 64
 
+/** A name may be megabytes long. */
+const LOOKED_AT_CHARS = 1_024
+
 function inLabel(tool: string): string {
-  return tool.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
+  const beginning = tool.trimStart().slice(0, LOOKED_AT_CHARS)
+  return beginning.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
 }
 
 /** No label holds a character that means something in a pattern but its bracket. */

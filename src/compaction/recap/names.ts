@@ -1,5 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { CountSteps } from '../subject.ts'
+import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
 import { likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
@@ -77,40 +78,17 @@ const CHARS_PER_TOKEN = 3
 /** Names written between two pauses: each is counted, and a message may have to be read for its context. */
 const TRIED_PER_STEP = 16
 
-/** Names judged and sorted between two pauses: about a millisecond. */
+/** Names judged between two pauses: less than a millisecond. */
 const JUDGED_PER_STEP = 1_000
 
 /** The likeliest for their size first; of equals the one that was met first. */
 function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Iterable<Entry>> {
-  const runs: Entry[][] = [[]]
+  const entries: Entry[] = []
   for (const [name, mention] of mentions) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
-    const run = runs.at(-1) ?? []
-    run.push({ name, shown, worth, mention })
-    if (run.length < JUDGED_PER_STEP) continue
-    run.sort((a, b) => b.worth - a.worth)
-    runs.push([])
-    yield
+    entries.push({ name, shown, worth, mention })
+    if (entries.length % JUDGED_PER_STEP === 0) yield
   }
-  runs.at(-1)?.sort((a, b) => b.worth - a.worth)
-  return merged(runs)
-}
-
-/** The entries of sorted runs in one order, as far as they are asked for: a recap takes a few hundred of thousands. */
-function* merged(runs: readonly (readonly Entry[])[]): Generator<Entry, void, void> {
-  const taken = runs.map(() => 0)
-  for (;;) {
-    let best: Entry | null = null
-    let from = 0
-    for (const [index, run] of runs.entries()) {
-      const entry = run[taken[index] ?? 0]
-      if (entry === undefined || (best !== null && entry.worth <= best.worth)) continue
-      best = entry
-      from = index
-    }
-    if (best === null) return
-    taken[from] = (taken[from] ?? 0) + 1
-    yield best
-  }
+  return yield* bestFirst(entries)
 }

@@ -4,6 +4,7 @@ import { handleOf } from '../handles.ts'
 import { readMessage } from '../read-message.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
+import { bestFirst } from './best-first.ts'
 import { lookedAt } from './looked-at.ts'
 import type { Mention } from './mentions.ts'
 import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
@@ -39,15 +40,22 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
   const seen = yield* linesOf(subject, options.visible)
   const chosen: Candidate[] = []
   let left = options.tokensMax
-  for (const candidate of candidates.sort((a, b) => b.worth - a.worth)) {
+  let chars = 0
+  for (const candidate of yield* bestFirst(candidates)) {
     if (left < PASSAGE_TOKENS_MIN) break
+    // What is passed over takes its time, too.
+    chars += CANDIDATE_CHARS
+    if (chars >= CHARS_PER_STEP) {
+      chars = 0
+      yield
+    }
     if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
+    chars += candidate.passage.text.length
     const tokens = yield* subject.countSteps(`\n${candidate.label}\n${candidate.passage.text}`)
     if (tokens > left) continue
     for (const line of candidate.lines) seen.add(line)
     left -= tokens
     chosen.push(candidate)
-    if (chosen.length % PASSAGES_PER_STEP === 0) yield
   }
   return joined(
     chosen.sort((a, b) => a.index - b.index || a.passage.position - b.passage.position),
@@ -89,7 +97,10 @@ const PASSAGE_TOKENS_MIN = 24
 /** The share of a message is no count: what is a little too large by it may still fit. */
 const ABOUT_TOO_MUCH = 1.2
 
-const PASSAGES_PER_STEP = 16
+/** Of passages that are tried between two pauses: counted in a few milliseconds, where a tokenizer is slow for them. */
+const CHARS_PER_STEP = 2_048
+/** What looking at a passage takes beside that, in characters of counting. */
+const CANDIDATE_CHARS = 16
 
 type Cut = { readonly index: number; readonly ageTokens: number; readonly passages: readonly CutPassage[] }
 type CutPassage = {

@@ -52,7 +52,7 @@ export function* recapOf(
   cache: MadeCache,
   { areNamed }: RecapOptions = { areNamed: false },
 ): Steps<Made> {
-  const key = recapKey(subject, beside, folded, areNamed)
+  const key = yield* recapKey(subject, beside, folded, areNamed)
   const known = cache.get(key)
   if (known !== undefined) return known
 
@@ -91,6 +91,9 @@ export function* recapOf(
 /** The share of what the user's words leave that names may take; what they do not need goes to passages. */
 const NAMES_SHARE = 0.8
 
+/** Messages named between two pauses: about a millisecond. */
+const HASHES_PER_STEP = 4_096
+
 /** Tokens of a name, about. */
 const NAME_TOKENS = 6
 
@@ -116,36 +119,40 @@ function bareMark(subject: Subject, tokensMax: number): Made {
   return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
-function recapKey(subject: Subject, beside: Beside, folded: FoldedRun, areNamed: boolean): string {
+function* recapKey(subject: Subject, beside: Beside, folded: FoldedRun, areNamed: boolean): Steps<string> {
   const hashes = [
-    foldedDigest(subject, folded, areNamed),
-    ...[beside.visible, beside.shortened].map((some) => hashesOf(subject, some, areNamed)),
+    yield* foldedDigest(subject, folded, areNamed),
+    yield* hashesOf(subject, beside.visible, areNamed),
+    yield* hashesOf(subject, beside.shortened, areNamed),
     ...beside.said,
   ].join('\n')
   return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
 }
 
-function hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): string {
+function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): Steps<string> {
   // Equal bytes stand at several places, and each of them has a name of its own.
   const { isStandIn, systemCount } = subject.structure
   const nameOf = (index: number): string => (areNamed ? handleOf(index, systemCount) : '')
-  return indexes
-    .map((index) => `${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${nameOf(index)}`)
-    .join(' ')
+  const hashes: string[] = []
+  for (const index of indexes) {
+    hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${nameOf(index)}`)
+    if (hashes.length % HASHES_PER_STEP === 0) yield
+  }
+  return hashes.join(' ')
 }
 
 /** The digests of folded runs, by the structure of the conversation that they lie in: what stands in for what is a part of it. */
 const digestsByStructure = new WeakMap<Structure, Map<string, string>>()
 
 /** Stands for the folded messages. Between two strides they are those of the conversation that this one grew from. */
-function foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): string {
+function* foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): Steps<string> {
   const { structure, grewFrom } = subject
   const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? structure.systemCount : ''}`
   const own = digestsByStructure.get(structure) ?? new Map<string, string>()
   digestsByStructure.set(structure, own)
   const isOld = grewFrom !== null && folded.end <= grewFrom.shared
   const known = own.get(run) ?? (isOld ? digestsByStructure.get(grewFrom.structure)?.get(run) : undefined)
-  const found = known ?? subject.digest(hashesOf(subject, rangeIndexes(folded, []), areNamed))
+  const found = known ?? subject.digest(yield* hashesOf(subject, rangeIndexes(folded, []), areNamed))
   own.set(run, found)
   return found
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
+import { sum } from '../../compaction/size-sums.ts'
 import type { Subject } from '../../compaction/subject.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
@@ -19,6 +20,7 @@ import {
   schemaTokens,
   toolsTokens,
 } from '../../pressure/tools-tokens.ts'
+import { hiddenTokens, sampledTokens, unreadTokens } from '../../pressure/unread-tokens.ts'
 import { digest } from '../request/body-source.ts'
 import { drive } from '../drive.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -66,7 +68,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
     const { chat, counter, encoding, model, scope } = request
     const { messages, sizes } = await drive(weightsOf(request, weights, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
-    const system = sizes.slice(0, chat.structure.systemCount).reduce((sum, tokens) => sum + tokens, 0)
+    const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
         source: chat.source,
@@ -132,10 +134,14 @@ function* weightsOf(
       const parsed = yield* readMessage(chat, message)
       const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
       const inlineTokens = yield* counter.countSteps(inline)
+      const unread = yield* unreadTokens(chat.source, message, counter.countSteps)
       weight = {
-        tokens: yield* messageTokens(parsed, facts, counter, model),
+        tokens: (yield* messageTokens(parsed, facts, counter, model)) + sum(unread),
         mediaTokens: yield* allMediaTokens(facts.media, model),
-        thoughtTokens: (yield* uncutTokens(parsed, counter.countSteps)) + inlineTokens,
+        thoughtTokens:
+          (yield* uncutTokens(parsed, counter.countSteps)) +
+          hiddenTokens(message, unread, parsed.uncut) +
+          inlineTokens,
       }
       remember(known, countedAs, facts, weight)
       yield
@@ -198,14 +204,24 @@ function* weighed(
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
-  const key = `${scope} ${encoding} ${model} ${chat.source.hash(span.start, span.end)} ${nameOf(added)}`
+  const hash = yield* chat.source.hashSteps(span.start, span.end)
+  const key = `${scope} ${encoding} ${model} ${hash} ${nameOf(added)}`
   const weight = known.get(key)
   if (weight !== undefined) return weight
-  const value: unknown = JSON.parse(chat.source.text(span.start, span.end))
-  const shown = added !== null && Array.isArray(value) ? [...value, added] : value
-  const counted = yield* weigh(shown, counter, model)
+  const counted =
+    span.end - span.start > PARSED_BYTES_MAX
+      ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
+        { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
+      : yield* weigh(shownWith(added, parseJson(chat.source, span)), counter, model)
   known.set(key, counted)
   return counted
+}
+
+/** Tools and schemas that are longer are not parsed, in bytes. */
+const PARSED_BYTES_MAX = 1024 * 1024
+
+function shownWith(added: JsonObject | null, value: unknown): unknown {
+  return added !== null && Array.isArray(value) ? [...(value as readonly unknown[]), added] : value
 }
 
 /** The name of a function tool; '' where there is none. */

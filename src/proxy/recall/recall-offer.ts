@@ -21,7 +21,7 @@ export type RecallOffers = (offering: Offering) => RecallOffer | null
 
 /**
  * Whether a request offers the tool: where its profile says so, it has tools itself, asks for one answer, and is free to
- * call what it likes. From a conversation's first request on, so that the list of tools, with which every prompt
+ * call what it likes, and has tools that can be looked through. From a conversation's first request on, so that the list of tools, with which every prompt
  * begins, stays the same.
  */
 export function createRecallOffers(): RecallOffers {
@@ -30,6 +30,7 @@ export function createRecallOffers(): RecallOffers {
     const { tools, choices, hasForcedToolChoice } = chat.completion
     const isWanted = profile.recall.enabled && !profile.observe
     if (!isWanted || tools === null || choices !== 1 || hasForcedToolChoice) return null
+    if (tools.end - tools.start > TOOLS_BYTES_MAX) return null
     const key = `${scope} ${chat.source.hash(tools.start, tools.end)}`
     const known = offers.get(key)
     if (known !== undefined) return known === NONE ? null : known
@@ -76,6 +77,9 @@ export function withTool(prepared: Prepared, offer: RecallOffer): Prepared {
 const TOOL_LISTS_MAX = 1_000
 
 const NONE = 'none'
+
+/** A longer list is parsed by nobody here, and what names are free in it is not known. */
+const TOOLS_BYTES_MAX = 1024 * 1024
 
 function offerBeside(tools: unknown): RecallOffer | null {
   if (!Array.isArray(tools) || tools.length === 0) return null

@@ -1,6 +1,7 @@
 import type { PassName } from '../../compaction/policy.ts'
 import { rangesOf, type PassRange } from '../../compaction/report.ts'
 import type { Stride } from '../../compaction/stride.ts'
+import { isSampled } from '../../pressure/unread-tokens.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import type { Measure } from '../measure/measure.ts'
@@ -120,6 +121,7 @@ function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): Req
     // A smaller view after a refusal was counted, whatever came before.
     isSentBound: isBound && prepared.compacted === null,
     receivedMessages: request.received.messages.length,
+    sampledMessages: isBound ? 0 : request.received.messages.filter(isSampled).length,
     sentMessages: prepared.compacted?.view.messages.length ?? prepared.chat.messages.length,
     pressure: measure.pressure,
     sentPressure: isBound

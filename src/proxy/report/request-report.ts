@@ -81,6 +81,8 @@ export type RequestSize = {
   readonly isBound: boolean
   readonly isSentBound: boolean
   readonly receivedMessages: number
+  /** Of these, those so long that a part of each was only sampled to be counted; 0 where nothing was counted. */
+  readonly sampledMessages: number
   readonly sentMessages: number
   /** The incoming conversation divided by the budget, and what was sent divided by it. */
   readonly pressure: number

@@ -1,5 +1,5 @@
 import { rangeIndexes } from '../../compaction/layout.ts'
-import { isJsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { SummaryRange } from '../../compaction/stride.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
@@ -33,7 +33,7 @@ export function warmCall(call: WarmCall): Order['warm'] {
   if (!isOwn || !isPlain || chat.completion.responseFormat !== null || chat.completion.hasForcedToolChoice)
     return null
   const messages = messagesBefore(call.compacted, range.end)
-  if (messages === null || !showsAll(call)) return null
+  if (messages === null || isLong(request, messages) || !showsAll(call)) return null
   const systemCount = chat.structure.systemCount
   const viewTokens = messages.slice(systemCount).reduce((sum, { tokens }) => sum + tokens, 0)
   const promptTokens = counted.aroundTokens + viewTokens + INSTRUCTION_TOKENS
@@ -58,6 +58,21 @@ function messagesBefore({ view }: Compacted, end: number): readonly ViewMessage[
   return at === -1 ? null : view.messages.slice(0, at)
 }
 
+/** A body of more messages is not made once more, in bytes; nor one with more around them, which has to be parsed. */
+const MESSAGES_BYTES_MAX = 8 * 1024 * 1024
+const AROUND_BYTES_MAX = 1024 * 1024
+
+/** Whether it would take longer to make such a body than other requests should wait. */
+function isLong({ chat }: ChatRequest, messages: readonly ViewMessage[]): boolean {
+  const { start, end } = chat.completion.messages
+  if (chat.bytes.length - (end - start) > AROUND_BYTES_MAX) return true
+  const bytes = messages.reduce((sum, { item }) => {
+    const message = item.kind === 'made' ? null : chat.messages[item.index]
+    return sum + (item.kind === 'made' ? item.json.length : message ? message.end - message.start : 0)
+  }, 0)
+  return bytes > MESSAGES_BYTES_MAX
+}
+
 /** Whether every message that is to be summarised stands in the view as the client sent it. */
 function showsAll({ compacted, range }: WarmCall): boolean {
   const covered = compacted.stride?.fold?.summaries ?? []
@@ -74,7 +89,8 @@ function bodyOf(
   instruction: string,
   own: Readonly<Record<string, unknown>>,
 ): string {
-  const body: unknown = JSON.parse(chat.source.text(0, chat.bytes.length))
+  const { start, end } = chat.completion.messages
+  const body = parseJsonText(`${chat.source.text(0, start)}[]${chat.source.text(end, chat.bytes.length)}`)
   const fields = isJsonObject(body) ? body : {}
   // As the upstream has just been sent them: every prompt begins with its tools.
   const { tools } = fields

@@ -6,6 +6,7 @@ const exposedHeaders = [
   'x-foldgate-conversation',
   'x-foldgate-profile',
   'x-foldgate-window',
+  'x-foldgate-sampled',
   'x-foldgate-tokens',
   'x-foldgate-pressure',
   'x-foldgate-passes',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { READ_BYTES_MAX } from '../../../src/conversation/unread.ts'
 import { explanationJson } from '../../../src/admin/explain/explanation.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { rounds, system, user } from '../../compaction/sending.ts'
@@ -241,6 +242,12 @@ describe('warnings', () => {
     expect(mended.warnings[0]?.message).toContain('The profile repairs it')
     expect(mended.would).toMatchObject({ action: 'compacted', reason: 'repair', passes: [] })
     expect(parsed(mended.body).messages).toHaveLength(4)
+  })
+
+  test('a message too long to be read whole, which was counted by samples', async () => {
+    const text = 'many words of it '.repeat(READ_BYTES_MAX / 8)
+    const body = { ...short, messages: [...short.messages, { role: 'assistant', content: text }] }
+    expect(await codesOf(body, { window })).toContain('sampled')
   })
 
   test('a recap that stands where a model would write a summary', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clipArguments, clipText, waterLevel } from '../../../src/compaction/passes/clip.ts'
+import { clipArguments, clipText } from '../../../src/compaction/passes/clip.ts'
+import { waterLevel } from '../../../src/conversation/water-level.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'
 

@@ -1,5 +1,6 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { Subject } from '../../subject.ts'
+import { bestFirst } from '../best-first.ts'
 import { habitualShares } from './habits.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
 
@@ -25,16 +26,18 @@ export function* chooseWords(
   const all = yield* wholeMessages(subject, messages, options)
   if (all !== null) return all
 
-  const candidates = (yield* candidatesOf(subject, messages)).sort((a, b) => b.worth - a.worth)
-  yield
+  const candidates = yield* bestFirst(yield* candidatesOf(subject, messages))
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
   let left = options.tokensMax
   let othersLeft = Math.min(left, options.othersTokensMax)
   let misses = 0
   let tried = 0
+  let seen = 0
   for (const { message, words, tokensAbout } of candidates) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
+    seen += 1
+    if (seen % SEEN_PER_STEP === 0) yield
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
     const text = options.shown(message.text.slice(words.start, words.end))
@@ -83,6 +86,7 @@ const A_TOKEN = 0.06
 const HABIT = 3
 
 const TRIED_PER_STEP = 16
+const SEEN_PER_STEP = 512
 
 type Candidate = {
   readonly message: UserMessage
@@ -93,16 +97,23 @@ type Candidate = {
 }
 
 function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Steps<Candidate[]> {
-  const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
-  const habitual = yield* habitualShares(
-    pieces.map(({ message, words }) => message.text.slice(words.start, words.end)),
-  )
-  return pieces.map(({ message, words }, place) => {
+  const texts: string[] = []
+  for (const { text, words } of messages) {
+    for (const { start, end } of words) texts.push(text.slice(start, end))
+    if (texts.length % SEEN_PER_STEP === 0) yield
+  }
+  const habitual = yield* habitualShares(texts)
+  const candidates: Candidate[] = []
+  for (const message of messages) {
     const perCharacter = (subject.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
-    const tokensAbout = (words.end - words.start) * perCharacter
-    const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[place] ?? 0)
-    return { message, words, tokensAbout, worth }
-  })
+    for (const words of message.words) {
+      const tokensAbout = (words.end - words.start) * perCharacter
+      const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[candidates.length] ?? 0)
+      candidates.push({ message, words, tokensAbout, worth })
+      if (candidates.length % SEEN_PER_STEP === 0) yield
+    }
+  }
+  return candidates
 }
 
 /** All messages, none of them cut; null where they do not fit. */

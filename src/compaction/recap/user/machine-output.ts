@@ -1,21 +1,28 @@
+import type { Steps } from '../../../conversation/source.ts'
+
 /**
  * Which of a user's messages a program wrote: agents without a tool role send what their tools printed as the user's
  * words. They begin with a known mark, or a run of them begins or ends in the same way. `texts` in their order.
  */
-export function machineWritten(texts: readonly string[]): boolean[] {
-  const openings = texts.map(openingOf)
-  const closings = texts.map(closingOf)
+export function* machineWritten(texts: readonly string[]): Steps<boolean[]> {
+  const edges: (readonly string[])[] = []
   const times = new Map<string, number>()
-  for (const edge of [...openings, ...closings]) if (edge !== '') times.set(edge, (times.get(edge) ?? 0) + 1)
+  for (const text of texts) {
+    const own = [openingOf(text), closingOf(text)].filter((edge) => edge !== '')
+    for (const edge of own) times.set(edge, (times.get(edge) ?? 0) + 1)
+    edges.push(own)
+    if (edges.length % TEXTS_PER_STEP === 0) yield
+  }
   return texts.map((text, place) => {
-    const edges = [openings[place] ?? '', closings[place] ?? '']
-    return (
-      knownMark.test(text.slice(0, EDGE_CHARS)) || edges.some((edge) => (times.get(edge) ?? 0) >= TIMES_MIN)
-    )
+    const isCommon = edges[place]?.some((edge) => (times.get(edge) ?? 0) >= TIMES_MIN) ?? false
+    return isCommon || knownMark.test(text.slice(0, EDGE_CHARS))
   })
 }
 
 // --- internal ---
+
+/** Texts of which both ends are looked at between two pauses: about a millisecond. */
+const TEXTS_PER_STEP = 1_024
 
 /** Nobody begins so many messages with the same label by hand. */
 const TIMES_MIN = 3

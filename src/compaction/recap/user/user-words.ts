@@ -49,7 +49,7 @@ export function* userMessages(
     texts.push(yield* textOf(subject, index))
     if (texts.length % TEXTS_PER_STEP === 0) yield
   }
-  const byMachine = machineWritten(texts)
+  const byMachine = yield* machineWritten(texts)
   const noted = yield* notedShares(subject, said, folded, cache)
   const messages: UserMessage[] = []
   let order = 0
@@ -77,6 +77,9 @@ export function* userMessages(
 // --- internal ---
 
 const TEXTS_PER_STEP = 64
+
+/** Messages of which only the meaning is looked at between two pauses: less than a millisecond. */
+const SAID_PER_STEP = 1_024
 
 /** What the first message of a user's gains; a few messages later half of it is left. */
 const EARLY = 3.5
@@ -115,9 +118,13 @@ function* distinctSaid(
   const said = indexes.filter((index) => isSaidByUser(subject, index))
   const meaningOf = (index: number): string => subject.messages[index]?.facts.meaning ?? ''
   const times = new Map<string, number>()
-  for (const index of said) times.set(meaningOf(index), (times.get(meaningOf(index)) ?? 0) + 1)
+  for (const [order, index] of said.entries()) {
+    times.set(meaningOf(index), (times.get(meaningOf(index)) ?? 0) + 1)
+    if (order % SAID_PER_STEP === SAID_PER_STEP - 1) yield
+  }
   const distinct = new Map<string, number>()
-  for (const index of said) {
+  for (const [order, index] of said.entries()) {
+    if (order % SAID_PER_STEP === SAID_PER_STEP - 1) yield
     let key = meaningOf(index)
     if ((times.get(key) ?? 0) > 1 && folded.has(index - 1)) {
       const text = yield* textOf(subject, index)
