@@ -135,12 +135,8 @@ export function createApp(options: AppOptions): App {
   })
   const knownModels = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
   const lifecycle = createLifecycle()
-  const timesToTell = createThrottle({ gapMs: FAILURE_GAP_MS, nowMs: () => performance.now() })
-  const tellFailure = ({ code }: FoldgateError): void => {
-    const times = timesToTell(code)
-    if (times === null) return
-    log.warn('a request was refused or failed', { code, ...(times === 1 ? {} : { times }) })
-  }
+  const tellFailure = ({ code }: FoldgateError): void => log.warn('a request was refused or failed', { code })
+  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
   const arrival = {
     silenceMs: orEndless(limits.idle_s * 1000),
     bytesPerSecondMin: limits.body_kb_per_s * 1024,
@@ -270,6 +266,9 @@ export function createApp(options: AppOptions): App {
     onTurnedAway: (error) => {
       oversight.metrics.turnedAway()
       bookkeeping.turnedAway(error)
+      const times = timesTurnedAway(error.code)
+      if (times === 1) tellFailure(error)
+      else if (times !== null) log.warn('requests were refused', { code: error.code, times })
     },
     onFailure: tellFailure,
   })
@@ -359,8 +358,8 @@ const MADE_CHARS_MAX = 32 * 1024 * 1024
 /** Prompts that providers have answered, remembered by digest: one for each request point of late. */
 const PROMPTS_MAX = 20_000
 
-/** How long the same refusal is only counted in the log, in milliseconds: clients may be refused as often as they like. */
-const FAILURE_GAP_MS = 1_000
+/** How long the log only counts the same refusal, in milliseconds: whoever has no key may ask as often as he likes. */
+const TURNED_AWAY_GAP_MS = 1_000
 
 /** The longest time a timer can wait, in milliseconds. */
 const ENDLESS_MS = 2 ** 31 - 1

@@ -31,7 +31,13 @@ export const attacks: Measure = {
         try {
           const [manner] = manners
           if (manner !== undefined)
-            blows.push(await runAttack(target, attack, { manner, share: effort.isQuick ? 0.2 : 1 }))
+            blows.push(
+              await runAttack(target, attack, {
+                manner,
+                share: effort.isQuick ? 0.2 : 1,
+                client: attack.name,
+              }),
+            )
         } finally {
           await target.close()
         }

@@ -9,6 +9,8 @@ export type Attack = {
   readonly room: 'sidecar' | 'roomy'
   /** The size itself is the attack: no run makes it smaller. */
   readonly isExact?: boolean
+  /** It takes its own client long, and is left to the whole run. */
+  readonly isLong?: boolean
   readonly coding?: Coding
   /** A profile beside the windows. */
   readonly profile?: 'archiving'

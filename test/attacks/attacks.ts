@@ -52,8 +52,9 @@ async function blowsOf(attack: Attack, { share, isColdOnly, isProfiled }: Attack
   const blows: Blow[] = []
   try {
     for (const manner of isColdOnly ? manners.slice(0, 1) : manners) {
-      if (target.program.ended() !== null) break
-      blows.push(await runAttack(target, attack, { manner, share }))
+      // What goes on with a request that nobody waits for any more would fall into the next one's figures.
+      if (target.program.ended() !== null || blows.at(-1)?.isUnanswered === true) break
+      blows.push(await runAttack(target, attack, { manner, share, client: attack.name }))
     }
     const profile = await target.profile()
     const worst = worstOf(blows)

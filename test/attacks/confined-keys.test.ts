@@ -100,6 +100,10 @@ const unreadable: readonly (readonly [string, Attack])[] = [
   ['text that is not UTF-8', { body: Buffer.concat([Buffer.from(large), Buffer.from([0xff])]) }],
   ['a message that is no object', { body: `{"model":"large","messages":[1]}` }],
   ['a message with a key twice', { body: `{"model":"large","messages":[{"role":"user","role":"user"}]}` }],
+  [
+    'more levels than are read',
+    { body: `{"model":"large","x":${'['.repeat(600)}${']'.repeat(600)},"messages":${messages}}` },
+  ],
   ['no messages', { body: '{"model":"large","prompt":"hi"}' }],
   ['no JSON', { body: 'model=large' }],
   ['nothing', { body: '' }],

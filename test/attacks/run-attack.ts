@@ -34,6 +34,8 @@ export type Blow = {
   readonly neighbour: NeighbourReport
   /** The most memory so far, in bytes. */
   readonly memoryBytes: number | null
+  /** Whether the time was up before an answer came. */
+  readonly isUnanswered: boolean
   /** What must not be, as sentences. */
   readonly wrong: readonly string[]
 }
@@ -41,11 +43,11 @@ export type Blow = {
 /** The longest that one turn of the loop may take, in milliseconds of processor time. */
 export const GAP_MS_MAX = 50
 
-/** Makes an attack, `share` of its size unless that is exact, and says what came of it and what of that is wrong. */
+/** Makes an attack as this client, `share` of its size unless that is exact, and says what came of it and what of that is wrong. */
 export async function runAttack(
   target: AttackedProgram,
   attack: Attack,
-  { manner, share }: { readonly manner: Manner; readonly share: number },
+  { manner, share, client }: { readonly manner: Manner; readonly share: number; readonly client: string },
 ): Promise<Blow> {
   const { program, upstream, neighbour, room } = target
   const plain = bodyOf(
@@ -54,8 +56,8 @@ export async function runAttack(
   )
   const body = attack.coding === undefined ? plain : packed(plain, attack.coding)
   // The same client where the manner is that of one that comes back.
-  const key = `sk-${attack.name} ${manner.window} ${manner.atOnce}`
-  const mark = `${attack.name} ${manner.name}`
+  const key = `sk-${client} ${manner.window} ${manner.atOnce}`
+  const mark = `${client} ${manner.name}`
   await target.takeLoop()
   const asking = Promise.all(
     Array.from({ length: manner.atOnce }, () =>
@@ -99,6 +101,7 @@ export async function runAttack(
     loop,
     neighbour: beside,
     memoryBytes,
+    isUnanswered: posted.some(({ status }) => status === -1),
     wrong,
   }
 }

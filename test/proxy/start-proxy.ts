@@ -64,6 +64,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,
     relay,
+    onTurnedAway: (error) => failures.push(error),
     onFailure: (error) => failures.push(error),
     ...options,
     limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },

@@ -9,9 +9,6 @@ import { startSoaked } from './soaked-program.ts'
 
 export type FairnessReport = { readonly text: string; readonly wrong: readonly string[] }
 
-/** How many times as long as alone a fair client may take beside an unfair one. */
-export const TIMES_MAX = 3
-
 /**
  * A client whose conversation of 200 kB grows by a question at a time, alone and beside another that sends bodies of ten
  * megabytes over eight connections, in turns: what one takes longer because of the other. Each has a credential of its
@@ -23,7 +20,8 @@ export async function fairness(seconds: number): Promise<FairnessReport> {
   const foldgate = await startSoaked({
     upstream: `http://127.0.0.1:${upstreamPort}/v1`,
     settings: { drain: { delay_s: 0, timeout_s: 5 }, log_level: 'error' },
-    profile: {},
+    // Ten megabytes fit: what compacting them takes is the length of a turn of theirs, not its weight.
+    profile: { window: { tokens: 8_000_000 } },
   })
   const unfair = program('unfair-program.ts', foldgate.port)
   const client = openFairClient(foldgate.port)
@@ -68,6 +66,9 @@ export async function fairness(seconds: number): Promise<FairnessReport> {
 }
 
 // --- internal ---
+
+/** How many times as long as alone a fair client may take beside an unfair one. */
+const TIMES_MAX = 3
 
 const ROUNDS = 5
 

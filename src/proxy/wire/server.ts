@@ -42,7 +42,7 @@ export type ServerOptions = {
   readonly relay: (exchange: Exchange) => Promise<unknown>
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway?: (error: FoldgateError) => void
-  /** Called for every error that is answered here: refused requests and what a handler threw. */
+  /** Called for every other error that is answered here: what a handler threw, and what gave way. */
   readonly onFailure?: (error: FoldgateError) => void
 }
 
@@ -112,8 +112,8 @@ function refuserOf(options: ServerOptions): Refuse {
       error instanceof FoldgateError
         ? error
         : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
-    options.onFailure?.(failure)
-    if (!isDispatched) options.onTurnedAway?.(failure)
+    if (isDispatched) options.onFailure?.(failure)
+    else options.onTurnedAway?.(failure)
     answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
   }
 }

@@ -68,6 +68,7 @@ export const counts: readonly Attack[] = [
   {
     name: 'messages of ordinary size',
     room: 'roomy',
+    isLong: true,
     bytes: 56 * MEGABYTE,
     chat: (bytes) => ({
       messages: Array.from({ length: Math.floor(bytes / 1_400) }, (_, index) => ordinary(index)),

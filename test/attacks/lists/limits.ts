@@ -21,11 +21,13 @@ export const limits: readonly Attack[] = [
   {
     name: 'nearly as many messages as are read, tiny ones',
     ...exactly(49_000 * 30),
+    isLong: true,
     chat: (bytes) => ({ messages: [concat([times('{"role":"user","content":"a"},', bytes), ask])] }),
   },
   {
     name: 'nearly as many messages as are read, of results',
     ...exactly(30 * MEGABYTE),
+    isLong: true,
     chat: (bytes) => ({
       messages: [
         '{"role":"user","content":"Run them all."}',
@@ -67,6 +69,7 @@ export const limits: readonly Attack[] = [
   {
     name: 'nearly as many tools as are read',
     ...exactly(240_000 * 43),
+    isLong: true,
     chat: (bytes) => ({
       ...around(),
       after: [concat(['"tools":', listOf('{"type":"function","function":{"name":"a"}}', bytes)])],

@@ -53,14 +53,17 @@ type Rush = {
   readonly givenBytes: number
 }
 
+/** Of all that rush: places are shared by credential, and the next client has none. */
+const CREDENTIAL = 'Authorization: Bearer sk-rush'
+
 type RequestKind = keyof typeof requests
 
 const requests = {
   chat: chat('{"model":"m","messages":[{"role":"user","content":"a"}]}'),
   'long chat': chat(`{"model":"m","messages":[{"role":"user","content":"${'word '.repeat(4_000)}"}]}`),
   'no JSON': chat('['),
-  health: requestOf('/healthz', '', [], 'GET'),
-  'no path': requestOf('/nowhere'),
+  health: requestOf('/healthz', '', [CREDENTIAL], 'GET'),
+  'no path': requestOf('/nowhere', '', [CREDENTIAL]),
 } as const
 
 const rush: fc.Arbitrary<Rush> = fc.record({
@@ -92,7 +95,7 @@ const UNREAD_MS = 300
 const BYTE_MS = 10
 
 function chat(body: string): Buffer {
-  return requestOf('/v1/chat/completions', body, ['Authorization: Bearer sk-rush'])
+  return requestOf('/v1/chat/completions', body, [CREDENTIAL])
 }
 
 async function burst(port: number, { requests: kinds, count, isRead }: Rush): Promise<string> {
@@ -119,7 +122,7 @@ async function burst(port: number, { requests: kinds, count, isRead }: Rush): Pr
 }
 
 async function slow(port: number, { kind, declaredBytes, givenBytes }: Rush): Promise<string> {
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk-rush\r\nContent-Length: ${declaredBytes}\r\n\r\n`
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n${CREDENTIAL}\r\nContent-Length: ${declaredBytes}\r\n\r\n`
   const slowly =
     kind === 'slow head' ? head.slice(0, givenBytes) : '['.repeat(Math.min(givenBytes, declaredBytes))
   const connection = await connectRaw(port)

@@ -1,13 +1,16 @@
 /**
  * A client that takes all it can get, as a process of its own: over many connections one conversation of ten megabytes
- * after another, none of which was ever seen before. The port is its argument. It begins at `go`; at `stop` it waits for
- * what it has asked, and tells how many answers it has had.
+ * after another, none of which was ever seen before. The port is its argument. It begins at `go`; at `stop` it waits a
+ * while for what it has asked, and tells how many answers it has had.
  */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { post } from '../../attacks/post.ts'
 
 const CONNECTIONS = 8
+
+/** It leaves what has not been answered by then, in milliseconds. */
+const STOPPING_MS = 15_000
 
 const BODY_BYTES = 10_000_000
 
@@ -18,6 +21,7 @@ const STAMP = '##########'
 const places = new WeakMap<Buffer, readonly number[]>()
 
 const port = Number(process.argv[2])
+const agents: Agent[] = []
 let isGoing = false
 let stamped = 0
 let answered = 0
@@ -33,6 +37,7 @@ await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => askOn(kinds[
 
 async function askOn(each: string): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  agents.push(agent)
   const count = Math.floor(BODY_BYTES / each.length)
   const body = Buffer.from(`{"model":"m","messages":[${`${each},`.repeat(count)}${each}]}`)
   for (;;) {
@@ -51,7 +56,9 @@ async function askOn(each: string): Promise<void> {
 }
 
 async function tellWhenDone(): Promise<void> {
-  while (underWay.size > 0) await pause(20)
+  for (const untilMs = performance.now() + STOPPING_MS; underWay.size > 0; await pause(20)) {
+    if (performance.now() > untilMs) for (const agent of agents) agent.destroy()
+  }
   process.send?.(answered)
 }
 
