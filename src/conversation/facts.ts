@@ -86,7 +86,7 @@ function* readHashedFacts(
   hash: string,
 ): Steps<MessageFacts | null> {
   if (entry.end - entry.start <= READ_BYTES_MAX)
-    return factsOf({ source, span: entry, marks: none }, entry, digest, hash)
+    return yield* factsOf({ source, span: entry, marks: none }, entry, digest, hash)
   const unread = unreadMiddles(source, entry)
   if (unread === null) return null
   const names: string[] = []
@@ -97,8 +97,14 @@ function* readHashedFacts(
     unread: movedBy(each, -entry.start),
     text: unreadMark(each, names[index]),
   }))
-  return factsOf({ source: short, span: { start: 0, end: short.length }, marks }, entry, digest, hash)
+  return yield* factsOf({ source: short, span: { start: 0, end: short.length }, marks }, entry, digest, hash)
 }
+
+/** Reading a longer message takes milliseconds at each turn, in bytes. */
+const LONG_BYTES = 262_144
+
+/** Parts that are no text read between two pauses: of each a digest is made. */
+const MEDIA_PER_STEP = 256
 
 /** What is read of a message, where it stands, and the marks in it. */
 type Reading = {
@@ -107,18 +113,27 @@ type Reading = {
   readonly marks: readonly { readonly unread: Unread; readonly text: string }[]
 }
 
-function factsOf(reading: Reading, entry: EntrySpan, digest: Digest, hash: string): MessageFacts | null {
+function* factsOf(
+  reading: Reading,
+  entry: EntrySpan,
+  digest: Digest,
+  hash: string,
+): Steps<MessageFacts | null> {
   const { source, span, marks } = reading
+  const isLong = span.end - span.start > LONG_BYTES
   const message = parseJson(source, span)
   if (!isJsonObject(message)) return null
+  if (isLong) yield
   const contentPlace = findContent(source, span)
   const roleText = message['role']
   if (contentPlace === null || typeof roleText !== 'string') return null
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'
   const name = stringOr(message['name'], null)
   const calls = readCalls(message)
-  const content = readContent(message, digest, (text) => unreadBytesIn(text, marks))
+  if (isLong) yield
+  const content = yield* readContent(message, digest, (text) => unreadBytesIn(text, marks))
   if (calls === null || content === null) return null
+  if (isLong) yield
   const meaning = { role: role === 'other' ? roleText : role, name, content: content.meaning, calls }
   const answersId = role === 'tool' ? stringOr(message['tool_call_id'], null) : null
   const names = [...(name === null ? none : [name]), ...calls.map((call) => call.name)]
@@ -202,11 +217,11 @@ function contentSpan(content: unknown, place: Span | 'none'): MessageFacts['cont
 }
 
 /** What the content means and which media it holds; null where a part is nested too deep. */
-function readContent(
+function* readContent(
   message: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): { readonly meaning: Meaning['content']; readonly media: readonly Media[] } | null {
+): Steps<{ readonly meaning: Meaning['content']; readonly media: readonly Media[] } | null> {
   const { content, refusal, audio } = message
   const meaning: { kind: string; text: string }[] = []
   const media: Media[] = []
@@ -220,6 +235,7 @@ function readContent(
     if (read === null) return null
     media.push(read)
     meaning.push({ kind: read.kind, text: read.digest })
+    if (media.length % MEDIA_PER_STEP === 0) yield
   }
   if (isJsonObject(content) || typeof content === 'number' || typeof content === 'boolean') {
     const text = stringifyJson(content)

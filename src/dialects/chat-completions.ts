@@ -107,18 +107,21 @@ export function* readChatCompletion(
 
 /**
  * Where the bracket of a body's `messages` stands, as far as its beginning tells; null where it is not within the first
- * megabyte. Never throws.
+ * megabyte and hundred keys. Never throws.
  */
 export function findMessages(source: Source): number | null {
   for (let length = LOOKED_AT_BYTES; length <= LOOKED_AT_BYTES_MAX; length *= GROWTH) {
     const text = source.latin1(0, Math.min(length, source.length))
     let found: number | null = null
+    let keys = 0
     scanObject(text, skipWhitespace(text, 0), function endBeforeMessages(_, start, key) {
+      keys += 1
+      if (keys > LOOKED_AT_KEYS_MAX) return -1
       if (readKey(source, key) !== 'messages') return endOfAnyValue(text, start)
       found = text.charAt(start) === '[' ? start : null
       return -1
     })
-    if (found !== null || length >= source.length) return found
+    if (found !== null || keys > LOOKED_AT_KEYS_MAX || length >= source.length) return found
   }
   return null
 }
@@ -133,6 +136,9 @@ const GROWTH = 8
 
 /** More is not looked at in one go; tools that stand before the messages take some hundred kilobytes. */
 const LOOKED_AT_BYTES_MAX = LOOKED_AT_BYTES * GROWTH * GROWTH
+
+/** Nobody writes more keys before the messages. */
+const LOOKED_AT_KEYS_MAX = 100
 
 /** Nobody's key is longer, in bytes. */
 const KEY_BYTES_MAX = 512
