@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Steps } from '../conversation/source.ts'
 
 /** How long paused work may keep the event loop before others get their turn, in milliseconds. */
-const SLICE_MS = 2
+const SLICE_MS = 1
 
 /** Whose work this is. */
 const clients = new AsyncLocalStorage<string>()
