@@ -158,6 +158,7 @@ function createScale(subject: Subject, tools: ViewTools, newest: Stride | null):
   const clips = clipsByIndex([])
   let stride = newest
   let weighed: { readonly point: number; readonly tokens: number } | null = null
+  let made = 0
   return {
     stride: () => stride,
     change: (next) => {
@@ -166,7 +167,10 @@ function createScale(subject: Subject, tools: ViewTools, newest: Stride | null):
     },
     weigh: function* weigh(point) {
       const start = weighed?.point ?? stride?.point ?? systemCount
-      const base = weighed?.tokens ?? (stride === null ? 0 : yield* standingTokens(subject, tools, stride))
+      const isMade = weighed === null && stride !== null && made < MADE_MAX
+      if (isMade) made += 1
+      const base =
+        weighed?.tokens ?? (stride === null ? 0 : yield* standingTokens(subject, tools, stride, isMade))
       // Beyond its point a stride treats nothing.
       const tokens = base + (yield* ledger.treatedTokens(start, point, NOWHERE, clips))
       weighed = { point, tokens }
@@ -177,11 +181,11 @@ function createScale(subject: Subject, tools: ViewTools, newest: Stride | null):
 
 /**
  * What stands up to a stride's point weighs as it is sent: a recap is mostly smaller than it was planned. A walk through the
- * past has to make each of them, so that behind very many messages the plan has to do.
+ * past has to make each of them, so that behind very many messages, and after very many strides, the plan has to do.
  */
-function* standingTokens(subject: Subject, tools: ViewTools, stride: Stride): Steps<number> {
+function* standingTokens(subject: Subject, tools: ViewTools, stride: Stride, isMade: boolean): Steps<number> {
   const { systemCount } = subject.structure
-  if ((stride.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
+  if (!isMade || (stride.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
     return yield* plannedTokens(tools.ledger, stride, systemCount, stride.point)
   const { messages } = yield* standingView(subject, tools, stride)
   return messages.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -189,6 +193,12 @@ function* standingTokens(subject: Subject, tools: ViewTools, stride: Stride): St
 
 /** A recap of so many messages is made only to be sent. */
 const MADE_FRONTIER_MAX = 2000
+
+/**
+ * So many are made in one walk. A conversation of two megabytes that is seen for the first time has hundreds behind it
+ * under a small window, and took a minute.
+ */
+const MADE_MAX = 32
 
 const NOWHERE = { render: 0, preview: 0, clear: 0 } as const
 

@@ -4,8 +4,9 @@ import { READ_BYTES_MAX, unreadMark } from '../conversation/unread.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */
-export function isSampled({ facts }: Pick<Message, 'facts'>): boolean {
-  return facts.unread?.some(({ isText }) => isText) ?? false
+export function isSampled({ start, end, facts }: Message): boolean {
+  // Facts of tens of thousands of short messages need not be looked at.
+  return end - start > READ_BYTES_MAX && (facts.unread?.some(({ isText }) => isText) ?? false)
 }
 
 /**

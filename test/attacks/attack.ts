@@ -9,8 +9,8 @@ export type Attack = {
   readonly room: 'sidecar' | 'roomy'
   /** The size itself is the attack: no run makes it smaller. */
   readonly isExact?: boolean
-  /** It takes its own client long, and is left to the whole run. */
-  readonly isLong?: boolean
+  /** One of its kind that `npm test` tries, too; the others are left to the whole run. */
+  readonly isQuick?: boolean
   readonly coding?: Coding
   /** A profile beside the windows. */
   readonly profile?: 'archiving'

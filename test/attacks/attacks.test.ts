@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const { close } of rooms.values()) await close()
 })
 
-test.each(attacks.filter(({ isLong }) => isLong !== true))(
+test.each(attacks.filter(({ isQuick }) => isQuick === true))(
   'holds nobody up and ends nothing: $name',
   async (attack) => {
     const target = await roomFor(attack)

@@ -20,7 +20,7 @@ import {
   schemaTokens,
   toolsTokens,
 } from '../../pressure/tools-tokens.ts'
-import { hiddenTokens, sampledTokens, unreadTokens } from '../../pressure/unread-tokens.ts'
+import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../pressure/unread-tokens.ts'
 import { digest } from '../request/body-source.ts'
 import { drive } from '../drive.ts'
 import type { Chat } from '../request/read-chat.ts'
@@ -36,6 +36,8 @@ export type Weighed = {
   readonly toolsMarginTokens: number
   /** What each message weighs, in their order. */
   readonly weights: readonly Weight[]
+  /** How many of them were counted by samples, in part. */
+  readonly sampledMessages: number
 }
 
 /** What a message weighs, framing included, in our tokens. */
@@ -66,7 +68,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
 
   return async function weigh(request) {
     const { chat, counter, encoding, model, scope } = request
-    const { messages, sizes } = await drive(weightsOf(request, weights, lists))
+    const { messages, sizes, sampled } = await drive(weightsOf(request, weights, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
@@ -87,6 +89,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
       toolsTokens: tools.tokens,
       toolsMarginTokens: tools.marginTokens,
       weights: messages,
+      sampledMessages: sampled.length,
     }
   }
 }
@@ -107,7 +110,12 @@ type WeightList = {
   readonly countedAs: string
   readonly messages: readonly Weight[]
   readonly sizes: readonly number[]
+  /** Which of them were counted by samples. */
+  readonly sampled: readonly number[]
 }
+
+/** Known messages taken over between two pauses. */
+const MESSAGES_PER_STEP = 4_096
 
 /** Takes over what is known of the conversation that this one grew from. */
 function* weightsOf(
@@ -123,6 +131,7 @@ function* weightsOf(
   const shared = before?.countedAs === listAs ? (grewFrom?.shared ?? 0) : 0
   const weights = before?.messages.slice(0, shared) ?? []
   const sizes = before?.sizes.slice(0, shared) ?? []
+  const sampled = before?.sampled.filter((index) => index < shared) ?? []
   for (let index = shared; index < messages.length; index += 1) {
     const message = messages[index]
     if (message === undefined) break
@@ -148,8 +157,10 @@ function* weightsOf(
     }
     weights.push(weight)
     sizes.push(weight.tokens)
+    if (isSampled(message)) sampled.push(index)
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
   }
-  const list = { countedAs: listAs, messages: weights, sizes }
+  const list = { countedAs: listAs, messages: weights, sizes, sampled }
   lists.set(messages, list)
   return list
 }

@@ -27,10 +27,14 @@ export function* lookups(count: number): Generator<{ start: number; end: number 
 export function innerPoints({ structure, messages }: Chat, seen: SeenRequest | null): readonly number[] {
   const { requestPoints, systemCount } = structure
   const since = Math.max(systemCount, seen?.point ?? 0)
-  return requestPoints
-    .slice(countBelow(requestPoints, since + 1), -1)
-    .filter((point) => messages[point - 1]?.facts.role !== 'assistant')
-    .slice(-INNER_POINTS_MAX)
+  const first = countBelow(requestPoints, since + 1)
+  const points: number[] = []
+  // From the end: of tens of thousands only the last ones count.
+  for (let at = requestPoints.length - 2; at >= first && points.length < INNER_POINTS_MAX; at -= 1) {
+    const point = requestPoints[at] ?? 0
+    if (messages[point - 1]?.facts.role !== 'assistant') points.unshift(point)
+  }
+  return points
 }
 
 // --- internal ---

@@ -1,7 +1,6 @@
 import type { PassName } from '../../compaction/policy.ts'
 import { rangesOf, type PassRange } from '../../compaction/report.ts'
 import type { Stride } from '../../compaction/stride.ts'
-import { isSampled } from '../../pressure/unread-tokens.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import type { Measure } from '../measure/measure.ts'
@@ -121,7 +120,7 @@ function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): Req
     // A smaller view after a refusal was counted, whatever came before.
     isSentBound: isBound && prepared.compacted === null,
     receivedMessages: request.received.messages.length,
-    sampledMessages: isBound ? 0 : request.received.messages.filter(isSampled).length,
+    sampledMessages: counted?.sampledMessages ?? 0,
     sentMessages: prepared.compacted?.view.messages.length ?? prepared.chat.messages.length,
     pressure: measure.pressure,
     sentPressure: isBound

@@ -2,12 +2,13 @@ import { around, concat, listOf, MEGABYTE, times, type Attack, type Json } from 
 
 /** What passes have work with of their own: terminal output, pictures, tools, formats, white space. */
 export const contents: readonly Attack[] = [
-  printed('progress bars', '\\r[#####     ] 51 % of 1,204 files'),
+  { ...printed('progress bars', '\\r[#####     ] 51 % of 1,204 files'), isQuick: true },
   printed('cursor movement', '\\u001b[2A\\u001b[2K\\u001b[12Gline\\u001b[1B\\n'),
   printed('colours', '\\u001b[38;5;196mred\\u001b[0m \\u001b[1mbold\\u001b[22m '),
   printed('the same line', 'warning: unused variable `x` in src/ledger.rs\\n'),
   {
     name: 'an image',
+    isQuick: true,
     room: 'roomy',
     bytes: 50 * MEGABYTE,
     chat: (bytes) => around(picture(times('iVBORw0KGgoAAAANSUhEUgAA', bytes))),
@@ -48,6 +49,7 @@ export const contents: readonly Attack[] = [
   },
   {
     name: 'a response format',
+    isQuick: true,
     room: 'sidecar',
     bytes: 25 * MEGABYTE,
     chat: (bytes) => ({
@@ -81,6 +83,7 @@ export const contents: readonly Attack[] = [
   },
   {
     name: 'white space, brotli',
+    isQuick: true,
     room: 'sidecar',
     bytes: 31 * MEGABYTE,
     coding: 'br',
@@ -89,6 +92,7 @@ export const contents: readonly Attack[] = [
   },
   {
     name: 'depth, brotli',
+    isQuick: true,
     room: 'sidecar',
     bytes: 31 * MEGABYTE,
     coding: 'br',

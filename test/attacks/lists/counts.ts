@@ -4,6 +4,7 @@ import { around, ask, concat, listOf, MEGABYTE, times, type Attack, type Json } 
 export const counts: readonly Attack[] = [
   {
     name: 'objects in an unknown field, gzip',
+    isQuick: true,
     room: 'sidecar',
     bytes: 12 * MEGABYTE,
     isExact: true,
@@ -18,6 +19,7 @@ export const counts: readonly Attack[] = [
   },
   {
     name: 'top-level keys',
+    isQuick: true,
     room: 'sidecar',
     bytes: 25 * MEGABYTE,
     chat: (bytes) => ({ ...around(), before: [members(bytes)] }),
@@ -30,6 +32,7 @@ export const counts: readonly Attack[] = [
   },
   {
     name: 'parts of one message',
+    isQuick: true,
     room: 'roomy',
     bytes: 40 * MEGABYTE,
     chat: (bytes) => around(userWith(listOf('{"type":"text","text":"a"}', bytes))),
@@ -55,6 +58,7 @@ export const counts: readonly Attack[] = [
   },
   {
     name: 'tiny messages',
+    isQuick: true,
     room: 'roomy',
     bytes: 44 * MEGABYTE,
     chat: (bytes) => ({ messages: [concat([times('{"role":"user","content":"a"},', bytes), ask])] }),
@@ -68,7 +72,6 @@ export const counts: readonly Attack[] = [
   {
     name: 'messages of ordinary size',
     room: 'roomy',
-    isLong: true,
     bytes: 56 * MEGABYTE,
     chat: (bytes) => ({
       messages: Array.from({ length: Math.floor(bytes / 1_400) }, (_, index) => ordinary(index)),

@@ -21,13 +21,11 @@ export const limits: readonly Attack[] = [
   {
     name: 'nearly as many messages as are read, tiny ones',
     ...exactly(49_000 * 30),
-    isLong: true,
     chat: (bytes) => ({ messages: [concat([times('{"role":"user","content":"a"},', bytes), ask])] }),
   },
   {
     name: 'nearly as many messages as are read, of results',
     ...exactly(30 * MEGABYTE),
-    isLong: true,
     chat: (bytes) => ({
       messages: [
         '{"role":"user","content":"Run them all."}',
@@ -68,8 +66,8 @@ export const limits: readonly Attack[] = [
   },
   {
     name: 'nearly as many tools as are read',
+    isQuick: true,
     ...exactly(240_000 * 43),
-    isLong: true,
     chat: (bytes) => ({
       ...around(),
       after: [concat(['"tools":', listOf('{"type":"function","function":{"name":"a"}}', bytes)])],

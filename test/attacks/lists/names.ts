@@ -7,7 +7,10 @@ export const names: readonly Attack[] = [
   long('role', (name) => around(concat(['{"content":"a","role":"', name, '"}']))),
   long('key of a message', (name) => around(concat(['{"role":"user","content":"a","', name, '":0}']))),
   long('key beside the messages', (name) => ({ ...around(), before: [concat(['"', name, '":0'])] })),
-  long('function name', (name) => around(call('call_1', name, '{}'), result('call_1'))),
+  {
+    ...long('function name', (name) => around(call('call_1', name, '{}'), result('call_1'))),
+    isQuick: true,
+  },
   long('call id', (name) => around(call(name, 'f', '{}'), result(name))),
   long('tool_call_id that answers nothing', (name) => around(result(name))),
   long('list of arguments', (name) =>
@@ -24,6 +27,7 @@ export const names: readonly Attack[] = [
   },
   {
     name: 'a number of many digits in a message',
+    isQuick: true,
     room: 'sidecar',
     bytes: 10 * MEGABYTE,
     chat: (bytes) => around(concat(['{"role":"user","content":"a","x":', times('1', bytes), '}'])),

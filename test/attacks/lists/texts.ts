@@ -11,7 +11,7 @@ export const longTexts: readonly Attack[] = [
   { ...text('emoji', '👩‍👩‍👧‍👦') },
   { ...text('line ends', '\\n') },
   { ...text('backslashes', '\\\\') },
-  { ...text('quotation marks', '\\"') },
+  { ...text('quotation marks', '\\"'), isQuick: true },
   { ...text('escaped zeros', '\\u0000') },
   { ...text('lone surrogates', '\\ud800') },
   {
@@ -28,12 +28,13 @@ export const longTexts: readonly Attack[] = [
   },
   {
     name: 'prose with summaries, recall and an archive',
+    isQuick: true,
     room: 'sidecar',
     bytes: 20 * MEGABYTE,
     profile: 'archiving',
     chat: (bytes) => around(said('user', 'content', times(PROSE, bytes))),
   },
-  field('thoughts in reasoning_content', 'reasoning_content'),
+  { ...field('thoughts in reasoning_content', 'reasoning_content'), isQuick: true },
   listed('thoughts in reasoning_details', 'reasoning_details', '{"type":"reasoning.text","text":"'),
   listed('thoughts in thinking_blocks', 'thinking_blocks', '{"type":"thinking","signature":"s","thinking":"'),
   { ...field('a refusal', 'refusal'), room: 'sidecar', bytes: 10 * MEGABYTE },
