@@ -1,19 +1,26 @@
+import type { Steps } from '../conversation/source.ts'
+
 /** How a client asks for a summary of its own conversation. */
 export type CompactionPrompt = { readonly client: string; readonly pattern: RegExp; readonly sample: string }
 
 /**
  * Whether a text asks for a summary of the conversation that it stands in: then the
  * client is compacting by itself, and a summary of ours in the place of what it wants to read would be a summary in
- * a summary. Not so a request to summarise a paper, a file, or a conversation that was pasted.
+ * a summary. Not so a request to summarise a paper, a file, or a conversation that was pasted. In steps: an expression
+ * that is used for the first time is compiled, too.
  */
-export function isCompactionPrompt(text: string): boolean {
+export function* isCompactionPrompt(text: string): Steps<boolean> {
   const near =
     text.length <= 2 * ENDS_CHARS ? text : `${text.slice(0, ENDS_CHARS)}\n${text.slice(-ENDS_CHARS)}`
   const lines = near.replace(/[’‘]/g, "'").replace(/[ \t\r]+/g, ' ')
   // A line's end may begin a sentence, or stand in the middle of one; a blank line always begins one.
   const paragraphs = lines.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll('\n', ' '))
   const forms = [lines, paragraphs.join('\n')]
-  return forms.some((form) => compactionPrompts.some(({ pattern }) => pattern.test(form)))
+  for (const { pattern } of compactionPrompts) {
+    yield
+    if (forms.some((form) => pattern.test(form))) return true
+  }
+  return false
 }
 
 /**

@@ -43,11 +43,20 @@ export type Blow = {
 /** The longest that one turn of the loop may take, in milliseconds of processor time. */
 export const GAP_MS_MAX = 50
 
+/** How an attack is made. */
+export type Way = {
+  readonly manner: Manner
+  readonly share: number
+  readonly client: string
+  /** Default `GAP_MS_MAX`. */
+  readonly gapMsMax?: number
+}
+
 /** Makes an attack as this client, `share` of its size unless that is exact, and says what came of it and what of that is wrong. */
 export async function runAttack(
   target: AttackedProgram,
   attack: Attack,
-  { manner, share, client }: { readonly manner: Manner; readonly share: number; readonly client: string },
+  { manner, share, client, gapMsMax = GAP_MS_MAX }: Way,
 ): Promise<Blow> {
   const { program, upstream, neighbour, room } = target
   const plain = bodyOf(
@@ -82,7 +91,7 @@ export async function runAttack(
     ...posted.flatMap(wrongOf),
     ...beside.failures.slice(0, 1).map((failure) => `the neighbour got ${failure}`),
     ...(beside.answered === 0 ? ['the neighbour was never answered'] : []),
-    ...gapWrong(loop),
+    ...gapWrong(loop, gapMsMax),
     ...((memoryBytes ?? 0) > room.memoryBytesMax
       ? [`took ${megabytes(memoryBytes)} MB, more than the container has`]
       : []),
@@ -126,11 +135,11 @@ function wrongOf({ status, text }: Posted): readonly string[] {
   return [`answered ${status}: ${text.slice(0, 200)}`]
 }
 
-function gapWrong(loop: LoopReport | null): readonly string[] {
+function gapWrong(loop: LoopReport | null, gapMsMax: number): readonly string[] {
   if (loop === null) return []
   const { workMs, garbageMs } = loop.longestWithoutGarbage
   const gapMs = workMs - garbageMs
-  return gapMs <= GAP_MS_MAX ? [] : [`held the loop for ${Math.round(gapMs)} ms`]
+  return gapMs <= gapMsMax ? [] : [`held the loop for ${Math.round(gapMs)} ms`]
 }
 
 function lastOf(lines: readonly string[]): string {

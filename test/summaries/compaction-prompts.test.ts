@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { finish } from '../../src/conversation/source.ts'
 import { isCompactionPrompt, compactionPrompts } from '../../src/summaries/compaction-prompts.ts'
 
 describe("a client's own request for a summary", () => {
   test.each(compactionPrompts)('is recognised: $client', ({ pattern, sample }) => {
     expect(sample).toMatch(pattern)
-    expect(isCompactionPrompt(sample)).toBe(true)
+    expect(finish(isCompactionPrompt(sample))).toBe(true)
   })
 
   test.each([
@@ -17,13 +18,15 @@ describe("a client's own request for a summary", () => {
     'CRITICAL: no tools, TEXT ONLY\n\nYour task is to create a detailed\nsummary of the conversation so far',
     'Task\nSummarize the above\n\nThanks',
   ])('is recognised: %s', (text) => {
-    expect(isCompactionPrompt(text)).toBe(true)
+    expect(finish(isCompactionPrompt(text))).toBe(true)
   })
 
   test('is recognised in front of and behind the transcript that some clients put beside it', () => {
     const transcript = 'user: run the tests\nassistant: they fail\n'.repeat(2000)
-    expect(isCompactionPrompt(`*Briefly* summarize this partial conversation.\n${transcript}`)).toBe(true)
-    expect(isCompactionPrompt(`${transcript}\nDistill the above chat messages into one.`)).toBe(true)
+    expect(finish(isCompactionPrompt(`*Briefly* summarize this partial conversation.\n${transcript}`))).toBe(
+      true,
+    )
+    expect(finish(isCompactionPrompt(`${transcript}\nDistill the above chat messages into one.`))).toBe(true)
   })
 
   test.each([
@@ -43,13 +46,13 @@ describe("a client's own request for a summary", () => {
     'Why does grep for `your task is to create a detailed summary` find nothing?',
     '',
   ])('is something else: %s', (text) => {
-    expect(isCompactionPrompt(text)).toBe(false)
+    expect(finish(isCompactionPrompt(text))).toBe(false)
   })
 
   test('is looked for in time that does not grow with the text', () => {
     for (const piece of ['summarize the ', 'please now ', '( ', 'fasse a b ', '总结一下', '\n']) {
       const start = performance.now()
-      isCompactionPrompt(piece.repeat(200_000))
+      finish(isCompactionPrompt(piece.repeat(200_000)))
       const tookMs = performance.now() - start
       expect({ piece, isQuick: tookMs < 200 }).toEqual({ piece, isQuick: true })
     }

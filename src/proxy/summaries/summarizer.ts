@@ -155,7 +155,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
 
   return {
     foldFor: async (wanted, due) => {
-      const how = summarizingOf(wanted.request)
+      const how = await summarizingOf(wanted.request)
       const { request, counted } = wanted
       // At first sight the strides may lie in the past, where nothing is to be waited for.
       if (how === null || due.stride?.point !== request.chat.messages.length) return noFold
@@ -197,7 +197,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     outlook: async (wanted, sent) => {
       const stride = sent?.stride ?? null
       const { request, conversation } = wanted
-      const how = summarizingOf(request)
+      const how = await summarizingOf(request)
       if (how === null) return noOutlook
       const { subject } = wanted.counted
       const mayNeed = await drive(mayNeedSummary(subject, cache, aheadOptions(wanted, stride, null)))

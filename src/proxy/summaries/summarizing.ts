@@ -2,6 +2,7 @@ import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
+import { drive } from '../drive.ts'
 import type { ChatRequest } from '../request/chat-request.ts'
 import type { Chat } from '../request/read-chat.ts'
 
@@ -11,14 +12,14 @@ import type { Chat } from '../request/read-chat.ts'
  */
 export type Summarizing = 'background' | 'blocking' | 'fitted' | null
 
-export function summarizingOf({ chat, profile, wishes, exchange }: ChatRequest): Summarizing {
+export async function summarizingOf({ chat, profile, wishes, exchange }: ChatRequest): Promise<Summarizing> {
   if (wishes.compact === 'truncate' || profile.summary.mode === 'off') return null
   // Who has a key of Foldgate's own spends the operator's money: whether there are summaries is the operator's word.
   const isWished =
     wishes.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
   if (!isWished && !hasSummaries(profile)) return null
   // The client summarises by itself: a summary of ours would be one of its question.
-  if (isOwnRequest(chat)) return 'fitted'
+  if (await isOwnRequest(chat)) return 'fitted'
   if (isWished) return 'blocking'
   // No stride comes that one could be asked for ahead of: recovery takes what stands, and recaps.
   return profile.trigger === 'off' && profile.summary.mode === 'background' ? 'fitted' : profile.summary.mode
@@ -29,12 +30,12 @@ export function summarizingOf({ chat, profile, wishes, exchange }: ChatRequest):
 /** By the facts of the latest user message, which is read once: it may be large, and stands for a whole turn. */
 const asksForSummary = new WeakMap<MessageFacts, boolean>()
 
-function isOwnRequest({ messages, structure, source }: Chat): boolean {
+async function isOwnRequest({ messages, structure, source }: Chat): Promise<boolean> {
   const message = messages[structure.latestUserBefore(messages.length)]
   if (message === undefined) return false
   const known = asksForSummary.get(message.facts)
   if (known !== undefined) return known
-  const asks = isCompactionPrompt(parseMessage(source, message).text)
+  const asks = await drive(isCompactionPrompt(parseMessage(source, message).text))
   asksForSummary.set(message.facts, asks)
   return asks
 }
