@@ -192,7 +192,7 @@ export const settingsSchema = group({
     keys: count('keys', 10).default(10_000).describe('Members of the body itself.'),
     messages: count('messages', 10).default(50_000).describe('Messages of a conversation.'),
     parts: count('elements', 10)
-      .default(100_000)
+      .default(50_000)
       .describe('Elements and members within one message, its parts and calls among them.'),
     last_bodies_mb: count('megabytes', 0, 1_048_576)
       .default(64)

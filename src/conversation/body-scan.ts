@@ -1,5 +1,4 @@
 import { JsonScanner, type ScanFault } from './json-scanner.ts'
-import type { EntrySpans } from './json-scan.ts'
 import { readKey } from './json-value.ts'
 import type { Source, Span, Steps } from './source.ts'
 
@@ -17,7 +16,7 @@ export type BodyLimits = {
   readonly partsMax: number
 }
 
-/** An entry of the history, delimited: nothing of it is read. */
+/** An entry of the history, or a member of the body, delimited: nothing of it is read. */
 export type EntrySpan = Span & {
   /** Elements and members in it. */
   readonly elements: number
@@ -25,9 +24,12 @@ export type EntrySpan = Span & {
   readonly longStrings?: readonly Span[]
 }
 
+/** A member of a body: its key, and its value with what is in it. */
+export type BodyMember = { readonly key: Span; readonly value: EntrySpan }
+
 /** A body that is known to be JSON. */
 export type BodyScan = {
-  readonly entries: readonly EntrySpans[]
+  readonly entries: readonly BodyMember[]
   /** The entries of its history but for those that were known; null where it has no such array. */
   readonly history: readonly EntrySpan[] | null
 }
@@ -62,7 +64,17 @@ export function* scanBody(
   return found.isObject ? { entries: found.entries, history: found.history } : 'no-json'
 }
 
+/** Whether a member may be parsed in one go: a large one would keep others waiting, and take many times its bytes. */
+export function isParsedAtOnce({ start, end, elements }: EntrySpan): boolean {
+  return end - start <= PARSED_BYTES_MAX && elements <= PARSED_ELEMENTS_MAX
+}
+
 // --- internal ---
+
+/** More than any list of tools that was seen, in bytes. */
+const PARSED_BYTES_MAX = 1024 * 1024
+
+const PARSED_ELEMENTS_MAX = 20_000
 
 /** How much is scanned between two pauses, in bytes: a fraction of a millisecond. */
 const STEP_BYTES = 262_144
@@ -71,7 +83,7 @@ const STEP_BYTES = 262_144
 const ESCAPE_BYTES = 6
 
 class BodyVisitor {
-  readonly entries: EntrySpans[] = []
+  readonly entries: BodyMember[] = []
   history: EntrySpan[] | null = null
   isObject = false
   fault: BodyFault | null = null
@@ -82,6 +94,7 @@ class BodyVisitor {
   readonly #limits: BodyLimits
   #key: Span = { start: 0, end: 0 }
   #valueStart = 0
+  #elementsBeforeValue = 0
   #isInHistory = false
   #entryStart = 0
   #elementsBefore = 0
@@ -121,6 +134,7 @@ class BodyVisitor {
 
   #beginMember(start: number, first: number | undefined): number {
     this.#valueStart = start
+    this.#elementsBeforeValue = this.scanner?.elements ?? 0
     this.#isInHistory = first === bracketOpen && this.#isHistory()
     if (!this.#isInHistory) return start
     this.history = []
@@ -128,7 +142,8 @@ class BodyVisitor {
   }
 
   #endMember(end: number): void {
-    this.entries.push({ key: this.#key, value: { start: this.#valueStart, end } })
+    const elements = (this.scanner?.elements ?? 0) - this.#elementsBeforeValue
+    this.entries.push({ key: this.#key, value: { start: this.#valueStart, end, elements } })
     this.#isInHistory = false
     if (this.entries.length > this.#limits.keysMax) this.fault = 'too-many-keys'
   }

@@ -4,11 +4,11 @@ import type { Source, Span } from './source.ts'
 
 /**
  * Where a message's content stands, relative to its first byte; 'none' where there is none. Null where a key stands
- * twice: which one counts is anybody's guess.
+ * twice, since which one counts is anybody's guess, and where there are more keys than any message has.
  */
 export function findContent(source: Source, message: Span): Span | 'none' | null {
   const scanned = scanObject(source.latin1(message.start, message.end), 0)
-  if (scanned === null) return null
+  if (scanned === null || scanned.entries.length > KEYS_MAX) return null
   const keys = new Set<string>()
   let content: Span | 'none' = 'none'
   for (const { key, value } of scanned.entries) {
@@ -19,3 +19,8 @@ export function findContent(source: Source, message: Span): Span | 'none' | null
   }
   return content
 }
+
+// --- internal ---
+
+/** Of a message itself, whatever its parts have. */
+const KEYS_MAX = 1_000

@@ -28,10 +28,10 @@ export type ChatCompletion = {
   } | null
   /** How many replies are asked for (`n`). */
   readonly choices: number
-  readonly tools: Span | null
+  readonly tools: EntrySpan | null
   /** The legacy form of `tools`. */
-  readonly functions: Span | null
-  readonly responseFormat: Span | null
+  readonly functions: EntrySpan | null
+  readonly responseFormat: EntrySpan | null
   /** Whether the reply has to call a tool. */
   readonly hasForcedToolChoice: boolean
   /** Whether the client asked for a usage event at the end of the stream. */
@@ -85,7 +85,7 @@ export function* readChatCompletion(
   if (byteOrderMark.every((byte, index) => source.bytes[index] === byte)) return notRead('bom')
   const body = yield* scanBody(source, 'messages', known, limits)
   if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
-  const spans = new Map<string, Span>()
+  const spans = new Map<string, EntrySpan>()
   const values = new Map<string, unknown>()
   for (const { key, value } of body.entries) {
     const name = lengthOf(key) > KEY_BYTES_MAX ? null : readKey(source, key)
@@ -158,7 +158,7 @@ function lengthOf({ start, end }: Span): number {
 
 function settingsOf(
   source: Source,
-  spans: ReadonlyMap<string, Span>,
+  spans: ReadonlyMap<string, EntrySpan>,
   values: ReadonlyMap<string, unknown>,
 ): Omit<ChatCompletion, 'messages' | 'messageSpans' | 'streaming'> {
   const model = values.get('model')
@@ -181,7 +181,7 @@ function settingsOf(
 
 /** `streamOptions` as they were parsed; undefined where there are none. */
 function usageAdditionOf(
-  spans: ReadonlyMap<string, Span>,
+  spans: ReadonlyMap<string, EntrySpan>,
   streamOptions: unknown,
 ): ChatCompletion['usageAddition'] {
   const stream = spans.get('stream')
@@ -196,7 +196,7 @@ function usageAdditionOf(
 
 function streamingOf(
   source: Source,
-  spans: ReadonlyMap<string, Span>,
+  spans: ReadonlyMap<string, EntrySpan>,
   entries: readonly EntrySpans[],
 ): ChatCompletion['streaming'] {
   const value = spans.get('stream')
@@ -219,7 +219,7 @@ function emptySpan(at: number): Span {
 
 function outputLimitOf(
   name: 'max_completion_tokens' | 'max_tokens',
-  spans: ReadonlyMap<string, Span>,
+  spans: ReadonlyMap<string, EntrySpan>,
   values: ReadonlyMap<string, unknown>,
 ): ChatCompletion['outputLimit'] {
   const value = spans.get(name)
@@ -232,7 +232,7 @@ function positiveInteger(value: unknown): number | null {
 }
 
 /** The span of a value that opens as its kind has to; null for `null` and whatever else stands there. */
-function spanOpening(opening: '[' | '{', source: Source, span: Span | undefined): Span | null {
+function spanOpening(opening: '[' | '{', source: Source, span: EntrySpan | undefined): EntrySpan | null {
   return span !== undefined && source.latin1(span.start, span.start + 1) === opening ? span : null
 }
 

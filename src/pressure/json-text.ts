@@ -20,6 +20,9 @@ export function jsonText(value: unknown, spelling: JsonSpelling): Steps<string> 
 /** Levels written one by one. Real schemas have a dozen; what is deeper is written by the engine, in its own spelling. */
 const depthMax = 64
 
+/** Numbers, words and the like written between two pauses. */
+const ELEMENTS_PER_STEP = 1_024
+
 /** Keywords whose own keys are names that the client chose. */
 const nameKeys: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
 
@@ -30,6 +33,7 @@ function* write(value: unknown, spelling: JsonSpelling, depth: number, areNames:
   if (Array.isArray(value)) {
     for (const element of value as readonly unknown[]) {
       pieces.push(yield* write(element, spelling, depth + 1, false))
+      if (pieces.length % ELEMENTS_PER_STEP === 0) yield
     }
     return `[${pieces.join(spelling.comma)}]`
   }
@@ -37,6 +41,7 @@ function* write(value: unknown, spelling: JsonSpelling, depth: number, areNames:
     if (!areNames && spelling.without?.has(key) === true) continue
     const text = yield* write(inner, spelling, depth + 1, !areNames && nameKeys.has(key))
     pieces.push(`${JSON.stringify(key)}${spelling.colon}${text}`)
+    if (pieces.length % ELEMENTS_PER_STEP === 0) yield
   }
   return `{${pieces.join(spelling.comma)}}`
 }

@@ -7,7 +7,7 @@ export const bodyLimits: BodyLimits = {
   elementsMax: 1_000_000,
   keysMax: 10_000,
   messagesMax: 50_000,
-  partsMax: 100_000,
+  partsMax: 50_000,
 }
 
 const unlimited: BodyLimits = {

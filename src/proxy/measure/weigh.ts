@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
 import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Subject } from '../../compaction/subject.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
-import type { Span, Steps } from '../../conversation/source.ts'
+import type { Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../pressure/bpe-counter.ts'
 import { mediaTokens } from '../../pressure/media-tokens.ts'
 import {
@@ -210,7 +211,7 @@ const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
 
 function* weighed(
   { chat, counter, encoding, model, scope }: WeighRequest,
-  { span, added }: { readonly span: Span; readonly added: JsonObject | null },
+  { span, added }: { readonly span: EntrySpan; readonly added: JsonObject | null },
   weigh: WeighValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
@@ -219,17 +220,13 @@ function* weighed(
   const key = `${scope} ${encoding} ${model} ${hash} ${nameOf(added)}`
   const weight = known.get(key)
   if (weight !== undefined) return weight
-  const counted =
-    span.end - span.start > PARSED_BYTES_MAX
-      ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
-        { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
-      : yield* weigh(shownWith(added, parseJson(chat.source, span)), counter, model)
+  const counted = !isParsedAtOnce(span)
+    ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
+      { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
+    : yield* weigh(shownWith(added, parseJson(chat.source, span)), counter, model)
   known.set(key, counted)
   return counted
 }
-
-/** Tools and schemas that are longer are not parsed, in bytes. */
-const PARSED_BYTES_MAX = 1024 * 1024
 
 function shownWith(added: JsonObject | null, value: unknown): unknown {
   return added !== null && Array.isArray(value) ? [...(value as readonly unknown[]), added] : value

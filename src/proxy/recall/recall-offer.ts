@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -30,7 +31,7 @@ export function createRecallOffers(): RecallOffers {
     const { tools, choices, hasForcedToolChoice } = chat.completion
     const isWanted = profile.recall.enabled && !profile.observe
     if (!isWanted || tools === null || choices !== 1 || hasForcedToolChoice) return null
-    if (tools.end - tools.start > TOOLS_BYTES_MAX) return null
+    if (!isParsedAtOnce(tools)) return null
     const key = `${scope} ${chat.source.hash(tools.start, tools.end)}`
     const known = offers.get(key)
     if (known !== undefined) return known === NONE ? null : known
@@ -77,9 +78,6 @@ export function withTool(prepared: Prepared, offer: RecallOffer): Prepared {
 const TOOL_LISTS_MAX = 1_000
 
 const NONE = 'none'
-
-/** A longer list is parsed by nobody here, and what names are free in it is not known. */
-const TOOLS_BYTES_MAX = 1024 * 1024
 
 function offerBeside(tools: unknown): RecallOffer | null {
   if (!Array.isArray(tools) || tools.length === 0) return null

@@ -36,13 +36,13 @@ export const limits: readonly Attack[] = [
   },
   {
     name: 'nearly as many parts as are read, tiny ones',
-    ...exactly(32_000 * 26),
+    ...exactly(16_000 * 26),
     chat: (bytes) =>
       around(concat(['{"role":"user","content":', listOf('{"type":"text","text":"a"}', bytes), '}'])),
   },
   {
     name: 'nearly as many parts as are read, long ones',
-    ...exactly(30 * MEGABYTE),
+    ...exactly(16_000 * 985),
     chat: (bytes) =>
       around(
         concat([
@@ -54,12 +54,75 @@ export const limits: readonly Attack[] = [
   },
   {
     name: 'nearly as many calls as are read',
-    ...exactly(16_000 * 69),
+    ...exactly(8_000 * 69),
     chat: (bytes) =>
       around(
         concat([
           '{"role":"assistant","content":null,"tool_calls":',
           listOf('{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}', bytes),
+          '}',
+        ]),
+      ),
+  },
+  {
+    name: 'numbers as tools, gzip',
+    isQuick: true,
+    ...exactly(0.99 * MEGABYTE),
+    coding: 'gzip',
+    chat: (bytes) => ({ ...around(), after: [concat(['"tools":', listOf('1', bytes)])] }),
+  },
+  {
+    name: 'a schema of very many properties',
+    ...exactly(0.9 * MEGABYTE),
+    chat: (bytes) => ({
+      ...around(),
+      after: [
+        concat([
+          '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{',
+          Array.from({ length: Math.floor(bytes / 12) }, (_, index) => `"p${index}":{}`).join(','),
+          '}}}}]',
+        ]),
+      ],
+    }),
+  },
+  {
+    name: 'as many keys of a message as parts are read',
+    ...exactly(49_000 * 11),
+    chat: (bytes) =>
+      around(
+        `{"role":"user","content":"a",${Array.from({ length: Math.floor(bytes / 11) }, (_, index) => `"\\/${index}":0`).join(',')}}`,
+      ),
+  },
+  {
+    name: 'as many empty parts as are read',
+    ...exactly(49_000 * 3),
+    chat: (bytes) => around(concat(['{"role":"user","content":', listOf('{}', bytes), '}'])),
+  },
+  {
+    name: 'images of spaces',
+    isQuick: true,
+    ...exactly(500 * 4_270),
+    chat: (bytes) =>
+      around(
+        concat([
+          '{"role":"user","content":',
+          listOf(`{"type":"image_url","image_url":"data:image/png;base64,${' '.repeat(4_200)}"}`, bytes),
+          '}',
+        ]),
+      ),
+  },
+  {
+    name: 'long strings in an unknown field of a long message',
+    isQuick: true,
+    ...exactly(15 * MEGABYTE),
+    coding: 'gzip',
+    chat: (bytes) =>
+      around(
+        concat([
+          '{"role":"user","content":"',
+          'word '.repeat(40_000),
+          '","x":',
+          listOf(`"${'s'.repeat(40_000)}"`, bytes),
           '}',
         ]),
       ),
