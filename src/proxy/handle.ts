@@ -132,6 +132,8 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       const ready = await prepare(request, parts)
       turn.end()
       known = { request, ready }
+      // A view is bytes of its own from here on.
+      if (ready.prepared.isRewritten) body.charge(bytesIn(ready.prepared.pieces))
       const sending = sendingOf(request, body, ready, parts)
       const once = waitWhenCrowded(sending.crowd)(sendOnce(sending.once))
       const send = recoverFromOverflow(sending.recover)(
