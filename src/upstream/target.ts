@@ -112,14 +112,11 @@ export function uncompactedGenerationPath(method: string, path: string): Uncompa
 }
 
 /**
- * Whether a path may carry a conversation past Foldgate: how servers spell what generates, in any letters, with escapes,
- * parameters and slashes that some of them see through. Messages of the Assistants API are stored, not generated.
+ * Whether a request may carry a conversation past Foldgate: all may but those that read or delete, and those to paths that
+ * are known to carry none, in their usual spelling. Messages of the Assistants API are stored, not generated.
  */
 export function mayCarryConversation(method: string, path: string): boolean {
-  if (readingMethods.has(method)) return false
-  const plain = plainPath(path)
-  if (plain.includes('/threads/') && plain.endsWith('/messages')) return false
-  return /\/chat\/completions|\/generate\b/.test(plain) || conversationEnding.test(plain)
+  return !readingMethods.has(method) && !carriesNoConversation.test(barePath(path))
 }
 
 // --- internal ---
@@ -130,22 +127,31 @@ const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
-/** How else paths end that take a conversation: at OpenAI, Anthropic, Ollama, llama.cpp, Cohere, Bedrock and Vertex. */
-const conversationEnding =
-  /\/(?:completions?|responses(?:\/compact)?|messages(?:\/batches)?|batches|runs|infill|invocations|chat|converse(?:-stream)?|invoke(?:-with-response-stream)?|interactions|generate_stream)$|:(?:stream)?(?:generatecontent|rawpredict)$/
+/** What may stand before the name of an endpoint: versions, and an Azure deployment. */
+const usualPrefix = String.raw`(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference)|/openai/deployments/[\w.~-]+)*`
 
-/** A path as the most forgiving of servers reads it. */
-function plainPath(path: string): string {
-  const [bare = ''] = path.split('?', 1)
-  let decoded = bare
-  for (let pass = 0; pass < decodingPassesMax && decoded.includes('%'); pass += 1)
-    decoded = unescaped(decoded)
-  const segments = decoded
-    .toLowerCase()
-    .split(/[/\\]/)
-    .map((segment) => (segment.split(';', 1)[0] ?? '').trim())
-  return `/${segments.filter((segment) => segment !== '').join('/')}`
-}
+/** Endpoints that take a text, a file or a model's name alone. */
+const plainEndpoints = [
+  'embeddings?',
+  'api/embed',
+  'api/show',
+  'moderations',
+  'rerank',
+  'reranking',
+  'score',
+  'classify',
+  'tokenize',
+  'detokenize',
+  'messages/count_tokens',
+  'threads/[^/]+/messages',
+].join('|')
+
+/** Endpoints that have others below them, which take none either. */
+const plainFamilies = 'files|uploads|images|audio|vector_stores'
+
+const carriesNoConversation = new RegExp(
+  `^${usualPrefix}/(?:${plainEndpoints}|(?:${plainFamilies})(?:/[\\w.~-]+)*)$|^[\\w.~:@/-]+:(?:embedContent|batchEmbedContents|countTokens)$`,
+)
 
 /** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
 const decodingPassesMax = 4

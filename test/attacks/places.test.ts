@@ -80,6 +80,25 @@ test('a client that never reads its refusals is cut off', async () => {
   expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
 }, 60_000)
 
+// Probes and preflights were under no clock: four connections that asked for `/healthz` without end and never read stayed
+// for good, and with them all the room for requests that wait.
+test('clients without a key that never read the answers to their probes are cut off', async () => {
+  await using at = await keyed(slowOrFine)
+  const attackers = await connections(at, 6)
+  for (const attacker of attackers) attacker.pause()
+  const probes = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000)
+  // More than both machines hold of the answers on their way.
+  for (let round = 0; round < 60; round += 1) for (const attacker of attackers) attacker.write(probes)
+  await eventually(
+    () => {
+      for (const attacker of attackers) if (!attacker.destroyed) attacker.write('GET')
+      expect(attackers.filter(({ destroyed }) => destroyed)).toHaveLength(6)
+    },
+    { timeout: 30_000 },
+  )
+  expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
+}, 60_000)
+
 // One connection sent 1,030 requests behind a stream that did not end, and took all 1,024 places.
 test('requests that one connection sends ahead take few places, and are all answered in the end', async () => {
   const ends: (() => void)[] = []

@@ -5,6 +5,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { isChatCompletions, mayCarryConversation } from '../../upstream/target.ts'
 import type { ChatCompletion } from '../../dialects/chat-completions.ts'
+import { chatFields } from './chat-fields.ts'
 
 /**
  * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
@@ -83,9 +84,11 @@ export function refuseOtherModels(
   isAskedFor: boolean,
 ): void {
   if (rights === null || !isConfinedToProfiles(rights)) return
-  const field = completion.fieldNames.find(namesAnotherModel)
+  const field = completion.fieldNames.find((name) => !chatFields.has(name))
   if (field !== undefined)
-    throw modelNotAllowed(`the field ${JSON.stringify(field.slice(0, 64))} may choose another one`)
+    throw modelNotAllowed(
+      `the field ${JSON.stringify(field.slice(0, 64))} is not known here and may choose another one`,
+    )
   if (completion.fieldNames.includes('model') && completion.model === null)
     throw modelNotAllowed('its "model" is no text')
   const named = [completion.model, deployment].filter((name) => name !== null)
@@ -154,11 +157,11 @@ const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~
 
 /** Headers by which servers take another method or path than the request line says. */
 const otherRequestHeaders =
-  /^(?:x-http-method(?:-override)?|x-method-override|x-original-url|x-rewrite-url)$/i
+  /^(?:x-http-method(?:-override)?|x-method-override|x-original-ur[il]|x-forwarded-uri|x-rewrite-url)$/
 
 /** Headers by which servers and gateways take another model than the body says. */
 const otherModelHeaders =
-  /^(?:azureml-model-deployment|x-ms-model-mesh-model-name|x-portkey-.*|helicone-.*|cf-aig-.*|x-litellm-.*)$/i
+  /^(?:azureml-model-deployment|x-ms-model-mesh-model-name|mm-v?model-id|x-(?:gateway-model-name|(?:selected-)?model)|x-portkey-.*|helicone-.*|cf-aig-.*|x-litellm-.*)$/
 
 function requirePlainHeaders(
   rawHeaders: readonly string[],
@@ -166,50 +169,11 @@ function requirePlainHeaders(
   setting: 'profiles' | 'overrides',
 ): void {
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (refused.test(name)) throw endpointNotAllowed(`may not send the header ${name.toLowerCase()}`, setting)
+    const name = (rawHeaders[at] ?? '').toLowerCase()
+    // To servers behind CGI and its heirs both are one.
+    if (refused.test(name.replaceAll('_', '-')))
+      throw endpointNotAllowed(`may not send the header ${name}`, setting)
   }
-}
-
-/** Fields of a body that choose a model, or where it is asked, beside `model`: by who reads them. */
-const otherModelFields: ReadonlySet<string> = new Set([
-  // OpenRouter
-  'models',
-  'route',
-  'preset',
-  'plugins',
-  // LiteLLM
-  'fallbacks',
-  'default_fallbacks',
-  'context_window_fallbacks',
-  'context_window_fallback_dict',
-  'content_policy_fallbacks',
-  'model_list',
-  'model_info',
-  'litellm_params',
-  'api_base',
-  'base_url',
-  'api_key',
-  'custom_llm_provider',
-  'specific_deployment',
-  'user_config',
-  'router_settings_override',
-  'extra_body',
-  'extra_headers',
-  // Vercel's gateway
-  'provideroptions',
-  // Azure, old and by its data sources
-  'engine',
-  'deployment',
-  'deployment_id',
-  'data_sources',
-  'datasources',
-])
-
-/** Servers in Go read a field whatever the case of its letters, and the last of two. */
-function namesAnotherModel(name: string): boolean {
-  const folded = name.toUpperCase().toLowerCase()
-  return (folded === 'model' && name !== 'model') || otherModelFields.has(folded)
 }
 
 /** LiteLLM asks each model of `a,b`. */

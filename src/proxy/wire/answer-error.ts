@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { errorBody, httpStatusOf, type FoldgateError } from '../../errors.ts'
+import { cutOffUnread } from './cut-off.ts'
 
 /**
  * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a
@@ -34,28 +35,11 @@ export function answerError(
 
 // --- internal ---
 
-/** How long a client may leave a refusal unread that is on its way to it, in milliseconds. */
-const unreadMs = 5_000
-
 /** How long the rest of an unwanted upload is read and dropped before the connection is cut, in milliseconds. */
 const lingerMs = 2_000
 
 /** What a client is told to wait before it tries again, in seconds. */
 const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
-
-/**
- * Ends the connection of a client that does not read its refusal, which takes no place of the running requests. The answers
- * before it have their own time: the clock begins when it is next.
- */
-function cutOffUnread(outgoing: ServerResponse): void {
-  if (outgoing.socket === null) {
-    outgoing.once('socket', () => process.nextTick(cutOffUnread, outgoing))
-    return
-  }
-  if (outgoing.socket.writableLength === 0) return
-  const timer = setTimeout(() => outgoing.destroy(), unreadMs)
-  outgoing.once('close', () => clearTimeout(timer))
-}
 
 /**
  * To be called before an answer is begun whose request is still being sent; returns what reads and drops the rest of it.

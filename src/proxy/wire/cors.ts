@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { cutOffUnread } from './cut-off.ts'
 
 /** Answer headers that browsers may show to a page, besides the few that they always show. */
 const exposedHeaders = [
@@ -67,5 +68,6 @@ export function answerPreflight(
     ...(privateNetwork ? { 'access-control-allow-private-network': 'true' } : {}),
   })
   outgoing.end()
+  cutOffUnread(outgoing)
   return true
 }

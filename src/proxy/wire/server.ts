@@ -4,6 +4,7 @@ import { exchangeOver } from '../../heap/young-garbage.ts'
 import { isChatCompletions, parseTarget, type Target } from '../../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
+import { cutOffUnread } from './cut-off.ts'
 import type { Lifecycle, Phase } from './drain.ts'
 import { watchClient } from './client-presence.ts'
 import { createFairShare, type Holder, type Taking } from './fair-share.ts'
@@ -97,6 +98,7 @@ function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', ph
     'content-type': 'application/json',
   })
   outgoing.end(JSON.stringify({ status }))
+  cutOffUnread(outgoing)
 }
 
 /** A request and its answer. */

@@ -76,7 +76,8 @@ describe('of the requests that a connection sends ahead', () => {
     const begun: ServerResponse[] = []
     await using server = await serve((_, outgoing) => void begun.push(outgoing), {
       atOnceMax: 2,
-      waitingMax: 100,
+      waitingHereMax: 100,
+      waitingMax: 1_000,
     })
     const [quiet, loud] = await Promise.all([
       openRaw(server.port, requests(50)),
@@ -87,6 +88,23 @@ describe('of the requests that a connection sends ahead', () => {
     loud.once('close', () => closed.push('loud')).resume()
     await eventually(() => expect(closed).toEqual(['loud']))
     quiet.destroy()
+  })
+
+  // It was the one whose request came last: a neighbour that sent three ahead was closed for those that sent hundreds.
+  test('where too many wait on all connections, the one on which most do is closed', async () => {
+    await using server = await serve(() => undefined, { atOnceMax: 2, waitingHereMax: 90, waitingMax: 100 })
+    const closed: string[] = []
+    const open = async (name: string, count: number) => {
+      const client = await openRaw(server.port, requests(count))
+      client.once('close', () => closed.push(name)).resume()
+      return client
+    }
+    const loud = await open('loud', 80)
+    const quiet = await open('quiet', 30)
+    await eventually(() => expect(closed).toEqual(['loud']))
+    const next = await open('next', 80)
+    await eventually(() => expect(closed).toEqual(['loud', 'next']))
+    for (const client of [loud, quiet, next]) client.destroy()
   })
 
   test('all are over when it closes, those behind the one under way included', async () => {
