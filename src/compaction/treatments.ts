@@ -304,15 +304,9 @@ function* withUnread(
   const { unread } = message.facts
   if (unread === undefined) return { text: json, tokens, how }
   const sizes = yield* unreadTokens(source, message, countSteps)
-  let whole: Made = { text: json, tokens, how }
-  for (const [position, each] of unread.entries()) {
-    if (!isKept(each)) continue
-    const before = whole.text ?? ''
-    const text = restored(source, { ...message, facts: { ...message.facts, unread: [each] } }, before)
-    yield
-    if (text !== before) whole = { text, tokens: whole.tokens + (sizes[position] ?? 0), how }
-  }
-  return whole
+  const whole = yield* restored(source, message, json, isKept)
+  const added = sum(whole.positions.map((position) => sizes[position] ?? 0))
+  return { text: whole.json, tokens: tokens + added, how }
 }
 
 function clippedArguments(

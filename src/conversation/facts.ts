@@ -11,7 +11,7 @@ import { findContent } from './message-fields.ts'
 import type { Media, MessageFacts, Role } from './message.ts'
 import { movedBy, shortened } from './readable.ts'
 import type { Digest, Source, Span, Steps } from './source.ts'
-import { READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from './unread.ts'
+import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from './unread.ts'
 import { readUncut } from './uncut.ts'
 
 /** Reads a message's facts, or finds them again; null where the message cannot be read with certainty. */
@@ -95,7 +95,7 @@ function* readHashedFacts(
   const short = shortened(source, entry, unread, (index) => names[index] ?? '')
   const marks = unread.map((each, index) => ({
     unread: movedBy(each, -entry.start),
-    text: unreadMark(each, names[index]),
+    text: unreadMark(each, index, names[index]),
   }))
   return yield* factsOf({ source: short, span: { start: 0, end: short.length }, marks }, entry, digest, hash)
 }
@@ -120,6 +120,7 @@ function* factsOf(
   hash: string,
 ): Steps<MessageFacts | null> {
   const { source, span, marks } = reading
+  const markTexts = marks.map(({ text }) => text)
   const isLong = span.end - span.start > LONG_BYTES
   const message = parseJson(source, span)
   if (!isJsonObject(message)) return null
@@ -131,7 +132,7 @@ function* factsOf(
   const name = stringOr(message['name'], null)
   const calls = readCalls(message)
   if (isLong) yield
-  const content = yield* readContent(message, digest, (text) => unreadBytesIn(text, marks))
+  const content = yield* readContent(message, digest, (text) => unreadBytesIn(text, marks, markTexts))
   if (calls === null || content === null) return null
   if (isLong) yield
   const meaning = { role: role === 'other' ? roleText : role, name, content: content.meaning, calls }
@@ -155,7 +156,7 @@ function* factsOf(
     ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
     content: contentSpan(message['content'], placeInWhole(contentPlace, marks)),
     media: content.media.length === 0 ? none : content.media,
-    ...(marks.length === 0 ? {} : { unread: unreadOf(message, calls, marks) }),
+    ...(marks.length === 0 ? {} : { unread: yield* unreadOf(message, calls, marks) }),
     meaning: digestOfMeaning(meaning, digest),
   }
 }
@@ -170,11 +171,12 @@ function keptName(text: string, digest: Digest): string {
 }
 
 /** How much longer a text is than what was read of it, in bytes. */
-function unreadBytesIn(text: string, marks: Reading['marks']): number {
-  return marks.reduce(
-    (sum, { unread, text: mark }) => sum + (text.includes(mark) ? unread.end - unread.start : 0),
-    0,
-  )
+function unreadBytesIn(text: string, marks: Reading['marks'], texts: readonly string[]): number {
+  if (marks.length === 0) return 0
+  return marksIn(text, texts).reduce((sum, { position }) => {
+    const unread = marks[position]?.unread
+    return unread === undefined ? sum : sum + unread.end - unread.start
+  }, 0)
 }
 
 /** Where what stands here in a text with marks stands in the whole; both relative to the message's first byte. */
@@ -193,14 +195,23 @@ function placeInWhole(place: Span | 'none', marks: Reading['marks']): Span | 'no
 }
 
 /** What is not read of a message, and whether it is text that counts. */
-function unreadOf(
+function* unreadOf(
   message: JsonObject,
   calls: NonNullable<ReturnType<typeof readCalls>>,
   marks: Reading['marks'],
-): NonNullable<MessageFacts['unread']> {
+): Steps<NonNullable<MessageFacts['unread']>> {
   const texts = contentParts(message['content']).flatMap((part) => (part.kind === 'text' ? [part.text] : []))
-  const counted = [...texts, ...calls.map((call) => call.argumentsText), readUncut(message).uncut]
-  return marks.map(({ unread, text }) => ({ ...unread, isText: counted.some((each) => each.includes(text)) }))
+  const markTexts = marks.map(({ text }) => text)
+  const counted = new Set<number>()
+  let characters = 0
+  for (const text of [...texts, ...calls.map((call) => call.argumentsText), readUncut(message).uncut]) {
+    for (const { position } of marksIn(text, markTexts)) counted.add(position)
+    characters += text.length
+    if (characters < LONG_BYTES) continue
+    characters = 0
+    yield
+  }
+  return marks.map(({ unread }, position) => ({ ...unread, isText: counted.has(position) }))
 }
 
 function contentSpan(content: unknown, place: Span | 'none'): MessageFacts['content'] {

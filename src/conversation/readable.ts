@@ -1,7 +1,7 @@
 import { findContent } from './message-fields.ts'
 import type { Message } from './message.ts'
-import type { Source, Span } from './source.ts'
-import { unreadMark, type Unread } from './unread.ts'
+import type { Source, Span, Steps } from './source.ts'
+import { marksIn, unreadMark, type Unread } from './unread.ts'
 
 /** A message as it is read, and the bytes that it stands in. */
 export type Readable = { readonly source: Source; readonly message: Message }
@@ -32,20 +32,41 @@ export function readable(source: Source, message: Message): Readable {
   return form
 }
 
+/** A made message with strings whole, and which of its unread parts came back. */
+export type Restored = { readonly json: string; readonly positions: readonly number[] }
+
 /**
  * The JSON of a message that was made of a readable form, with the whole of each string that is in it as it was: an image
- * beside a text that was cut is still whole.
+ * beside a text that was cut is still whole. `isKept` says of which strings. In one pass, in steps.
  */
-export function restored(source: Source, message: Message, json: string): string {
-  let text = json
-  for (const each of message.facts.unread ?? []) {
+export function* restored(
+  source: Source,
+  message: Message,
+  json: string,
+  isKept: (each: NonNullable<Message['facts']['unread']>[number]) => boolean = () => true,
+): Steps<Restored> {
+  const unread = message.facts.unread ?? []
+  const pieces: string[] = []
+  const positions: number[] = []
+  let from = 0
+  const marks = unread.map((each, position) => unreadMark(each, position))
+  for (const { position, index } of marksIn(json, marks)) {
+    const each = unread[position]
+    if (each === undefined || !isKept(each)) continue
     const { start, end, string } = movedBy(each, message.start)
-    const short = source.text(string.start, start) + unreadMark(each) + source.text(end, string.end)
-    const at = text.indexOf(short)
-    if (at !== -1)
-      text = text.slice(0, at) + source.text(string.start, string.end) + text.slice(at + short.length)
+    const [head, tail] = [source.text(string.start, start), source.text(end, string.end)]
+    const behind = index + (marks[position]?.length ?? 0)
+    // Where either end was cut, all of it was meant to be.
+    if (index - head.length < from || !json.startsWith(head, index - head.length)) continue
+    if (!json.startsWith(tail, behind)) continue
+    pieces.push(json.slice(from, index - head.length), source.text(string.start, string.end))
+    from = behind + tail.length
+    positions.push(position)
+    yield
   }
-  return text
+  if (positions.length === 0) return { json, positions }
+  pieces.push(json.slice(from))
+  return { json: pieces.join(''), positions }
 }
 
 /** The bytes of a message without what is not read of it; `nameOf` tells two of the same length apart. */
@@ -58,7 +79,7 @@ export function shortened(
   const pieces: (Span | string)[] = []
   let from = message.start
   for (const [index, each] of unread.entries()) {
-    pieces.push({ start: from, end: each.start }, unreadMark(each, nameOf(index)))
+    pieces.push({ start: from, end: each.start }, unreadMark(each, index, nameOf(index)))
     from = each.end
   }
   return source.joined([...pieces, { start: from, end: message.end }])

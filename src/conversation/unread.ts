@@ -25,12 +25,28 @@ export function unreadMiddles(source: Source, entry: EntrySpan): readonly Unread
   return long.flatMap((string) => middleOf(source.bytes, string, level))
 }
 
-/** What stands for bytes that are not read, inside their string. */
-export function unreadMark({ start, end }: Span, name = ''): string {
-  return ` [… ${end - start} bytes not read${name} …] `
+/** What stands inside a string for bytes of it that are not read; `position` says which of the message's. */
+export function unreadMark({ start, end }: Span, position: number, name = ''): string {
+  return ` [… ${end - start} bytes not read (${position + 1})${name} …] `
+}
+
+/** A mark in a text: which bytes it stands for, and where it begins. */
+export type FoundMark = { readonly position: number; readonly index: number }
+
+/** The marks in a text, in one pass over it, `marks` being all that may stand there. Whoever writes like one is not taken for it. */
+export function marksIn(text: string, marks: readonly string[]): readonly FoundMark[] {
+  const found: FoundMark[] = []
+  for (const match of text.matchAll(anyMark)) {
+    const position = Number(match[1]) - 1
+    const mark = marks[position]
+    if (mark !== undefined && text.startsWith(mark, match.index)) found.push({ position, index: match.index })
+  }
+  return found
 }
 
 // --- internal ---
+
+const anyMark = / \[… \d+ bytes not read \((\d{1,6})\)/g
 
 /** Less than this of a string says nothing. */
 const KEPT_BYTES_MIN = 2_048

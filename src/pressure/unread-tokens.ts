@@ -1,6 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Steps } from '../conversation/source.ts'
-import { READ_BYTES_MAX, unreadMark } from '../conversation/unread.ts'
+import { marksIn, READ_BYTES_MAX, unreadMark } from '../conversation/unread.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */
@@ -40,10 +40,10 @@ export function* unreadTokens(
 
 /** What is not read of a text of a message, in tokens: the text holds a mark in its place. `tokens` as `unreadTokens` gives them. */
 export function hiddenTokens({ facts }: Message, tokens: readonly number[], text: string): number {
-  let hidden = 0
-  for (const [position, each] of (facts.unread ?? []).entries())
-    if (text.includes(unreadMark(each))) hidden += tokens[position] ?? 0
-  return hidden
+  const { unread } = facts
+  if (unread === undefined) return 0
+  const marks = unread.map((each, position) => unreadMark(each, position))
+  return marksIn(text, marks).reduce((hidden, { position }) => hidden + (tokens[position] ?? 0), 0)
 }
 
 /** The tokens of a long text in a body by so many samples of it in equal distances, scaled by their bytes; of a shorter one by all of it. */
