@@ -48,13 +48,20 @@ export function* restored(
   const unread = message.facts.unread ?? []
   const pieces: string[] = []
   const positions: number[] = []
+  // Each is decoded once, however often a text writes its mark.
+  const ends = new Map<number, { readonly head: string; readonly tail: string }>()
   let from = 0
   const marks = unread.map((each, position) => unreadMark(each, position))
-  for (const { position, index } of marksIn(json, marks)) {
+  for (const [count, { position, index }] of marksIn(json, marks).entries()) {
+    if (count % MARKS_PER_STEP === MARKS_PER_STEP - 1) yield
     const each = unread[position]
-    if (each === undefined || !isKept(each)) continue
+    if (each === undefined || !isKept(each) || positions.includes(position)) continue
     const { start, end, string } = movedBy(each, message.start)
-    const [head, tail] = [source.text(string.start, start), source.text(end, string.end)]
+    const { head, tail } = ends.get(position) ?? {
+      head: source.text(string.start, start),
+      tail: source.text(end, string.end),
+    }
+    ends.set(position, { head, tail })
     const behind = index + (marks[position]?.length ?? 0)
     // Where either end was cut, all of it was meant to be.
     if (index - head.length < from || !json.startsWith(head, index - head.length)) continue
@@ -95,6 +102,9 @@ export function movedBy({ start, end, string }: Unread, bytes: number): Unread {
 }
 
 // --- internal ---
+
+/** Marks looked at between two pauses. */
+const MARKS_PER_STEP = 256
 
 /** Readable forms by the place of their messages. */
 const made = new WeakMap<Source, Map<number, Readable>>()
