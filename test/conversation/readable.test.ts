@@ -151,7 +151,7 @@ test('a name or an id of thousands of characters is kept as a beginning and a di
 
 // Each time that a text wrote a mark, half a megabyte was decoded to see whether it is one: thousands of times in a message.
 test('a text that writes the mark of another string again and again brings nothing back', () => {
-  const { source, message } = readOf({ role: 'user', content: 'c', x: `${'h'.repeat(huge)}` })
+  const { source, message } = readOf({ role: 'user', content: 'c', x: 'h'.repeat(huge) })
   const [unread] = message.facts.unread ?? expect.fail('all was read')
   const mark = ` [… ${(unread?.end ?? 0) - (unread?.start ?? 0)} bytes not read (1) …] `
   const json = JSON.stringify({ role: 'user', content: mark.repeat(20_000) })
