@@ -102,7 +102,15 @@ export function* readChatCompletion(
   const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
   if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
   const streaming = values.get('stream') === true ? streamingOf(source, spans, body.entries) : null
-  return { read: true, request: { messages, messageSpans, streaming, ...settingsOf(source, spans, values) } }
+  // How much is in it is not the same where some of it was known.
+  const { start, end } = messages
+  const request = {
+    messages: { start, end },
+    messageSpans,
+    streaming,
+    ...settingsOf(source, spans, values),
+  }
+  return { read: true, request }
 }
 
 /**
