@@ -1,5 +1,5 @@
 import type { BodyPiece } from '../../conversation/splice.ts'
-import type { Span } from '../../conversation/source.ts'
+import type { Span, Steps } from '../../conversation/source.ts'
 import type { Prepared } from '../rewrite.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
@@ -14,6 +14,30 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
     at += typeof piece === 'string' ? body.write(piece, at) : original.copy(body, at, piece.start, piece.end)
   }
   return body
+}
+
+/** The same in steps, where made text is long: a view may hold an image of tens of megabytes. */
+export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): Steps<Buffer> {
+  const parts: Buffer[] = []
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') {
+      parts.push(original.subarray(piece.start, piece.end))
+      continue
+    }
+    for (let at = 0; at < piece.length;) {
+      const end = endOfSlice(piece, at)
+      parts.push(Buffer.from(piece.slice(at, end), 'utf8'))
+      at = end
+      if (at < piece.length) yield
+    }
+  }
+  yield
+  return Buffer.concat(parts)
+}
+
+/** Whether text was made that takes milliseconds to be encoded. */
+export function hasLongText(pieces: readonly BodyPiece[]): boolean {
+  return pieces.some((piece) => typeof piece === 'string' && piece.length > SLICE_CHARS)
 }
 
 /** Whether what is sent is all of the client's body, as it came. */
@@ -55,6 +79,16 @@ export function bytesIn(pieces: readonly BodyPiece[]): number {
 }
 
 // --- internal ---
+
+/** Encoded between two pauses, in UTF-16 units. */
+const SLICE_CHARS = 1_048_576
+
+/** Not between the two halves of a character. */
+function endOfSlice(text: string, start: number): number {
+  const end = Math.min(text.length, start + SLICE_CHARS)
+  const last = text.charCodeAt(end - 1)
+  return end < text.length && last >= 0xd800 && last <= 0xdbff ? end - 1 : end
+}
 
 function endOf(piece: BodyPiece | undefined): number | null {
   return piece === undefined || typeof piece === 'string' ? null : piece.end

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { drive } from '../drive.ts'
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
 import { onwardOf, type Exchange } from '../wire/exchange.ts'
 import { judge, type Judged, type JudgeOptions } from './judge.ts'
-import { bytesOf, isUntouched } from './outgoing-body.ts'
+import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
 import type { Prepared } from '../rewrite.ts'
 
 /** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
@@ -48,10 +49,11 @@ export function sendOnce(options: SendOptions): Send {
     const isChanged = !isUntouched(prepared)
     const sentAtMs = performance.now()
     firstSentAtMs ??= sentAtMs
+    const body = isChanged ? bodyOf(prepared) : options.raw
     const answer = await options.upstreams.send({
       upstream: options.upstreamName,
       ...onwardOf(exchange),
-      body: isChanged ? bytesOf(prepared.chat.bytes, prepared.pieces) : options.raw,
+      body: body instanceof Promise ? await body : body,
       headerOverrides: {
         // Answers have to be readable here; on the way to a model's server compression saves nothing.
         'accept-encoding': 'identity',
@@ -114,6 +116,10 @@ export function standing(refused: Outcome): Outcome {
 }
 
 // --- internal ---
+
+function bodyOf({ chat, pieces }: Prepared): Buffer | Promise<Buffer> {
+  return hasLongText(pieces) ? drive(bytesInSteps(chat.bytes, pieces)) : bytesOf(chat.bytes, pieces)
+}
 
 /** Statuses with which servers refuse what they cannot make sense of. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
