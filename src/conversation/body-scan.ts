@@ -1,3 +1,4 @@
+import { braceOpen, bracketOpen } from './json-characters.ts'
 import { JsonScanner, type ScanFault } from './json-scanner.ts'
 import { readKey } from './json-value.ts'
 import type { Source, Span, Steps } from './source.ts'
@@ -164,6 +165,3 @@ class BodyVisitor {
     return readKey(this.#source, this.#key) === this.#historyKey
   }
 }
-
-const bracketOpen = 0x5b
-const braceOpen = 0x7b

@@ -1,3 +1,23 @@
+import {
+  backslash,
+  braceClose,
+  braceOpen,
+  bracketClose,
+  bracketOpen,
+  carriageReturn,
+  colon,
+  comma,
+  digitNine,
+  digitZero,
+  letterF,
+  letterN,
+  letterT,
+  lineFeed,
+  minus,
+  quote,
+  space,
+  tab,
+} from './json-characters.ts'
 import type { Span } from './source.ts'
 
 /** Where a key (with its quotes) and its value stand. */
@@ -5,25 +25,6 @@ export type EntrySpans = { readonly key: Span; readonly value: Span }
 
 /** Finds the end of the value that begins at `start`; -1 where there is none. `key` is the key it belongs to. */
 export type EndOfValue = (latin1: string, start: number, key: Span) => number
-
-const tab = 0x09
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-const space = 0x20
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const digitZero = 0x30
-const digitNine = 0x39
-const colon = 0x3a
-const bracketOpen = 0x5b
-const backslash = 0x5c
-const bracketClose = 0x5d
-const letterF = 0x66
-const letterN = 0x6e
-const letterT = 0x74
-const braceOpen = 0x7b
-const braceClose = 0x7d
 
 /** The first index from `start` on that holds no JSON whitespace (RFC 8259, section 2); the length if there is none. */
 export function skipWhitespace(latin1: string, start: number): number {

@@ -1,3 +1,18 @@
+import {
+  backslash,
+  braceClose,
+  braceOpen,
+  bracketClose,
+  bracketOpen,
+  colon,
+  comma,
+  digitNine,
+  digitZero,
+  letterU,
+  minus,
+  point,
+  quote,
+} from './json-characters.ts'
 import type { Span } from './source.ts'
 
 /** Why a text was not scanned to its end. */
@@ -227,20 +242,6 @@ type Expected =
   | typeof STRING_END
   | typeof KEY_END
   | typeof NOTHING
-
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const point = 0x2e
-const digitZero = 0x30
-const digitNine = 0x39
-const colon = 0x3a
-const bracketOpen = 0x5b
-const backslash = 0x5c
-const bracketClose = 0x5d
-const letterU = 0x75
-const braceOpen = 0x7b
-const braceClose = 0x7d
 
 /** Of each byte, whether it stands for itself in a string; above ASCII the text is known to be valid UTF-8. */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>

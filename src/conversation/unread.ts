@@ -1,3 +1,4 @@
+import { backslash, letterU } from './json-characters.ts'
 import type { EntrySpan } from './body-scan.ts'
 import type { Source, Span } from './source.ts'
 import { waterLevel } from './water-level.ts'
@@ -95,8 +96,6 @@ function isLowSurrogate(bytes: Uint8Array, index: number): boolean {
   return (first | 0x20) === 0x64 && (second | 0x20) >= 0x63 && (second | 0x20) <= 0x66
 }
 
-const backslash = 0x5c
-const letterU = 0x75
 const UNICODE_ESCAPE_BYTES = 6
 
 // Bytes of UTF-8 that go on with a character.

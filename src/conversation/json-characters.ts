@@ -1,0 +1,21 @@
+/** ASCII codes of the characters that JSON is made of, by their names (RFC 8259). */
+export const tab = 0x09
+export const lineFeed = 0x0a
+export const carriageReturn = 0x0d
+export const space = 0x20
+export const quote = 0x22
+export const comma = 0x2c
+export const minus = 0x2d
+export const point = 0x2e
+export const digitZero = 0x30
+export const digitNine = 0x39
+export const colon = 0x3a
+export const bracketOpen = 0x5b
+export const backslash = 0x5c
+export const bracketClose = 0x5d
+export const letterF = 0x66
+export const letterN = 0x6e
+export const letterT = 0x74
+export const letterU = 0x75
+export const braceOpen = 0x7b
+export const braceClose = 0x7d
