@@ -36,6 +36,14 @@ export type StageOptions = Pick<ProgramOptions, 'profiles' | 'env'> & {
   readonly memoryBytesMax?: number
 }
 
+/** The same with a window so small that whatever is long is compacted, and limits that bodies of a run can reach. */
+export function openSmallStage(limits: object): Promise<Stage> {
+  return openStage({
+    settings: { limits, usage: { in_streams: 'never' } },
+    profiles: { default: { window: { tokens: 2_000, output_reserve: 256 }, template: 'lenient' } },
+  })
+}
+
 export async function openStage(options: StageOptions): Promise<Stage> {
   const upstream = await openRecordingUpstream()
   const settings = {

@@ -1,6 +1,6 @@
 import { conversation } from '../../support/arbitrary-conversation.ts'
 import { checkRewritten } from '../check-rewritten.ts'
-import { openStage } from '../stage.ts'
+import { openSmallStage } from '../stage.ts'
 import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
 import { REPLY } from '../wire/recording-upstream.ts'
@@ -17,12 +17,9 @@ export const bodies: FuzzTarget = {
   share: 3,
   shows: ['relayed', 'compacted'],
   open: async () => {
-    const stage = await openStage({
-      settings: {
-        limits: { body_mb: BODY_BYTES_MAX / 1024 / 1024, bytes_in_flight_mb: 64 },
-        usage: { in_streams: 'never' },
-      },
-      profiles: { default: { window: { tokens: 2_000, output_reserve: 256 }, template: 'lenient' } },
+    const stage = await openSmallStage({
+      body_mb: BODY_BYTES_MAX / 1024 / 1024,
+      bytes_in_flight_mb: 64,
     })
     return openTarget({
       arbitrary: oddBody(conversation, BODY_BYTES_MAX),
