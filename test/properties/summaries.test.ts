@@ -281,6 +281,8 @@ describe('a stride record with summaries', () => {
     )
     .filter((strides) => strides.length > 0)
 
+  // A recap was once given 352.5 tokens, a share of an odd budget. The store reads no halves of tokens: after a restart
+  // the compaction was not found, and another was made in its place. These are the inputs that showed it.
   test('survives the store, and a system message more or less in front', () => {
     fc.assert(
       fc.property(recorded, fc.nat(3), (strides, more) => {
@@ -299,7 +301,7 @@ describe('a stride record with summaries', () => {
           )
         }
       }),
-      { numRuns: 12 },
+      { seed: 101, numRuns: 12, endOnFailure: true },
     )
   })
 

@@ -100,7 +100,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
     // What could be taken for another's was there.
     for (const what of ['relayed', 'recovered', 'compacted', 'bypassed', 'ready'])
       expect(seen).toContain(what)
-  }, 120_000)
+  })
 
   test('records in a file', async () => {
     await fc.assert(
@@ -110,7 +110,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
       }),
       { numRuns: 4 },
     )
-  }, 120_000)
+  })
 
   test.skipIf(redisProgram === undefined)(
     `records on one server${withoutRedis}`,
