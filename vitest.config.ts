@@ -16,9 +16,11 @@ const installed = ['**/node_modules/**']
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
+    // Of a test that hangs, not of one that waits its turn on a busy machine.
+    testTimeout: 120_000,
     // What is waited for comes at once, but not within vitest's own second where all cores are busy with other tests.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
+    setupFiles: ['test/support/property-seed.ts'],
     pool: 'forks',
     // A process for each file would spend a third of the time on loading the same modules. So no test changes what is
     // global without putting it back.

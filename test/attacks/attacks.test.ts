@@ -33,6 +33,7 @@ afterAll(async () => {
 
 test.each(attacks.filter(({ isQuick }) => isQuick === true))(
   'holds nobody up and ends nothing: $name',
+  { retry: 2 },
   async (attack) => {
     const target = await roomFor(attack)
     const wrong: string[] = []

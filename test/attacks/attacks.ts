@@ -21,6 +21,8 @@ import { tableOf, worstOf, type Row } from './table.ts'
 import { openAttackedProgram } from './target.ts'
 import { whereIn } from './where.ts'
 
+const TRIES = 3
+
 process.exitCode = await attackAll(process.argv.slice(2))
 
 async function attackAll(args: readonly string[]): Promise<number> {
@@ -32,18 +34,37 @@ async function attackAll(args: readonly string[]): Promise<number> {
   const { only } = options
   const chosen = attacks.filter(({ name }) => name.includes(only))
   const rows: Row[] = []
-  let failed = 0
+  const failed: string[] = []
   for (const attack of chosen) {
-    const { blows, quietMs, where } = await blowsOf(attack, options)
+    const { blows, quietMs, where } = await settledBlowsOf(attack, options)
     const wrong = blows.flatMap((blow) => blow.wrong.map((each) => `${blow.manner}: ${each}`))
-    if (wrong.length > 0) failed += 1
     rows.push({ name: attack.name, blows, quietMs })
     const lines = [`${wrong.length === 0 ? 'passed' : 'failed'}  ${attack.name}`, ...wrong, ...where]
-    process.stdout.write(`${lines.join('\n        ')}\n`)
+    const told = `${lines.join('\n        ')}\n`
+    process.stdout.write(told)
+    if (wrong.length > 0) failed.push(told)
   }
-  process.stdout.write(`\n${tableOf(rows)}\n\n`)
-  process.stdout.write(`${chosen.length - failed} passed, ${failed} failed\n`)
-  return failed === 0 && chosen.length > 0 ? 0 : 1
+  process.stdout.write(`\n${tableOf(rows)}\n\n${failed.join('')}`)
+  process.stdout.write(`${chosen.length - failed.length} passed, ${failed.length} failed\n`)
+  return failed.length === 0 && chosen.length > 0 ? 0 : 1
+}
+
+/**
+ * A turn of the loop that took too long is tried again, with a program of its own: processor time, too, grows with what
+ * else the machine does, while work that is not done in steps takes as long each time.
+ */
+async function settledBlowsOf(attack: Attack, options: AttackOptions) {
+  let tried = await blowsOf(attack, options)
+  for (let again = 1; again < TRIES && isTooLongOnly(tried.blows); again += 1) {
+    process.stdout.write(`again   ${attack.name}: ${tried.blows.flatMap(({ wrong }) => wrong).join(', ')}\n`)
+    tried = await blowsOf(attack, options)
+  }
+  return tried
+}
+
+function isTooLongOnly(blows: readonly Blow[]): boolean {
+  const wrong = blows.filter((blow) => blow.wrong.length > 0)
+  return wrong.length > 0 && wrong.every((blow) => blow.isTooLongOnly)
 }
 
 /** Until all manners were tried or the program has ended. */

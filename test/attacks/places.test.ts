@@ -70,15 +70,12 @@ test('a client that never reads its refusals is cut off', async () => {
   attacker.pause()
   // More than both machines hold of the answers on their way.
   for (let round = 0; round < 200; round += 1) attacker.write(get('models', 'wrong').repeat(250))
-  await eventually(
-    () => {
-      attacker.write('GET')
-      expect(attacker.destroyed).toBe(true)
-    },
-    { timeout: 30_000 },
-  )
+  await eventually(() => {
+    attacker.write('GET')
+    expect(attacker.destroyed).toBe(true)
+  })
   expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
-}, 60_000)
+})
 
 // Probes and preflights were under no clock: four connections that asked for `/healthz` without end and never read stayed
 // for good, and with them all the room for requests that wait.
@@ -89,15 +86,12 @@ test('clients without a key that never read the answers to their probes are cut 
   const probes = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000)
   // More than both machines hold of the answers on their way.
   for (let round = 0; round < 60; round += 1) for (const attacker of attackers) attacker.write(probes)
-  await eventually(
-    () => {
-      for (const attacker of attackers) if (!attacker.destroyed) attacker.write('GET')
-      expect(attackers.filter(({ destroyed }) => destroyed)).toHaveLength(6)
-    },
-    { timeout: 30_000 },
-  )
+  await eventually(() => {
+    for (const attacker of attackers) if (!attacker.destroyed) attacker.write('GET')
+    expect(attackers.filter(({ destroyed }) => destroyed)).toHaveLength(6)
+  })
   expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
-}, 60_000)
+})
 
 // One connection sent 1,030 requests behind a stream that did not end, and took all 1,024 places.
 test('requests that one connection sends ahead take few places, and are all answered in the end', async () => {

@@ -38,6 +38,8 @@ export type Blow = {
   readonly isUnanswered: boolean
   /** What must not be, as sentences. */
   readonly wrong: readonly string[]
+  /** Whether all that is wrong is a turn of the loop that took too long. */
+  readonly isTooLongOnly: boolean
 }
 
 /** The longest that one turn of the loop may take, in milliseconds of processor time. */
@@ -86,12 +88,13 @@ export async function runAttack(
   const loop = await target.takeLoop()
   const memoryBytes = await program.memoryBytes()
   const ended = program.ended()
+  const tooLong = gapWrong(loop, gapMsMax)
   const wrong = [
     ...(ended === null ? [] : [`ended (${ended}): ${lastOf(program.complaints())}`]),
     ...posted.flatMap(wrongOf),
     ...beside.failures.slice(0, 1).map((failure) => `the neighbour got ${failure}`),
     ...(beside.answered === 0 ? ['the neighbour was never answered'] : []),
-    ...gapWrong(loop, gapMsMax),
+    ...tooLong,
     ...((memoryBytes ?? 0) > room.memoryBytesMax
       ? [`took ${megabytes(memoryBytes)} MB, more than the container has`]
       : []),
@@ -112,6 +115,7 @@ export async function runAttack(
     memoryBytes,
     isUnanswered: posted.some(({ status }) => status === -1),
     wrong,
+    isTooLongOnly: wrong.length > 0 && wrong.length === tooLong.length,
   }
 }
 

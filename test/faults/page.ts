@@ -27,6 +27,13 @@ export function keyOf(section: Section, faultName: string): string {
   return `${section.title}: ${faultName}`
 }
 
+/** Whether a page says of a fault just what was observed of it. */
+export function saysSo(page: string, { title }: Section, faultName: string, rows: readonly Row[]): boolean {
+  const said = sectionOf(page, title).filter((text) => namesIn(text).includes(faultName))
+  const seen = rows.map((row) => line(faultName, row))
+  return JSON.stringify(said.map(withoutNames)) === JSON.stringify(seen.map(withoutNames))
+}
+
 /** The page as it stands; empty where there is none. */
 export async function standingPage(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '')
@@ -61,7 +68,21 @@ function linesOf(
 }
 
 function standingLines(page: string, title: string, name: string): readonly string[] {
+  return sectionOf(page, title).filter((text) => text.startsWith(`| ${name} | `))
+}
+
+/** The lines of a section of a page; none where it has no such section. */
+function sectionOf(page: string, title: string): readonly string[] {
   const from = page.indexOf(`## ${title}\n`)
+  if (from === -1) return []
   const [section = ''] = page.slice(from + 3).split('\n## ')
-  return section.split('\n').filter((text) => text.startsWith(`| ${name} | `))
+  return section.split('\n')
+}
+
+function namesIn(text: string): readonly string[] {
+  return (/^\| (.*?) \| /.exec(text)?.[1] ?? '').split('<br>')
+}
+
+function withoutNames(text: string): string {
+  return text.replace(/^\| .*? \| /, '')
 }

@@ -122,13 +122,10 @@ describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible serve
     await server.restart()
     // Empty as it is now, it is written to again by what is asked next.
     await expect
-      .poll(
-        async () => {
-          await conversationOf(one.url, begun)
-          return server.ask('AUTH PLANTED', 'DBSIZE')
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await conversationOf(one.url, begun)
+        return server.ask('AUTH PLANTED', 'DBSIZE')
+      })
       .toMatch(/:[1-9]/)
     await ended(one)
     await ended(other)

@@ -67,7 +67,7 @@ export function summariesOnOneStore(name: string, isThere: boolean, open: () => 
         await first.ended
         // It asks, and waits until the lease of the dead one is over.
         await agent.again({ url: second.url })
-        await expect.poll(() => stand.model.calls.length, { timeout: 30_000 }).toBe(2)
+        await expect.poll(() => stand.model.calls.length).toBe(2)
         await stand.model.quiet()
         let compacted = await agent.turn({ url: second.url })
         for (let turns = 0; turns < 40 && compacted.action !== 'compacted'; turns += 1)

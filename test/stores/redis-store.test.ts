@@ -200,7 +200,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     const store = await openAt(server.url)
     await store.put('key', 'value')
     await server.kill()
-    await eventually(() => failsFast(() => store.getFirst(['key'])), { timeout: 3_000 })
+    await eventually(() => failsFast(() => store.getFirst(['key'])))
     // None of these waits in line, to be written when the server is back.
     for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'))
     await failsFast(() => store.lease('lease', 'mine', 1_000))
@@ -252,7 +252,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     await using server = await redisServer()
     const store = await openAt(server.url)
     await server.kill()
-    await eventually(() => failsFast(() => store.getFirst(['key'])), { timeout: 3_000 })
+    await eventually(() => failsFast(() => store.getFirst(['key'])))
     await store.close()
     await server.restart()
     await setTimeout(1_500)

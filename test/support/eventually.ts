@@ -8,5 +8,5 @@ export function eventually<Result>(
   check: () => Result | Promise<Result>,
   options: { readonly interval?: number; readonly timeout?: number } = {},
 ): Promise<Result> {
-  return vi.waitFor(check, { timeout: 10_000, ...options })
+  return vi.waitFor(check, { timeout: 30_000, ...options })
 }

@@ -228,7 +228,7 @@ describe('the usual variables are honoured', () => {
     const { tracing, receiver } = await openAtReceiver({ OTEL_BSP_SCHEDULE_DELAY: '30' })
     tracing.request(reportOf())(endOf())
     // By default it would be five seconds.
-    await eventually(() => expect(receiver.requests).toHaveLength(1), { timeout: 3_000 })
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
   })
 
   test('OTEL_BSP_MAX_EXPORT_BATCH_SIZE and OTEL_BSP_MAX_QUEUE_SIZE bound what waits', async () => {
@@ -301,7 +301,7 @@ describe('a collector that fails', () => {
     })
     for (let each = 1; each <= 4; each += 1) {
       tracing.request(reportOf())(endOf())
-      await eventually(() => expect(receiver.requests).toHaveLength(each), { timeout: 3_000 })
+      await eventually(() => expect(receiver.requests).toHaveLength(each))
       // The exporter has to have read the answer before the next span is a batch of its own.
       await sleep(50)
     }

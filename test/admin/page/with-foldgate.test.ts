@@ -11,8 +11,6 @@ import { watchPage } from './open-page.ts'
 const windowTokens = 8_000
 
 /** Pages are made anew at most once a second, on a machine that may be busy. */
-const patience = { timeout: 15_000 }
-
 /** A Foldgate before an upstream that writes down and counts what it receives, and its admin listener. */
 async function stand(settings: object, more: Pick<FoldgateOptions, 'env' | 'profile'> = {}) {
   const upstream = await exactUpstream(windowTokens)
@@ -72,9 +70,9 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     await ask(run.slice(0, 2), 'first')
     await page.getByRole('link', { name: 'first' }).waitFor()
     await ask([{ role: 'user', content: 'Another matter.' }], 'second')
-    await expect.poll(() => listed(page), patience).toEqual(['second', 'first'])
+    await expect.poll(() => listed(page)).toEqual(['second', 'first'])
     await ask(run, 'first')
-    await expect.poll(() => listed(page), patience).toEqual(['first', 'second'])
+    await expect.poll(() => listed(page)).toEqual(['first', 'second'])
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(errors).toEqual([])
     expect([...origins]).toEqual([origin])

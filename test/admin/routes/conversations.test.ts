@@ -210,13 +210,11 @@ describe('a stride that the operator asks for', () => {
     await wish(first, id)
     // Of what another replica was asked one hears within a second.
     await expect
-      .poll(async () => (await ask(second, goneOn(fitting, 1))).action, { timeout: 3_000, interval: 100 })
+      .poll(async () => (await ask(second, goneOn(fitting, 1))).action, { interval: 100 })
       .toBe('compacted')
     await ask(first, goneOn(fitting, 2))
     await expect
-      .poll(async () => (await detail(first, id)).rows.filter(({ stride }) => stride !== null).length, {
-        timeout: 3_000,
-      })
+      .poll(async () => (await detail(first, id)).rows.filter(({ stride }) => stride !== null).length)
       .toBe(1)
   })
 })

@@ -139,7 +139,7 @@ describe('as server-sent events', () => {
     await expect.poll(() => client.events.length).toBe(1)
     expect(client.events[0]?.data).toMatchObject({ type: 'compact-requested', conversation })
     await at.write(77)
-    await expect.poll(() => modelsOf(client), { timeout: 3_000 }).toEqual([null, '77'])
+    await expect.poll(() => modelsOf(client)).toEqual([null, '77'])
     client.leave()
   })
 

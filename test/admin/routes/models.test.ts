@@ -155,12 +155,12 @@ describe('DELETE /models/ID', () => {
     await using second = await adminStand(options)
     await ask(first, 'm', growing)
     const { id } = await believed(first, 'window')
-    await expect.poll(() => store.getFirst([`model:${id}`]), { timeout: 5_000 }).not.toBeNull()
+    await expect.poll(() => store.getFirst([`model:${id}`])).not.toBeNull()
     await ask(second, 'm', hello)
     expect((await believed(second, 'window')).id).toBe(id)
     expect((await remove(first, id)).status).toBe(204)
     await expect
-      .poll(async () => (await store.getFirst([`model:${id}`]))?.value, { timeout: 5_000 })
+      .poll(async () => (await store.getFirst([`model:${id}`]))?.value)
       .toContain('"window":{"value":null')
     now += 60_000
     await ask(second, 'm', hello)

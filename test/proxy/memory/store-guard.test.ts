@@ -17,7 +17,7 @@ test('a store that keeps failing is left alone for a while, and is asked again a
   expect(asked).toBe(2)
   expect(told).toHaveLength(2)
   isAway = false
-  await expect.poll(() => guarded('instead', work), { timeout: 3_000 }).toBe('there')
+  await expect.poll(() => guarded('instead', work)).toBe('there')
 })
 
 test('one failure costs nothing but itself', async () => {
@@ -41,8 +41,6 @@ test('a store whose failures hold everything up is left alone in proportion, eve
   expect(await guarded('instead', async () => 'read')).toBe('read')
   expect(await guarded('instead', failSlowly)).toBe('instead')
   const failedMs = performance.now()
-  await expect
-    .poll(() => guarded('instead', async () => 'read'), { interval: 20, timeout: 10_000 })
-    .toBe('read')
+  await expect.poll(() => guarded('instead', async () => 'read'), { interval: 20 }).toBe('read')
   expect(performance.now() - failedMs).toBeGreaterThan(1_500)
 })

@@ -124,7 +124,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     })
     const agent = stand.agent(long)
     await turnsUntil(agent, isPending)
-    await expect.poll(() => stand.model.calls[0]?.left, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => stand.model.calls[0]?.left).toBe(true)
     await stand.model.quiet()
     const next = await agent.again()
     expect(next.header('x-foldgate-summary-reason')).toBe('timeout')
