@@ -63,10 +63,17 @@ export function* frameOf(
   const dividedTokens = isForLater
     ? roomTokens
     : Math.min(roomTokens, Math.max(0, viewTokens - parts.systemTokens))
-  const shares =
+  const wholeShares = sharesOf(roomTokens, parts.sizes)
+  const divided =
     isAskedFor(reason) && !mustFit
       ? sharesBeside(dividedTokens, parts.sizes)
       : sharesOf(dividedTokens, parts.sizes)
+  // What a user asked for keeps its share of the whole room, however little of that is taken now.
+  const shares = {
+    ...divided,
+    task: Math.max(divided.task, wholeShares.sure.task),
+    latestUser: Math.max(divided.latestUser, wholeShares.sure.latestUser),
+  }
   const fixedTokens =
     room.aroundTokens + parts.systemTokens + shares.task + shares.latestUser + parts.sizes.newestUser
   const thresholdOf = (at: number | null): number =>
@@ -79,7 +86,7 @@ export function* frameOf(
     pins,
     parts,
     shares,
-    wholeShares: sharesOf(roomTokens, parts.sizes),
+    wholeShares,
     roomTokens,
     freeTokens,
     saysItself,
