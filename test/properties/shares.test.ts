@@ -6,6 +6,7 @@ import { createLedger } from '../../src/compaction/ledger.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { SHARE, sharesOf, type PartSizes } from '../../src/compaction/plan/shares.ts'
 import type { Stride } from '../../src/compaction/stride.ts'
+import type { Subject } from '../../src/compaction/subject.ts'
 import { createTreatments } from '../../src/compaction/treatments.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
@@ -90,7 +91,7 @@ describe('in a view', () => {
           const parts = partsAt(subject, ledger, pins, { point, roomTokens })
           const last = view.messages.findLast(({ index }) => index === point - 1)
           // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
-          const isText = subject.messages[point - 1]?.facts.content?.kind !== 'other'
+          const isText = isTextFrom(subject, parts.newestFrom, point)
           const isCuttable = isText && point - parts.newestFrom <= 3
           const isWithinShare =
             parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
@@ -146,6 +147,10 @@ describe('in a view', () => {
             if (kept.get(start) === 'kept') tokens += subject.sizes[start] ?? 0
           }
           if (start === subject.structure.systemCount) continue
+          // A round that takes more than its share is cut itself, and no room is left before it.
+          const newestFrom = subject.messages.slice(0, point).findLastIndex(isAssistant)
+          const isRoundCut = start > newestFrom && kept.get(start - 1) === 'clipped'
+          if (isRoundCut || !isTextFrom(subject, newestFrom, point)) continue
           // What was left out next would have taken more than half of the room, or a part above it has its own share.
           const unit = subject.structure.unitStart(start - 1)
           const next = subject.sizes.slice(unit, start).reduce((sum, size) => sum + size, 0)
@@ -183,13 +188,22 @@ describe('in a view', () => {
   })
 })
 
+function isAssistant({ facts }: Subject['messages'][number]): boolean {
+  return facts.role === 'assistant'
+}
+
+/** Whether no content from one message to another is of a kind that no API takes, and that cannot be cut. */
+function isTextFrom({ messages }: Subject, from: number, to: number): boolean {
+  return messages.slice(Math.max(0, from), to).every(({ facts }) => facts.content?.kind !== 'other')
+}
+
 /** The newest message that is no system message; -1 where there is none. */
-function newestSpoken({ messages }: ReturnType<typeof subjectOf>): number {
+function newestSpoken({ messages }: Subject): number {
   return messages.findLastIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
 }
 
 /** Of the leading system messages, or of all of them. */
-function systemTokensOf(subject: ReturnType<typeof subjectOf>, areAll = false): number {
+function systemTokensOf(subject: Subject, areAll = false): number {
   return subject.messages.reduce((sum, { facts }, index) => {
     const isSystem = facts.role === 'system' || facts.role === 'developer'
     return isSystem && (areAll || index < subject.structure.systemCount)
