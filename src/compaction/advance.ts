@@ -195,10 +195,10 @@ function* standingTokens(subject: Subject, tools: ViewTools, stride: Stride, isM
 const MADE_FRONTIER_MAX = 2000
 
 /**
- * So many are made in one walk. A conversation of two megabytes that is seen for the first time has hundreds behind it
- * under a small window, and took a minute.
+ * So many are made in one walk, tens of milliseconds each. A conversation of two megabytes that is seen for the first time
+ * has hundreds behind it under a small window, and took a minute; those that agents have had so far stay below a hundred.
  */
-const MADE_MAX = 32
+const MADE_MAX = 128
 
 const NOWHERE = { render: 0, preview: 0, clear: 0 } as const
 
