@@ -49,7 +49,9 @@ export const answers: FuzzTarget = {
             throw new Error(`${answer.code}, though the answer was in order`)
           return `${answer.status} ${answer.code}`
         }
-        if (!isWhole && !isWithoutBody(answer.status) && answer.header('x-foldgate-attempts') === '1')
+        // Behind its last word a stream that is read for more has nothing that could be missing.
+        const isSaid = isWhole || (isAll && odd.body.includes('data: [DONE]'))
+        if (!isSaid && !isWithoutBody(answer.status) && answer.header('x-foldgate-attempts') === '1')
           throw new Error('an answer that broke off looks whole')
         // An answer that may be an overflow is asked for again, with a rewritten request.
         if (isAll || answer.header('x-foldgate-attempts') !== '1') return 'read for more'

@@ -111,7 +111,15 @@ function targetAtUpstream(target: string): string | null {
   const rest = own === '/v1' || own.startsWith('/v1/') ? own.slice(3) : own
   const base = rest === own && servedAtRoot.test(own) ? '/base' : '/base/v1'
   const joined = name === 'root' ? rest || '/' : base + rest
-  return joined.startsWith('//') ? null : joined + query
+  // A credential of the client's goes to the default upstream only.
+  return joined.startsWith('//') ? null : joined + (name === 'root' ? withoutKey(query) : query)
+}
+
+function withoutKey(query: string): string {
+  const pairs = query.slice(1).split('&')
+  const others = pairs.filter((pair) => pair.split('=')[0] !== 'key')
+  if (others.length === pairs.length) return query
+  return others.length === 0 ? '' : `?${others.join('&')}`
 }
 
 /** Of what servers serve at their root, what is tried here. */
