@@ -79,9 +79,10 @@ export function* planStride(
   const worthTokens = beforeTokens - savingsMinTokens(room)
   const enoughTokens = Math.min((targetTokens + frame.triggerTokens) / 2, worthTokens)
   const isPrepared = prepared !== null && draft.tokens <= enoughTokens
-  const leastTokens = Math.min(targetTokens - frame.aheadTokens, prepared === null ? Infinity : worthTokens)
   // Thresholds are shares of the budget, and what is aimed for decides what a record says: in whole tokens.
-  const goalTokens = Math.floor(leastTokens)
+  const goalTokens = Math.floor(
+    Math.min(targetTokens - frame.aheadTokens, prepared === null ? Infinity : worthTokens),
+  )
   const aimTokens = isPrepared ? draft.tokens : goalTokens
 
   draft = yield* treated(plan, draft, aimTokens)

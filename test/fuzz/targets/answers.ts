@@ -50,8 +50,8 @@ export const answers: FuzzTarget = {
           return `${answer.status} ${answer.code}`
         }
         // Behind its last word a stream that is read for more has nothing that could be missing.
-        const isSaid = isWhole || (isAll && odd.body.includes('data: [DONE]'))
-        if (!isSaid && !isWithoutBody(answer.status) && answer.header('x-foldgate-attempts') === '1')
+        const isComplete = isWhole || (isAll && odd.body.includes('data: [DONE]'))
+        if (!isComplete && !isWithoutBody(answer.status) && answer.header('x-foldgate-attempts') === '1')
           throw new Error('an answer that broke off looks whole')
         // An answer that may be an overflow is asked for again, with a rewritten request.
         if (isAll || answer.header('x-foldgate-attempts') !== '1') return 'read for more'
