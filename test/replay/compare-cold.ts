@@ -25,7 +25,9 @@ export async function compareCold(context: JobContext, changed: boolean): Promis
             { tools: withTool(subject.recording.tools, ONE_MORE_TOOL), outputTokens: ODD_OUTPUT_TOKENS },
           )
         : subject.body(point, false).bytes
-      const cold = received(await stageOf(subject).ask(body, `Bearer cold-${subject.owner}-${point}`))
+      const exchange = await stageOf(subject).ask(body, `Bearer cold-${subject.owner}-${point}`)
+      context.keepBodies(`${subject.owner} ${point}`, exchange)
+      const cold = received(exchange)
       comparison.compared += 1
       const at = cold.findIndex((digest, index) => digest !== warm[index])
       if (at === -1 && cold.length === warm.length) comparison.equal += 1

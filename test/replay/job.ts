@@ -1,6 +1,6 @@
 import type { Template } from '../../src/demo/message-rules.ts'
 import type { StandingOptions } from '../fidelity/standing.ts'
-import type { Stage } from './stage.ts'
+import type { Exchange, Stage } from './stage.ts'
 import type { Subject } from './subject.ts'
 import type { Tally } from './tally.ts'
 
@@ -52,6 +52,8 @@ export type JobContext = {
   readonly job: Job
   readonly subjects: readonly Subject[]
   readonly stageOf: (subject: Subject) => Stage
+  /** Keeps the digests of what the upstream received for a request, where they are wanted. */
+  readonly keepBodies: (request: string, exchange: Exchange) => void
   /** How the upstream counts. */
   readonly sizing: StandingOptions
 }
@@ -70,6 +72,8 @@ export type JobReport = {
   /** By file and variant. */
   readonly tallies: Readonly<Record<string, Tally>>
   readonly failures: readonly Failure[]
+  /** A line a body that the upstream received: see `bodies.ts`. */
+  readonly bodies: readonly string[]
   /** What `cold` compares with. */
   readonly sample: Readonly<Record<string, Received>>
   /** For the comparing kinds: how many were compared, and how many of them were equal. */

@@ -43,7 +43,8 @@ describe('a filter that leaves nothing to replay is refused, with what there is'
 test('what matches is taken', async () => {
   const folder = await folderOf()
   expect(readOptions([folder, '--window', '8000', '--template', 'auto', '--file', 'agents'])).toEqual({
-    run: { folder, file: 'agents', pointsMax: null },
+    run: { folder, file: 'agents', pointsMax: null, keepsBodies: false },
+    bytesFile: null,
     filter: { window: '8000', template: 'auto' },
     workers: 2,
     json: false,

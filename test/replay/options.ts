@@ -9,6 +9,8 @@ export type ReplayOptions = {
   readonly filter: Filter
   readonly workers: number
   readonly json: boolean
+  /** The file into which a digest of every body that the upstream received is written; null: none is. */
+  readonly bytesFile: string | null
 }
 
 /**
@@ -40,10 +42,11 @@ export function readOptions(args: readonly string[]): ReplayOptions | string {
 
   const pointsMax = values['points-max'] === undefined ? null : Number(values['points-max'])
   return {
-    run: { folder, file, pointsMax },
+    run: { folder, file, pointsMax, keepsBodies: values.bytes !== undefined },
     filter,
     workers: Number(values.workers),
     json: values.json,
+    bytesFile: values.bytes ?? null,
   }
 }
 
@@ -55,5 +58,6 @@ const options = {
   template: { type: 'string' },
   'points-max': { type: 'string' },
   workers: { type: 'string', default: '2' },
+  bytes: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const

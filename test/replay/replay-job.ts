@@ -52,6 +52,7 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
   for (const point of subject.points) {
     const body = subject.body(point, mode === 'streamed')
     const exchange = await stage.ask(body.bytes, `Bearer ${mode}-${subject.owner}`)
+    one.keepBodies(`${row} ${id} ${mode} ${point}`, exchange)
     const checked = checkExchange({ job, subject, point, body, exchange, missingPins, previous })
     previous = checked.seen
     const problems: Problem[] = [...checked.problems]

@@ -2,7 +2,7 @@
  * Replays recorded conversations through Foldgate and holds its promises against what the upstream received.
  *
  *   node test/replay/replay.ts FOLDER [--file NAME] [--window N] [--template lenient|strict|auto]
- *                                     [--points-max N] [--workers N] [--json]
+ *                                     [--points-max N] [--workers N] [--json] [--bytes FILE]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single
  * `request`; nothing of it is copied. Every assistant message was once the answer to a request with all messages
@@ -13,9 +13,13 @@
  * Further runs: `auto` placement before a strict upstream, a window that refusals have to teach, single requests
  * in a second process without records, tools and limits that change half-way, a clock in the system prompt.
  *
+ * With `--bytes` a digest of every body that the upstream received is written to FILE, a request a line: two versions
+ * of Foldgate that send the same write the same file.
+ *
  * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one, and if
  * there was nothing to replay.
  */
+import { writeFileSync } from 'node:fs'
 import { jobsOf, laterJobsOf } from './jobs.ts'
 import { isInformative, type Job, type JobReport } from './job.ts'
 import { readOptions } from './options.ts'
@@ -32,7 +36,7 @@ async function replay(): Promise<number> {
   const startedMs = performance.now()
   const options = readOptions(process.argv.slice(2))
   if (typeof options === 'string') return refuse(options)
-  const { run, filter, workers, json } = options
+  const { run, filter, workers, json, bytesFile } = options
   const reports: JobReport[] = []
   const show = (report: JobReport) => {
     reports.push(report)
@@ -44,6 +48,10 @@ async function replay(): Promise<number> {
   if (requests.every((count) => count === 0)) return refuse('The recordings hold no request to replay.')
   await runAll(laterJobsOf(filter, replays))
 
+  if (bytesFile !== null) {
+    const bodies = reports.flatMap((report) => report.bodies).toSorted()
+    writeFileSync(bytesFile, bodies.map((line) => `${line}\n`).join(''))
+  }
   const failures = reports
     .filter((report) => !isInformative(report.kind))
     .flatMap((report) => report.failures)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
+import { bodyLine } from './bodies.ts'
 import { compareChanged } from './compare-changed.ts'
 import { compareClock } from './compare-clock.ts'
 import { compareCold } from './compare-cold.ts'
@@ -16,6 +17,8 @@ export type RunOptions = {
   readonly file: string | null
   /** The most request points of a conversation; the others are left out evenly. */
   readonly pointsMax: number | null
+  /** Whether the digests of what the upstream received are told. */
+  readonly keepsBodies: boolean
 }
 
 /** Runs one job from the reading of the folder to its report. */
@@ -29,8 +32,12 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
   const stage = { ...stageOf(job), count }
   const enforcing = await openStage({ ...stage, rules: 'enforced' })
   const unchecked = await openStage({ ...stage, rules: 'unchecked' })
+  const bodies: string[] = []
   const context: JobContext = {
     job,
+    keepBodies: (request, exchange) => {
+      if (options.keepsBodies) bodies.push(bodyLine(`${nameOf(job)} ${request}`, exchange))
+    },
     subjects: job.kind === 'replay' ? all : sample,
     stageOf: (subject) => (subject.variant === 'broken' ? unchecked : enforcing),
     sizing: { count, sizeOf: ({ text, message }) => counter.message(hash('sha1', text), message) },
@@ -40,6 +47,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
     configuration: { ...job, expected: {} },
     kind: job.kind,
     tallies: {},
+    bodies,
     sample: {},
     compared: 0,
     equal: 0,
