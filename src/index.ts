@@ -35,11 +35,11 @@ export type { PreparedFold } from './compaction/plan/options.ts'
 export type { Policy, Room } from './compaction/policy.ts'
 export {
   FOLD_VERSION,
-  readStride,
-  writeStride,
+  readCompaction,
+  writeCompaction,
   type StandingSummary,
-  type Stride,
-} from './compaction/stride.ts'
+  type Compaction,
+} from './compaction/compaction.ts'
 export { standingSummary } from './compaction/summary-message.ts'
 export type { Subject } from './compaction/subject.ts'
 export type { View } from './compaction/view/view.ts'

@@ -33,7 +33,7 @@ export const warmTurns: Measure = {
         name: 'warm-turns',
         title: 'The next turn of a long conversation',
         about:
-          'A coding agent sends its whole conversation with every turn: sources, logs and test runs of about 1,000 messages a MB, each turn one call and its result longer (2 kB) and nothing else changed. Foldgate knows the conversation and compacts it to a window of 128,000 tokens. Every turn goes to every subject, one at a time; the time is that until the answer is whole. CPU time is that of the subject, strides and what it does after its answer included.',
+          'A coding agent sends its whole conversation with every turn: sources, logs and test runs of about 1,000 messages a MB, each turn one call and its result longer (2 kB) and nothing else changed. Foldgate knows the conversation and compacts it to a window of 128,000 tokens. Every turn goes to every subject, one at a time; the time is that until the answer is whole. CPU time is that of the subject, compactions and what it does after its answer included.',
         tables: [sizes.table, ...growth.tables, ...news],
         checks: [...sizes.checks, growth.check],
       }

@@ -14,15 +14,15 @@ import {
 import { createLedger, type Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
 import { pinnedTokens, pinsAt } from './plan/pins.ts'
-import { planStride } from './plan/plan.ts'
+import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
 import { quotedSystemTokensMax } from './plan/recap-caps.ts'
-import type { Fold, Stride, StrideReason, SummaryRange } from './stride.ts'
+import type { Fold, Compaction, CompactionReason, SummaryRange } from './compaction.ts'
 import type { Subject } from './subject.ts'
 import { hasUnsummarised, rangesOf } from './summary-ranges.ts'
 import { createTreatments } from './treatments.ts'
 
-/** A fold that summaries are wanted for, at the frontier that a stride will take. */
+/** A fold that summaries are wanted for, at the frontier that a compaction will take. */
 export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {
   /** One for each run: what lies before the latest user message, and what follows it where that is folded too. */
   readonly ranges: readonly WorthyRange[]
@@ -40,16 +40,16 @@ export type WorthyRange = SummaryRange & {
 
 export type AheadOptions = {
   readonly policy: Policy & Pick<Profile, 'summary'>
-  /** The stride that the conversation stands in; where one is due, the one before that. */
-  readonly stride: Stride | null
+  /** The compaction that the conversation stands in; where one is due, the one before that. */
+  readonly compaction: Compaction | null
   readonly room: Room
   readonly strict: boolean
-  /** Why a stride is due now; null: none is, and the next one is planned if the view has come near enough to it. */
-  readonly due: StrideReason | null
+  /** Why a compaction is due now; null: none is, and the next one is planned if the view has come near enough to it. */
+  readonly due: CompactionReason | null
 }
 
 /**
- * The fold that the next stride will have if its summaries are there: planned from `summary.at` on, with their caps
+ * The fold that the next compaction will have if its summaries are there: planned from `summary.at` on, with their caps
  * for what they weigh. Below that a recap that stands is a reason for one: what it stands for was never
  * summarised. Null where nothing is to be summarised.
  */
@@ -58,15 +58,15 @@ export function* foldAhead(
   cache: MadeCache,
   options: AheadOptions,
 ): Steps<FoldAhead | null> {
-  const { policy, stride, room, due } = options
+  const { policy, compaction, room, due } = options
   const { systemCount } = subject.structure
   const point = subject.messages.length
   const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
   const planned =
     due !== null || (yield* isNear(subject, ledger, options, 1))
-      ? yield* planStride(subject, ledger, policy, {
+      ? yield* planCompaction(subject, ledger, policy, {
           point,
-          previous: stride,
+          previous: compaction,
           room,
           reason: due ?? 'trigger',
           isBeyondBudget: due !== null,
@@ -78,11 +78,12 @@ export function* foldAhead(
           viewTokens: null,
         })
       : null
-  const chosen = planned ?? (stride !== null && hasUnsummarised(stride, systemCount) ? stride : null)
+  const chosen =
+    planned ?? (compaction !== null && hasUnsummarised(compaction, systemCount) ? compaction : null)
   if (chosen === null || chosen.fold === null) return null
   const ranges: WorthyRange[] = []
   for (const range of rangesOf(chosen, systemCount))
-    ranges.push(yield* worthOf(subject, ledger, stride, range))
+    ranges.push(yield* worthOf(subject, ledger, compaction, range))
   const { frontier, kept } = chosen.fold
   const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokensIn(subject, options))
   // A recap beside the summaries quotes them itself.
@@ -91,12 +92,12 @@ export function* foldAhead(
 }
 
 /**
- * Whether a conversation may need a summary before its next stride: a little arithmetic, and mostly not. Then there
+ * Whether a conversation may need a summary before its next compaction: a little arithmetic, and mostly not. Then there
  * is nothing to be looked up and nothing to plan.
  */
 export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: AheadOptions): Steps<boolean> {
-  const { policy, stride } = options
-  if (stride !== null && hasUnsummarised(stride, subject.structure.systemCount)) return true
+  const { policy, compaction } = options
+  if (compaction !== null && hasUnsummarised(compaction, subject.structure.systemCount)) return true
   const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
   return yield* isNear(subject, ledger, options, LOOKED_AT_SHARE)
 }
@@ -106,11 +107,16 @@ export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: Ahe
 /** Replicas count a little differently: what one has asked for the others find somewhat earlier. */
 const LOOKED_AT_SHARE = 0.9
 
-/** Whether the view has come to this share of where the summary of its next stride is asked for. */
+/** Whether the view has come to this share of where the summary of its next compaction is asked for. */
 function* isNear(subject: Subject, ledger: Ledger, options: AheadOptions, share: number): Steps<boolean> {
-  const { policy, room, stride } = options
+  const { policy, room, compaction } = options
   const { systemCount } = subject.structure
-  const viewTokens = yield* plannedTokens(ledger, stride ?? UNTOUCHED, systemCount, subject.messages.length)
+  const viewTokens = yield* plannedTokens(
+    ledger,
+    compaction ?? UNTOUCHED,
+    systemCount,
+    subject.messages.length,
+  )
   const atTokens = thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokensIn(subject, options))
   return room.aroundTokens + viewTokens >= atTokens * share
 }
@@ -122,11 +128,11 @@ function fixedTokensIn(subject: Subject, { policy, room }: AheadOptions): number
 function* worthOf(
   subject: Subject,
   ledger: Ledger,
-  stride: Stride | null,
+  compaction: Compaction | null,
   range: SummaryRange,
 ): Steps<WorthyRange> {
   const { start, end, except } = range
-  const standing = stride ?? UNTOUCHED
+  const standing = compaction ?? UNTOUCHED
   const layout = layoutOf(standing, subject.structure.systemCount)
   const clips = clipsByIndex(standing.clips)
   const weigh = (from: number, to: number): Steps<number> =>

@@ -2,9 +2,9 @@ import type { Steps } from '../conversation/source.ts'
 import { advance, type Advanced, type AdvanceOptions } from './advance.ts'
 import { createLedger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import { planStride } from './plan/plan.ts'
+import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
-import type { Stride } from './stride.ts'
+import type { Compaction } from './compaction.ts'
 import type { ViewTools } from './view/standing-view.ts'
 import type { Subject } from './subject.ts'
 import { createTreatments } from './treatments.ts'
@@ -12,33 +12,33 @@ import { buildView, type View } from './view/view.ts'
 
 export type CompactOptions = AdvanceOptions & { readonly policy: Policy }
 
-/** A conversation as it is sent, and the stride that it stands in; `stride` null where nothing was done yet. */
-export type Compacted = { readonly stride: Stride | null; readonly view: View }
+/** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
+export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
 
 /** The compaction of a conversation for one request: the sentence of this folder. */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
-  const { stride } = yield* strideFor(subject, cache, options)
-  return { stride, view: yield* viewUnder(subject, cache, { ...options, stride }) }
+  const { compaction } = yield* compactionFor(subject, cache, options)
+  return { compaction, view: yield* viewUnder(subject, cache, { ...options, compaction }) }
 }
 
-/** The stride that a conversation stands in, one more if one is due. */
-export function* strideFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
+/** The compaction that a conversation stands in, one more if one is due. */
+export function* compactionFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
   return yield* advance(subject, toolsFor(subject, options.policy, cache), options)
 }
 
-/** What is sent for a conversation that stands in this stride. */
+/** What is sent for a conversation that stands in this compaction. */
 export function* viewUnder(
   subject: Subject,
   cache: MadeCache,
-  { policy, stride, strict }: Pick<CompactOptions, 'policy' | 'strict'> & Pick<Compacted, 'stride'>,
+  { policy, compaction, strict }: Pick<CompactOptions, 'policy' | 'strict'> & Pick<Compacted, 'compaction'>,
 ): Steps<View> {
-  return yield* buildView(subject, toolsFor(subject, policy, cache), { stride, strict })
+  return yield* buildView(subject, toolsFor(subject, policy, cache), { compaction, strict })
 }
 
 export type TightenOptions = {
   readonly policy: Policy
-  /** The stride of the view that was refused. */
-  readonly previous: Stride | null
+  /** The compaction of the view that was refused. */
+  readonly previous: Compaction | null
   readonly room: Room
   readonly keepRecent: number
   readonly smallest: boolean
@@ -53,7 +53,7 @@ export function* tighten(
 ): Steps<Compacted | null> {
   const { policy } = options
   const { ledger } = toolsFor(subject, policy, cache)
-  const stride = yield* planStride(subject, ledger, policy, {
+  const compaction = yield* planCompaction(subject, ledger, policy, {
     point: subject.messages.length,
     previous: options.previous,
     room: options.room,
@@ -66,8 +66,11 @@ export function* tighten(
     plannedTokensMax: null,
     viewTokens: null,
   })
-  if (stride === null) return null
-  return { stride, view: yield* viewUnder(subject, cache, { policy, stride, strict: options.strict }) }
+  if (compaction === null) return null
+  return {
+    compaction,
+    view: yield* viewUnder(subject, cache, { policy, compaction, strict: options.strict }),
+  }
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
 /**
  * The name of a message by which marks, recaps and summaries refer to it, and by which it is read back. Counted from
- * the end of the leading system block, as strides are, so that it stays the message's own as long as the conversation
+ * the end of the leading system block, as compactions are, so that it stays the message's own as long as the conversation
  * goes on.
  */
 export function handleOf(index: number, systemCount: number): string {

@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { textTokens } from '../pressure/message-tokens.ts'
 import type { Ledger } from './ledger.ts'
-import type { Clip, Fold, Reach, StandingSummary, Stride, SummaryRange } from './stride.ts'
+import type { Clip, Fold, Reach, StandingSummary, Compaction, SummaryRange } from './compaction.ts'
 
 /**
  * A run of folded messages: those from `start` up to `end` but for the pinned ones among them. Its recap
@@ -23,7 +23,7 @@ export type FoldedPart = {
 }
 
 /**
- * Where everything stands in the view of a stride: the leading system block, the task, what is kept of old
+ * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old
  * turns, what stands for that before the latest user message, that message, what stands for that behind it,
  * the tail.
  */
@@ -38,15 +38,18 @@ export type Layout = {
   readonly tail: number
 }
 
-export function layoutOf(stride: Pick<Stride, 'task' | 'latestUser' | 'fold'>, systemCount: number): Layout {
-  const { fold } = stride
+export function layoutOf(
+  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold'>,
+  systemCount: number,
+): Layout {
+  const { fold } = compaction
   if (fold === null)
     return { task: null, kept: [], before: null, latestUser: null, after: null, tail: systemCount }
   const { frontier } = fold
-  const task = stride.task !== -1 && stride.task < frontier ? stride.task : null
+  const task = compaction.task !== -1 && compaction.task < frontier ? compaction.task : null
   const latestUser =
-    stride.latestUser !== -1 && stride.latestUser < frontier && stride.latestUser !== task
-      ? stride.latestUser
+    compaction.latestUser !== -1 && compaction.latestUser < frontier && compaction.latestUser !== task
+      ? compaction.latestUser
       : null
   const kept = fold.kept.filter((index) => index !== task && index < (latestUser ?? fold.frontier))
   const except = task === null ? kept : [task, ...kept]
@@ -71,22 +74,22 @@ export function partTokens(part: FoldedPart | null): number {
 }
 
 /**
- * Tokens of the view of a stride up to `end`, without the leading system block, as planned: recaps weigh
+ * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps weigh
  * their caps. The view that is written is never larger.
  */
 export function* plannedTokens(
   ledger: Ledger,
-  stride: Pick<Stride, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach'>,
+  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach'>,
   systemCount: number,
   end: number,
 ): Steps<number> {
-  const layout = layoutOf(stride, systemCount)
-  const clips = clipsByIndex(stride.clips)
+  const layout = layoutOf(compaction, systemCount)
+  const clips = clipsByIndex(compaction.clips)
   let tokens = partTokens(layout.before) + partTokens(layout.after)
   for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
-    if (index !== null) tokens += yield* ledger.treatedTokens(index, index + 1, stride.reach, clips)
+    if (index !== null) tokens += yield* ledger.treatedTokens(index, index + 1, compaction.reach, clips)
   }
-  return tokens + (yield* ledger.treatedTokens(layout.tail, end, stride.reach, clips))
+  return tokens + (yield* ledger.treatedTokens(layout.tail, end, compaction.reach, clips))
 }
 
 /** Whether a summary stands for message `index`. */
@@ -103,7 +106,7 @@ export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange
   return indexes
 }
 
-/** The clips of a stride, for looking up. */
+/** The clips of a compaction, for looking up. */
 export type Clips = {
   readonly byIndex: ReadonlyMap<number, Clip>
   /** The last clipped message; -1 where there is none. */
@@ -122,7 +125,7 @@ export const NO_CLIPS = clipsByIndex([])
 /** The framing of the message that a recap stands in. */
 export const RECAP_FRAME_TOKENS = textTokens('', () => 0)
 
-/** A stride that does nothing yet: what the first one starts from. */
+/** A compaction that does nothing yet: what the first one starts from. */
 export const UNTOUCHED = {
   task: -1,
   latestUser: -1,

@@ -3,7 +3,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import type { Clips } from './layout.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
-import type { Reach } from './stride.ts'
+import type { Reach } from './compaction.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 import type { Treatment, Treatments } from './treatments.ts'
 
@@ -14,9 +14,9 @@ import type { Treatment, Treatments } from './treatments.ts'
 export type Ledger = {
   /** Tokens of the messages from `start` up to `end` as the client sent them. */
   readonly originalTokens: (start: number, end: number) => number
-  /** The same, under a stride's treatments where it reaches. */
+  /** The same, under a compaction's treatments where it reaches. */
   readonly treatedTokens: (start: number, end: number, reach: Reach, clips: Clips) => Steps<number>
-  /** What a stride that reaches so far does to a message. */
+  /** What a compaction that reaches so far does to a message. */
   readonly treatment: (index: number, reach: Reach, clips: Clips) => Treatment
 }
 

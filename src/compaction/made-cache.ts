@@ -15,7 +15,7 @@ export type Made = {
 export type MadeHow = 'rendered' | 'previewed' | 'cleared' | 'unloaded' | 'clipped'
 
 /**
- * Remembers what was made of which bytes, so that a view that stands between two strides costs no work.
+ * Remembers what was made of which bytes, so that a view that stands between two compactions costs no work.
  * Keys name the content by digest and every setting that the outcome depends on.
  */
 export type MadeCache = {

@@ -4,7 +4,7 @@ import { covers } from './layout.ts'
 import { baseOf } from './view/placement.ts'
 import type { PassName } from './policy.ts'
 import { treatingPasses } from './plan/reach.ts'
-import type { Stride } from './stride.ts'
+import type { Compaction } from './compaction.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
 import type { ViewMessage } from './view/view-message.ts'
 
@@ -32,8 +32,8 @@ export type MessageTreatment = {
     | 'summary'
     | 'recap'
   /**
-   * Why it stays word for word: `recent` is the open round of the stride and what came after. Null where nothing pins
-   * it, or where that is not on record: older messages that a stride protected are merely kept.
+   * Why it stays word for word: `recent` is the open round of the compaction and what came after. Null where nothing pins
+   * it, or where that is not on record: older messages that a compaction protected are merely kept.
    */
   readonly pinned: 'system' | 'task' | 'latest-user' | 'kept-turn' | 'recent' | null
   /** Own count as it came, framing included; 0 for a summary or a recap, null where nothing was counted. */
@@ -57,7 +57,7 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
   }
   const sent = compacted.view.messages.flatMap(sentParts)
   const standIns = standInsByPlace(sent, subject.messages.length)
-  const outcomeOf = outcomes(subject, compacted.stride, sent)
+  const outcomeOf = outcomes(subject, compacted.compaction, sent)
   return [
     ...subject.messages.flatMap((_, index) => [
       ...(standIns.get(index) ?? []),
@@ -79,9 +79,9 @@ export function uncountedOutline(rounds: Rounds): readonly MessageTreatment[] {
   )
 }
 
-/** How far each pass of a stride reaches. The passes that reach nothing are left out. */
-export function rangesOf(stride: Stride, systemCount: number): readonly PassRange[] {
-  const { reach, fold, clips } = stride
+/** How far each pass of a compaction reaches. The passes that reach nothing are left out. */
+export function rangesOf(compaction: Compaction, systemCount: number): readonly PassRange[] {
+  const { reach, fold, clips } = compaction
   const clipped = clips.map(({ index }) => index)
   const ranges: readonly PassRange[] = [
     ...treatingPasses.map((pass) => ({ pass, start: systemCount, end: reach[pass] })),
@@ -153,12 +153,12 @@ function standInsByPlace(
 /** What became of each of the client's messages. */
 function outcomes(
   { structure, sizes }: OutlineSubject,
-  stride: Stride | null,
+  compaction: Compaction | null,
   sent: readonly SentPart[],
 ): (index: number) => Outcome {
   const sentByIndex = new Map(sent.map((part) => [part.message.index, part]))
   const folded = sent.flatMap(({ message }) => message.standsFor ?? [])
-  const pinOf = pins(structure, stride)
+  const pinOf = pins(structure, compaction)
   return function outcomeOf(index) {
     const receivedTokens = sizes[index] ?? 0
     const part = sentByIndex.get(index)
@@ -175,14 +175,14 @@ function outcomes(
 /** Why a message that is sent as it came is. */
 function pins(
   { systemCount, lastUnitStart }: Structure,
-  stride: Stride | null,
+  compaction: Compaction | null,
 ): (index: number) => MessageTreatment['pinned'] {
-  const kept = new Set(stride?.fold?.kept)
-  const recentFrom = stride === null ? Infinity : lastUnitStart(stride.point)
+  const kept = new Set(compaction?.fold?.kept)
+  const recentFrom = compaction === null ? Infinity : lastUnitStart(compaction.point)
   return function pinOf(index) {
     if (index < systemCount) return 'system'
-    if (index === stride?.task) return 'task'
-    if (index === stride?.latestUser) return 'latest-user'
+    if (index === compaction?.task) return 'task'
+    if (index === compaction?.latestUser) return 'latest-user'
     if (kept.has(index)) return 'kept-turn'
     return index >= recentFrom ? 'recent' : null
   }

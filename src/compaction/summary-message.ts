@@ -4,7 +4,7 @@ import type { MadeCache } from './made-cache.ts'
 import { harmless } from './recap/harmless.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'
 import { createWriter } from './recap/writer.ts'
-import type { StandingSummary, SummaryRange } from './stride.ts'
+import type { StandingSummary, SummaryRange } from './compaction.ts'
 import type { Subject } from './subject.ts'
 
 /** The tags around a summary, by which a model and a later pass can tell it from the user's words. */

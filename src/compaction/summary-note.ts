@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { handleRange } from './handles.ts'
 import type { PreparedFold } from './plan/options.ts'
-import type { StandingSummary, SummaryRange } from './stride.ts'
+import type { StandingSummary, SummaryRange } from './compaction.ts'
 import type { Subject } from './subject.ts'
 import { withNote } from './summary-message.ts'
 

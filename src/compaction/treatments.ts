@@ -48,7 +48,7 @@ export function createTreatments(subject: Subject, policy: Policy, cache: MadeCa
 
 // --- internal ---
 
-/** The stride and the view of one request are made of the same. */
+/** The compaction and the view of one request are made of the same. */
 const latestBySubject = new WeakMap<
   Subject,
   { readonly policy: Policy; readonly cache: MadeCache; readonly treatments: Treatments }

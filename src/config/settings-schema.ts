@@ -298,7 +298,7 @@ export const settingsSchema = group({
       .nullable()
       .default(null)
       .describe(
-        'Folder where what a stride previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
+        'Folder where what a compaction previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
       ),
     mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
   })

@@ -61,7 +61,7 @@ export function openDrawing(terminal: Terminal): Drawing {
           bar,
           pressure === null ? '' : percent(pressure),
           percent(cached),
-          figures.isStride ? paint(BOLD, `${done} ◂`) : paint(DIM, done),
+          figures.isCompaction ? paint(BOLD, `${done} ◂`) : paint(DIM, done),
         ]),
       )
     },

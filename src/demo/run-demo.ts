@@ -112,7 +112,7 @@ function totals(tally: Tally, requests: number): readonly string[] {
     `${tally.requests - tally.failed} of ${requests} requests answered, ${tally.factsKept} of ${facts.length} early facts given back late.`,
     `The conversation grew to ${grouped(tally.largestConversationTokens)} tokens, ${grown.toFixed(1)} times the window; the largest prompt sent had ${grouped(tally.largestSentTokens)}.`,
     `${grouped(tally.conversationTokens)} prompt tokens came in, ${grouped(tally.sentTokens)} were sent, ${percent(tally.cachedTokens / Math.max(1, tally.sentTokens))} of them from the prompt cache: as dear as ${grouped(weightedTokens(tally))} with cached tokens at a tenth.`,
-    `Compacted ${tally.strides} times (◂)${tally.recovered > 0 ? `, recovered from ${tally.recovered} refusals` : ''}.`,
+    `Compacted ${tally.compactions} times (◂)${tally.recovered > 0 ? `, recovered from ${tally.recovered} refusals` : ''}.`,
   ]
 }
 

@@ -8,7 +8,7 @@ export type RequestFigures = {
   readonly sentTokens: number
   readonly cachedTokens: number
   /** Less was sent than for the request before: the conversation was compacted further. */
-  readonly isStride: boolean
+  readonly isCompaction: boolean
 }
 
 /** The sums of a run. */
@@ -16,7 +16,7 @@ export type Tally = {
   requests: number
   failed: number
   factsKept: number
-  strides: number
+  compactions: number
   recovered: number
   conversationTokens: number
   sentTokens: number
@@ -31,7 +31,7 @@ export function openTally(): Tally {
     requests: 0,
     failed: 0,
     factsKept: 0,
-    strides: 0,
+    compactions: 0,
     recovered: 0,
     conversationTokens: 0,
     sentTokens: 0,
@@ -60,8 +60,8 @@ export function addRequest(
     answer.usage?.promptTokens ?? treatment.sentTokens ?? treatment.conversationTokensBelow ?? 0
   const conversationTokens = treatment.conversationTokens ?? sentTokens
   const cachedTokens = answer.usage?.cachedTokens ?? 0
-  const isStride = sentTokens < tally.lastSentTokens && conversationTokens > sentTokens
-  if (isStride) tally.strides += 1
+  const isCompaction = sentTokens < tally.lastSentTokens && conversationTokens > sentTokens
+  if (isCompaction) tally.compactions += 1
   if (treatment.action === 'recovered') tally.recovered += 1
   tally.conversationTokens += conversationTokens
   tally.sentTokens += sentTokens
@@ -69,7 +69,7 @@ export function addRequest(
   tally.largestConversationTokens = Math.max(tally.largestConversationTokens, conversationTokens)
   tally.largestSentTokens = Math.max(tally.largestSentTokens, sentTokens)
   tally.lastSentTokens = sentTokens
-  return { treatment, conversationTokens, sentTokens, cachedTokens, isStride }
+  return { treatment, conversationTokens, sentTokens, cachedTokens, isCompaction }
 }
 
 /** Tokens with the cached ones at a tenth, about what they cost at most providers. */

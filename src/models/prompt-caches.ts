@@ -36,5 +36,5 @@ const LONG_TOKENS = 2048
 
 const READ_SHARE = 0.5
 
-/** One miss in a row says nothing: a stride's first prompt is new from the fold on, and has just filled the cache. */
+/** One miss in a row says nothing: a compaction's first prompt is new from the fold on, and has just filled the cache. */
 const MISSES_MAX = 2

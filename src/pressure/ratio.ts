@@ -43,7 +43,7 @@ export function hasFamily(model: string): boolean {
 
 /**
  * Most specific first. Measured ranges against o200k_base, or what it becomes when text is cut as the family cuts it, in
- * November 2026, and the upper end of each: too early a stride is cheaper than an overflow. For OpenAI's own models the
+ * November 2026, and the upper end of each: too early a compaction is cheaper than an overflow. For OpenAI's own models the
  * counter is exact.
  *
  * @internal exported for tests

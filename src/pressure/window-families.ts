@@ -53,7 +53,7 @@ export function sizeInName(name: string): number | null {
 
 /**
  * Models that only their makers serve, or who they let. The most specific row first; the figures are those that the makers
- * documented in November 2026, of several the smallest: a stride too early is cheaper than an overflow.
+ * documented in November 2026, of several the smallest: a compaction too early is cheaper than an overflow.
  *
  * @internal exported for tests
  */

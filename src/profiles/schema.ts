@@ -77,42 +77,46 @@ export const profileKeys = group({
   trigger: shareOrTokensOrOff
     .default(1)
     .describe(
-      'Where a stride begins: a ratio of what is not fixed (1: when it would not fit), or tokens of the whole prompt, or off (recovery from overflow stays on).',
+      'Where a compaction begins: a ratio of what is not fixed (1: when it would not fit), or tokens of the whole prompt, or off (recovery from overflow stays on).',
     ),
   target: shareOrTokens
     .nullable()
     .default(null)
     .describe(
-      'How far a stride goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
+      'How far a compaction goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
     ),
   every: group({
-    turns: count('turns').default(0).describe('Also a stride after so many turns since the last; 0: off.'),
+    turns: count('turns')
+      .default(0)
+      .describe('Also a compaction after so many turns since the last; 0: off.'),
     tool_calls: count('tool calls')
       .default(0)
-      .describe('Also a stride after so many tool calls since the last; 0: off.'),
+      .describe('Also a compaction after so many tool calls since the last; 0: off.'),
   })
     .prefault({})
-    .describe('Strides by count, beside those by size; made when they are due, even where they free little.'),
+    .describe(
+      'Compactions by count, beside those by size; made when they are due, even where they free little.',
+    ),
   limit: group({
     turns: count('turns')
       .default(0)
       .describe(
-        'With more turns than this in what is sent, a stride over the older half of them; no turn is split; 0: off.',
+        'With more turns than this in what is sent, a compaction over the older half of them; no turn is split; 0: off.',
       ),
     messages: count('messages')
       .default(0)
       .describe(
-        'With more messages than this in what is sent, leading system messages aside, a stride over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
+        'With more messages than this in what is sent, leading system messages aside, a compaction over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
       ),
   })
     .prefault({})
     .describe(
-      'Strides by length, beside those by size, which then take whole turns too; none with trigger off. With fewer than five turns the older ones first come down to their request and last reply. The newest `keep.recent_messages` stay: a limit that they exceed lets the view grow to twice their number.',
+      'Compactions by length, beside those by size, which then take whole turns too; none with trigger off. With fewer than five turns the older ones first come down to their request and last reply. The newest `keep.recent_messages` stay: a limit that they exceed lets the view grow to twice their number.',
     ),
   min_growth_tokens: count('tokens')
     .default(0)
     .describe(
-      'No further stride before the conversation has grown by this many tokens, unless it would not fit otherwise.',
+      'No further compaction before the conversation has grown by this many tokens, unless it would not fit otherwise.',
     ),
   keep: group({
     recent_messages: count('messages')
@@ -127,7 +131,7 @@ export const profileKeys = group({
       ),
   })
     .prefault({})
-    .describe('What no stride touches, within its share.'),
+    .describe('What no compaction touches, within its share.'),
   strategy: oneOf(['auto', 'summarize', 'truncate'])
     .default('auto')
     .describe(
@@ -210,12 +214,12 @@ export const profileKeys = group({
     mode: oneOf(['background', 'blocking', 'off'])
       .default('background')
       .describe(
-        'background: asked for ahead of need (never with trigger: off); blocking: asked for when a stride is due, which then waits; off: no summaries. Either way none is asked for before the upstream has accepted the credential.',
+        'background: asked for ahead of need (never with trigger: off); blocking: asked for when a compaction is due, which then waits; off: no summaries. Either way none is asked for before the upstream has accepted the credential.',
       ),
     at: shareOrTokens
       .default(0.6)
       .describe(
-        'From where a summary is asked for ahead of need: a ratio of what is not fixed, or tokens. At or below the target: right after each stride.',
+        'From where a summary is asked for ahead of need: a ratio of what is not fixed, or tokens. At or below the target: right after each compaction.',
       ),
     max_tokens: count('tokens', 1)
       .default(1024)
@@ -313,7 +317,7 @@ export const profileSchema = profileKeys.superRefine((profile, context) => {
   context.addIssue({
     code: 'custom',
     path: ['target'],
-    message: `"target" (${target}) must be below "trigger" (${trigger}): a stride goes down from one to the other`,
+    message: `"target" (${target}) must be below "trigger" (${trigger}): a compaction goes down from one to the other`,
     input: target,
     params: { sentence: true },
   })

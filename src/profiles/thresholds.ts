@@ -1,12 +1,12 @@
 import type { Profile } from './schema.ts'
 
-/** Where a stride begins, as a ratio up to 1 or tokens above; where it is off, what has to fit still has to. */
+/** Where a compaction begins, as a ratio up to 1 or tokens above; where it is off, what has to fit still has to. */
 export function triggerOf({ trigger }: Pick<Profile, 'trigger'>): number {
   return trigger === 'off' ? 1 : trigger
 }
 
 /**
- * How far a stride goes, as a ratio up to 1 or tokens above. Where a profile says nothing it follows the
+ * How far a compaction goes, as a ratio up to 1 or tokens above. Where a profile says nothing it follows the
  * trigger, so that whoever moves one need not move both.
  */
 export function targetOf(profile: Pick<Profile, 'trigger' | 'target'>): number {

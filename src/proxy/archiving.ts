@@ -1,22 +1,22 @@
 import type { Archive } from '../archive/archive.ts'
-import { writeStrideEntry } from '../archive/stride-entry.ts'
+import { writeCompactionEntry } from '../archive/compaction-entry.ts'
 import { titleOf } from '../archive/title.ts'
 import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { Stride } from '../compaction/stride.ts'
+import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from './drive.ts'
 import type { Failures } from './failures.ts'
 import type { Counted } from './measure/measure.ts'
 import type { RewriteRequest } from './rewrite.ts'
 
 /**
- * Keeps what a stride takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
+ * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
  * never rejects.
  */
 export type KeepTaken = (
   request: Pick<RewriteRequest, 'chat' | 'conversation' | 'profile'>,
   counted: Pick<Counted, 'subject'>,
-  stride: Stride,
+  compaction: Compaction,
 ) => Promise<boolean>
 
 export type ArchivingOptions = {
@@ -30,16 +30,16 @@ export type ArchivingOptions = {
 /** Keeps it in an archive; a failure is counted, and the request goes on as if there were none. */
 export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOptions): KeepTaken {
   if (archive === null) return async () => true
-  return async function keepTaken({ chat, conversation, profile }, { subject }, stride) {
+  return async function keepTaken({ chat, conversation, profile }, { subject }, compaction) {
     return failures.around('archive', false, async () => {
-      const lost = await drive(lostMessages(subject, profile, cache, stride))
-      const summaries = stride.fold?.summaries ?? []
+      const lost = await drive(lostMessages(subject, profile, cache, compaction))
+      const summaries = compaction.fold?.summaries ?? []
       if (lost.length === 0 && summaries.length === 0) return true
       const time = new Date(nowMs()).toISOString()
       await archive.append(conversation, async ({ isEmpty, holdings }) => {
         const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []
-        const entry = { subject, stride, lost, keys: chat.keys, time, holdings }
-        await drive(writeStrideEntry(entry, (text) => pieces.push(Buffer.from(text))))
+        const entry = { subject, compaction, lost, keys: chat.keys, time, holdings }
+        await drive(writeCompactionEntry(entry, (text) => pieces.push(Buffer.from(text))))
         return pieces
       })
       return true

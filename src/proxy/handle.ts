@@ -51,7 +51,7 @@ export type HandleParts = Preparation &
  *
  * The body is read and its messages are found in it; what cannot be read with certainty goes on as it
  * came. Where the profile asks for it, what is broken is repaired. The conversation is looked up, measured
- * and, if a stride stands or is due, rewritten; if any of that fails, the original bytes are sent. A refusal
+ * and, if a compaction stands or is due, rewritten; if any of that fails, the original bytes are sent. A refusal
  * that may be our doing is answered by another form, an overflow by a smaller one, before the client sees
  * anything. Then the answer flows.
  */
@@ -149,7 +149,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
       // Beside the answer, not before it: a store may be slow.
       void parts.records.see(request.chat, request.place, {
         ...ready.remembered,
-        stride: standing?.stride ?? ready.remembered.stride,
+        compaction: standing?.compaction ?? ready.remembered.compaction,
       })
       const measure = sending.measured()
       const joining = replyTo(request, outcome, { once, sending, measure, failures: parts.failures })

@@ -30,7 +30,7 @@ export type Ready = {
   readonly relayedReason: string | null
   /** How things stand with the summary that the conversation will need next. */
   readonly outlook: SummaryOutlook
-  /** The names of the summaries that a stride took which was made for this request. */
+  /** The names of the summaries that a compaction took which was made for this request. */
   readonly summaries: readonly string[]
   /** What would be sent, were the profile not one that only observes; null under any other. */
   readonly observed: Observed | null
@@ -49,7 +49,7 @@ export type Preparation = {
 }
 
 /**
- * Looks up what is on record of a conversation and its model, measures it, and rewrites it if a stride stands or is due.
+ * Looks up what is on record of a conversation and its model, measures it, and rewrites it if a compaction stands or is due.
  * Whatever fails here costs the compaction, never the request: the original bytes are ready at any time.
  */
 export async function prepare(request: ChatRequest, parts: Preparation): Promise<Ready> {
@@ -71,7 +71,7 @@ export async function prepare(request: ChatRequest, parts: Preparation): Promise
       request,
       parts,
       remembered,
-      forced || remembered.stride !== null || hasToPlace(request, parts),
+      forced || remembered.compaction !== null || hasToPlace(request, parts),
     ),
   )
   const unwritten = {
@@ -127,7 +127,7 @@ export async function measureRequest(
     model: countedAs(request, parts.models.get(request.modelKey, 'name')),
     modelKey: request.modelKey,
     window: await parts.findWindow(request, remembered.conversation),
-    stride: remembered.stride,
+    compaction: remembered.compaction,
     scope: request.place.scope,
     conversation: remembered.conversation,
     addedTool: request.recall?.tool ?? null,
@@ -146,7 +146,7 @@ export function rewriteRequest(
     conversation: remembered.conversation,
     profile: request.profile,
     place: request.place,
-    newest: remembered.stride,
+    newest: remembered.compaction,
     seenUntil: remembered.seen?.point ?? null,
     sharedUntil: remembered.sharedUntil,
     strict: isStrict(request, parts),

@@ -1,8 +1,8 @@
 import type { Advanced } from '../compaction/advance.ts'
-import { strideFor, tighten, viewUnder, type Compacted } from '../compaction/compact.ts'
+import { compactionFor, tighten, viewUnder, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { PreparedFold } from '../compaction/plan/options.ts'
-import type { Stride } from '../compaction/stride.ts'
+import type { Compaction } from '../compaction/compaction.ts'
 import { withoutFile } from '../compaction/summary-note.ts'
 import type { View } from '../compaction/view/view.ts'
 import { violationSteps, type MessageShape } from '../conversation/rules.ts'
@@ -32,20 +32,20 @@ export type Prepared = {
   readonly clampedOutputTokens: number | null
   /** Own count of the prompt, or its upper bound where nothing was counted. */
   readonly sentTokens: number
-  /** The stride that was made for it; null where it stands in one on record, or in none. */
-  readonly made: MadeStride | null
+  /** The compaction that was made for it; null where it stands in one on record, or in none. */
+  readonly made: MadeCompaction | null
 }
 
-/** A stride that was just made, and what of. */
-export type MadeStride = {
-  readonly stride: Stride
+/** A compaction that was just made, and what of. */
+export type MadeCompaction = {
+  readonly compaction: Compaction
   /** Own count of what would have been sent without it. */
   readonly tokensBefore: number
   readonly milliseconds: number
 }
 
 export type Rewriter = {
-  /** The request under the stride that it stands in, one more if one is due. */
+  /** The request under the compaction that it stands in, one more if one is due. */
   readonly prepare: (request: RewriteRequest, counted: Counted, how: Preparing) => Promise<Prepared>
   /** What `prepare` would make: nothing is recorded, and recaps stand for what would be summarised. */
   readonly dryRun: (
@@ -53,21 +53,21 @@ export type Rewriter = {
     counted: Counted,
     how: Pick<Preparing, 'forced'>,
   ) => Promise<Prepared>
-  /** The same stride's view under another placement. */
+  /** The same compaction's view under another placement. */
   readonly placeAnew: (
     request: RewriteRequest,
     counted: Counted,
     strict: boolean,
-    stride: Stride | null,
+    compaction: Compaction | null,
   ) => Promise<Prepared>
   /** A smaller view after a refusal; null where nothing more can be taken away. It is on record once it was accepted. */
   readonly tighten: (request: RewriteRequest, counted: Counted, how: Tightening) => Promise<Prepared | null>
 }
 
 export type Preparing = {
-  /** A stride now, whatever the pressure. */
+  /** A compaction now, whatever the pressure. */
   readonly forced: boolean
-  /** The fold for a stride that is due, with its summaries; null where a recap is to stand for what is folded. */
+  /** The fold for a compaction that is due, with its summaries; null where a recap is to stand for what is folded. */
   readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
 }
 
@@ -77,8 +77,8 @@ export type RewriteRequest = {
   readonly conversation: string
   readonly profile: Profile
   readonly place: RecordPlace
-  /** The newest stride on record. */
-  readonly newest: Stride | null
+  /** The newest compaction on record. */
+  readonly newest: Compaction | null
   /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
   readonly seenUntil: number | null
   readonly sharedUntil: number | null
@@ -86,7 +86,7 @@ export type RewriteRequest = {
 }
 
 export type Tightening = {
-  readonly previous: Stride | null
+  readonly previous: Compaction | null
   readonly budgetTokens: number
   /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
   readonly fills: boolean
@@ -100,33 +100,33 @@ export type Tightening = {
 export type RewriterOptions = {
   readonly cache: MadeCache
   readonly records: Records
-  /** Keeps what a stride takes away, before the stride is recorded and anything is sent. */
+  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
   readonly keepTaken: KeepTaken
 }
 
 /** Rewrites conversations. What it makes is checked before it is sent: a broken rule throws an InvariantError. */
 export function createRewriter(options: RewriterOptions): Rewriter {
   const { cache, records, keepTaken } = options
-  const { strideIn, under, dryRun } = createViews(cache)
+  const { compactionIn, under, dryRun } = createViews(cache)
 
-  /** With the stride that was made for it, unless another replica's took its place. */
+  /** With the compaction that was made for it, unless another replica's took its place. */
   async function underMade(
     request: RewriteRequest,
     counted: Counted,
-    { stride, beforeTokens }: Advanced,
+    { compaction, beforeTokens }: Advanced,
     beganMs: number,
   ): Promise<Prepared> {
     const { newest, strict } = request
-    if (stride === null || stride === newest) return under(request, counted, stride, strict)
-    const { standing, isOurs } = await recorded(request, counted, stride)
+    if (compaction === null || compaction === newest) return under(request, counted, compaction, strict)
+    const { standing, isOurs } = await recorded(request, counted, compaction)
     const result = await under(request, counted, standing, strict)
     if (!isOurs) return result
     const tokensBefore = counted.aroundTokens + (beforeTokens ?? counted.conversationTokens)
-    return { ...result, made: { stride, tokensBefore, milliseconds: performance.now() - beganMs } }
+    return { ...result, made: { compaction, tokensBefore, milliseconds: performance.now() - beganMs } }
   }
 
-  /** Records a stride that was just made: the one that stands, as the next request will find it. */
-  async function recorded(request: RewriteRequest, counted: Counted, made: Stride): Promise<Recorded> {
+  /** Records a compaction that was just made: the one that stands, as the next request will find it. */
+  async function recorded(request: RewriteRequest, counted: Counted, made: Compaction): Promise<Recorded> {
     if (made.point === request.newest?.point) {
       await records.replace(request, made)
       return { standing: made, isOurs: true }
@@ -134,11 +134,11 @@ export function createRewriter(options: RewriterOptions): Rewriter {
     const standing = await records.keep(request, made)
     if (standing === made || JSON.stringify(standing) === JSON.stringify(made))
       return { standing, isOurs: true }
-    // Another replica was first: its stride is followed, so that both send the same bytes.
-    const { stride } = await strideIn(request, counted, standing, NOTHING_NEW)
-    if (stride !== null) await keepTaken(request, counted, stride)
-    if (stride !== null && stride !== standing) await records.replace(request, stride)
-    return { standing: stride, isOurs: false }
+    // Another replica was first: its compaction is followed, so that both send the same bytes.
+    const { compaction } = await compactionIn(request, counted, standing, NOTHING_NEW)
+    if (compaction !== null) await keepTaken(request, counted, compaction)
+    if (compaction !== null && compaction !== standing) await records.replace(request, compaction)
+    return { standing: compaction, isOurs: false }
   }
 
   return {
@@ -146,12 +146,12 @@ export function createRewriter(options: RewriterOptions): Rewriter {
       const beganMs = performance.now()
       const { newest } = request
       const dueWith = (fold: PreparedFold | null): Promise<Advanced> =>
-        strideIn(request, counted, newest, { forced, prepared: fold })
+        compactionIn(request, counted, newest, { forced, prepared: fold })
       let due = await dueWith(null)
-      if (due.stride !== null && due.stride !== newest) {
+      if (due.compaction !== null && due.compaction !== newest) {
         const fold = await foldFor(due)
         if (fold !== null) due = await dueWith(fold)
-        const isKept = due.stride === null || (await keepTaken(request, counted, due.stride))
+        const isKept = due.compaction === null || (await keepTaken(request, counted, due.compaction))
         if (fold !== null && !isKept) due = await dueWith(await bareFold(request, counted, fold))
       }
       return underMade(request, counted, due, beganMs)
@@ -159,9 +159,14 @@ export function createRewriter(options: RewriterOptions): Rewriter {
 
     dryRun,
 
-    placeAnew: async (request, counted, strict, stride) => {
-      const { stride: standing } = await strideIn({ ...request, strict }, counted, stride, NOTHING_NEW)
-      if (standing !== null && standing !== stride) await keepTaken(request, counted, standing)
+    placeAnew: async (request, counted, strict, compaction) => {
+      const { compaction: standing } = await compactionIn(
+        { ...request, strict },
+        counted,
+        compaction,
+        NOTHING_NEW,
+      )
+      if (standing !== null && standing !== compaction) await keepTaken(request, counted, standing)
       return under(request, counted, standing, strict)
     },
 
@@ -172,18 +177,18 @@ export function createRewriter(options: RewriterOptions): Rewriter {
         const room = { budgetTokens, aroundTokens: counted.room.aroundTokens }
         const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
         const made = await drive(tighten(counted.subject, cache, { ...how, policy, room }))
-        if (made === null || made.stride === null) return null
+        if (made === null || made.compaction === null) return null
         const sent = await drive(prepared(request, counted, made, how.strict))
-        return { ...sent, stride: made.stride }
+        return { ...sent, compaction: made.compaction }
       }
       const tightened = await (fills
         ? filledView(how.budgetTokens, viewWithin)
         : viewWithin(how.budgetTokens))
       if (tightened === null) return null
-      const { stride, ...result } = tightened
-      await keepTaken(request, counted, stride)
+      const { compaction, ...result } = tightened
+      await keepTaken(request, counted, compaction)
       const milliseconds = performance.now() - beganMs
-      return { ...result, made: { stride, tokensBefore: how.refusedTokens, milliseconds } }
+      return { ...result, made: { compaction, tokensBefore: how.refusedTokens, milliseconds } }
     },
   }
 }
@@ -209,28 +214,28 @@ export function createDryRun(cache: MadeCache): Rewriter['dryRun'] {
 
 // --- internal ---
 
-type Tightened = Prepared & { readonly stride: Stride }
+type Tightened = Prepared & { readonly compaction: Compaction }
 
-type Recorded = { readonly standing: Stride | null; readonly isOurs: boolean }
+type Recorded = { readonly standing: Compaction | null; readonly isOurs: boolean }
 
-/** Strides and views as they are made; recording them is left to others. */
+/** Compactions and views as they are made; recording them is left to others. */
 function createViews(cache: MadeCache) {
-  async function strideIn(
+  async function compactionIn(
     request: RewriteRequest,
-    { subject, room, stride, differenceTokens }: Counted,
-    newest: Stride | null,
+    { subject, room, compaction, differenceTokens }: Counted,
+    newest: Compaction | null,
     now: { readonly forced: boolean; readonly prepared: PreparedFold | null },
   ): Promise<Advanced> {
     const { profile, seenUntil, sharedUntil, strict } = request
     return drive(
-      strideFor(subject, cache, {
+      compactionFor(subject, cache, {
         policy: profile,
         newest,
         seenUntil,
         sharedUntil,
         room,
-        // The provider's count is known of the view of this very stride, and of no other.
-        differenceTokens: newest === stride ? differenceTokens : 0,
+        // The provider's count is known of the view of this very compaction, and of no other.
+        differenceTokens: newest === compaction ? differenceTokens : 0,
         strict,
         ...now,
       }),
@@ -240,13 +245,13 @@ function createViews(cache: MadeCache) {
   async function under(
     request: RewriteRequest,
     counted: Counted,
-    stride: Stride | null,
+    compaction: Compaction | null,
     strict: boolean,
   ): Promise<Prepared> {
     const { profile } = request
-    const view = await drive(viewUnder(counted.subject, cache, { policy: profile, stride, strict }))
+    const view = await drive(viewUnder(counted.subject, cache, { policy: profile, compaction, strict }))
     await breathe()
-    const made = await drive(prepared(request, counted, { stride, view }, strict))
+    const made = await drive(prepared(request, counted, { compaction, view }, strict))
     await breathe()
     return made
   }
@@ -257,11 +262,11 @@ function createViews(cache: MadeCache) {
     { forced }: Pick<Preparing, 'forced'>,
   ): Promise<Prepared> {
     const { newest, strict } = request
-    const { stride } = await strideIn(request, counted, newest, { forced, prepared: null })
-    return under(request, counted, stride, strict)
+    const { compaction } = await compactionIn(request, counted, newest, { forced, prepared: null })
+    return under(request, counted, compaction, strict)
   }
 
-  return { strideIn, under, dryRun }
+  return { compactionIn, under, dryRun }
 }
 
 /** A fold whose new summaries name no file: what they stand for could not be kept in one. */

@@ -1,4 +1,4 @@
-import type { RequestEnd, RequestReport, StrideReport } from '../proxy/report/request-report.ts'
+import type { RequestEnd, RequestReport, CompactionReport } from '../proxy/report/request-report.ts'
 import type { ModelServer } from './model-server.ts'
 import { chatName, known, type ToldAttributes, type ToldSpan } from './told-span.ts'
 
@@ -16,10 +16,10 @@ export function beginRequestSpan(
   const name = chatName(report.model)
   const attributes = attributesOf(report, server)
   const errorType = errorTypeOf(report)
-  const strides = report.strides.map(strideAttributes)
+  const compactions = report.compactions.map(compactionAttributes)
   return function endRequestSpan({ outcome, usage, answeredBy, totalMs }) {
     const endedAtMs = startedAtMs + Math.max(totalMs, 0)
-    const strideAtMs = Math.min(startedAtMs + addedMs, endedAtMs)
+    const compactionAtMs = Math.min(startedAtMs + addedMs, endedAtMs)
     const brokenOff = outcome === 'broken-off' ? 'broken-off' : null
     return {
       name,
@@ -38,8 +38,12 @@ export function beginRequestSpan(
           'foldgate.outcome': outcome,
         }),
       },
-      // The report does not say when exactly a stride was made: it is told where the first upstream request began.
-      events: strides.map((stride) => ({ name: 'foldgate.stride', atMs: strideAtMs, attributes: stride })),
+      // The report does not say when exactly a compaction was made: it is told where the first upstream request began.
+      events: compactions.map((compaction) => ({
+        name: 'foldgate.compaction',
+        atMs: compactionAtMs,
+        attributes: compaction,
+      })),
     }
   }
 }
@@ -75,7 +79,7 @@ function attributesOf(report: RequestReport, server: ModelServer | null): ToldAt
     'foldgate.tokens.is_sent_bound': size?.isSentBound === true ? true : null,
     'foldgate.window.tokens': size?.windowTokens ?? null,
     'foldgate.window.source': size?.windowSource ?? null,
-    'foldgate.stride.reason': report.strides.at(-1)?.reason ?? null,
+    'foldgate.compaction.reason': report.compactions.at(-1)?.reason ?? null,
     'foldgate.added_ms': report.addedMs,
   })
 }
@@ -89,14 +93,14 @@ function errorTypeOf({ action, reason, status }: RequestReport): string | null {
   return status !== null && status >= 400 ? String(status) : null
 }
 
-function strideAttributes(stride: StrideReport): ToldAttributes {
+function compactionAttributes(compaction: CompactionReport): ToldAttributes {
   return {
-    'foldgate.stride.reason': stride.reason,
-    'foldgate.stride.point': stride.point,
-    'foldgate.stride.passes': [...stride.passes],
-    'foldgate.stride.tokens_before': stride.tokensBefore,
-    'foldgate.stride.tokens_after': stride.tokensAfter,
-    'foldgate.stride.summaries': stride.summaries.length,
-    'foldgate.stride.ms': stride.milliseconds,
+    'foldgate.compaction.reason': compaction.reason,
+    'foldgate.compaction.point': compaction.point,
+    'foldgate.compaction.passes': [...compaction.passes],
+    'foldgate.compaction.tokens_before': compaction.tokensBefore,
+    'foldgate.compaction.tokens_after': compaction.tokensAfter,
+    'foldgate.compaction.summaries': compaction.summaries.length,
+    'foldgate.compaction.ms': compaction.milliseconds,
   }
 }

@@ -52,7 +52,7 @@ describe('a request', () => {
     const { books, events, rows, changed, board, totals } = openBooks()
     const ended = books.reports.begin(reportOf())
     expect(board.card('c0ffee')).toMatchObject({ answering: true, requests: 0, pressure: 0.9 })
-    expect(events.map(({ type }) => type)).toEqual(['stride'])
+    expect(events.map(({ type }) => type)).toEqual(['compaction'])
     expect([rows.length, totals.headline().requests, changed]).toEqual([0, 0, ['c0ffee']])
     ended(endOf())
     expect(board.card('c0ffee')).toMatchObject({ answering: false, requests: 1 })
@@ -72,7 +72,7 @@ describe('a request', () => {
 
   test('without a conversation is counted, and is in no list', () => {
     const { books, rows, board, totals } = openBooks()
-    books.reports.begin(reportOf({ conversation: null, held: null, strides: [] }))(endOf())
+    books.reports.begin(reportOf({ conversation: null, held: null, compactions: [] }))(endOf())
     expect([rows.length, totals.headline().requests, board.cards()]).toEqual([1, 1, []])
   })
 })

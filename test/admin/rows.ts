@@ -41,7 +41,7 @@ export function journalEvent(other: Partial<JournalEvent> = {}): JournalEvent {
   return journalEventSchema.parse({
     time: atSecond(0),
     process: 'here',
-    type: 'stride',
+    type: 'compaction',
     conversation: idOf(1),
     ...other,
   })

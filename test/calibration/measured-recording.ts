@@ -18,7 +18,7 @@ export type Believed = {
   readonly expectedTokens: number
   /** The same without any calibration: our count times the family's ratio. */
   readonly uncalibratedTokens: number
-  /** What the decision over a further stride takes it for. */
+  /** What the decision over a further compaction takes it for. */
   readonly decidedTokens: number
 }
 
@@ -52,7 +52,7 @@ export async function measureRecording(
       model,
       modelKey: { upstream: 'default', credential: '', model },
       window,
-      stride: null,
+      compaction: null,
       scope: 'recorded',
       conversation: recording.id,
       addedTool: null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
 import { assistant, prose, rounds, send, user } from './sending.ts'
 
@@ -10,30 +10,33 @@ const talk = (count: number, tokens: number): object[] =>
     assistant(prose(`a${index}`, tokens)),
   ]).flat()
 
-/** The points of the strides that a conversation makes as it grows, request by request. */
-function strideEnds(conversation: readonly object[], budgetTokens: number, profile: object): number[] {
+/** The points of the compactions that a conversation makes as it grows, request by request. */
+function compactionEnds(conversation: readonly object[], budgetTokens: number, profile: object): number[] {
   const policy = policyOf(profile)
   const points: number[] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   for (let end = 1; end <= conversation.length; end += 1) {
     const next = conversation[end]
     if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
-    newest = send(conversation.slice(0, end), { budgetTokens, policy, newest }).stride
+    newest = send(conversation.slice(0, end), { budgetTokens, policy, newest }).compaction
     if (newest !== null && newest.point !== points.at(-1)) points.push(newest.point)
   }
   return points
 }
 
-describe('a stride begins', () => {
+describe('a compaction begins', () => {
   test('not before the trigger is reached', () => {
-    expect(send([task, ...rounds('a', 22, 300)], { budgetTokens: 10_000 }).stride).toBeNull()
-    expect(send([task, ...rounds('a', 24, 300)], { budgetTokens: 10_000 }).stride?.reason).toBe('trigger')
+    expect(send([task, ...rounds('a', 22, 300)], { budgetTokens: 10_000 }).compaction).toBeNull()
+    expect(send([task, ...rounds('a', 24, 300)], { budgetTokens: 10_000 }).compaction?.reason).toBe('trigger')
   })
 
   test('never by itself where the trigger is off', () => {
     const conversation = [task, ...rounds('a', 60, 300)]
-    const { stride, texts } = send(conversation, { budgetTokens: 3000, policy: policyOf({ trigger: 'off' }) })
-    expect(stride).toBeNull()
+    const { compaction, texts } = send(conversation, {
+      budgetTokens: 3000,
+      policy: policyOf({ trigger: 'off' }),
+    })
+    expect(compaction).toBeNull()
     expect(texts).toEqual(conversation.map((message) => JSON.stringify(message)))
   })
 
@@ -41,67 +44,67 @@ describe('a stride begins', () => {
     const conversation = [task, ...rounds('a', 12, 100)]
     for (const trigger of [0.75, 'off']) {
       const options = { budgetTokens: 100_000, policy: policyOf({ trigger }) }
-      expect(send(conversation, options).stride).toBeNull()
-      const { stride, tokens } = send(conversation, { ...options, forced: true })
-      expect(stride).toMatchObject({ reason: 'forced', point: conversation.length })
+      expect(send(conversation, options).compaction).toBeNull()
+      const { compaction, tokens } = send(conversation, { ...options, forced: true })
+      expect(compaction).toMatchObject({ reason: 'forced', point: conversation.length })
       expect(tokens).toBeLessThanOrEqual(send(conversation, options).tokens * 0.6)
     }
   })
 
   test('and is not recorded where a demanded one finds nothing to do', () => {
-    expect(send([task], { budgetTokens: 100_000, forced: true }).stride).toBeNull()
+    expect(send([task], { budgetTokens: 100_000, forced: true }).compaction).toBeNull()
     const open = [task, ...rounds('open', 1, 300)]
-    expect(send(open, { budgetTokens: 100_000, forced: true }).stride).toBeNull()
+    expect(send(open, { budgetTokens: 100_000, forced: true }).compaction).toBeNull()
   })
 })
 
-describe('a stride that would free little', () => {
+describe('a compaction that would free little', () => {
   const small = [task, ...rounds('a', 4, 100)]
 
   test('waits', () => {
     // Most of it is the open round, which no pass but clip touches.
-    const { stride } = send([...small, ...rounds('open', 1, 5700)], { budgetTokens: 8000 })
-    expect(stride).toBeNull()
+    const { compaction } = send([...small, ...rounds('open', 1, 5700)], { budgetTokens: 8000 })
+    expect(compaction).toBeNull()
   })
 
   test('until the budget forces it', () => {
-    const { stride, tokens } = send([...small, ...rounds('open', 1, 7600)], { budgetTokens: 8000 })
-    expect(stride?.reason).toBe('trigger')
+    const { compaction, tokens } = send([...small, ...rounds('open', 1, 7600)], { budgetTokens: 8000 })
+    expect(compaction?.reason).toBe('trigger')
     expect(tokens).toBeLessThanOrEqual(8000)
   })
 })
 
-describe('strides by count', () => {
+describe('compactions by count', () => {
   test('come after so many turns, below the trigger', () => {
     const conversation = [...talk(24, 500), user('Go on.')]
-    expect(strideEnds(conversation, 20_000, {})).toEqual([])
-    const points = strideEnds(conversation, 20_000, { every: { turns: 10 } })
+    expect(compactionEnds(conversation, 20_000, {})).toEqual([])
+    const points = compactionEnds(conversation, 20_000, { every: { turns: 10 } })
     expect(points).toEqual([21, 41])
   })
 
   test('come after so many tool calls, below the trigger', () => {
     const conversation = [task, ...rounds('a', 32, 500)]
-    expect(strideEnds(conversation, 30_000, {})).toEqual([])
-    const points = strideEnds(conversation, 30_000, { every: { tool_calls: 15 } })
+    expect(compactionEnds(conversation, 30_000, {})).toEqual([])
+    const points = compactionEnds(conversation, 30_000, { every: { tool_calls: 15 } })
     expect(points).toEqual([31, 61])
   })
 
   test('come however little they free, as long as that is something', () => {
     const conversation = [...talk(24, 90), user('Go on.')]
-    expect(strideEnds(conversation, 40_000, { every: { turns: 8 } })).toEqual([17, 33, 49])
-    expect(strideEnds([...talk(2, 20), user('Go on.')], 40_000, { every: { turns: 1 } })).toEqual([])
+    expect(compactionEnds(conversation, 40_000, { every: { turns: 8 } })).toEqual([17, 33, 49])
+    expect(compactionEnds([...talk(2, 20), user('Go on.')], 40_000, { every: { turns: 1 } })).toEqual([])
   })
 })
 
-/** The messages between one stride and the next. */
+/** The messages between one compaction and the next. */
 const gaps = (points: readonly number[]): number[] =>
   points.slice(1).map((point, index) => point - (points[index] ?? 0))
 
 describe('min_growth_tokens', () => {
   const conversation = [task, ...rounds('a', 120, 200)]
-  test('lets a conversation grow before the next stride', () => {
-    const usual = strideEnds(conversation, 6000, { target: 0.6 })
-    const rarer = strideEnds(conversation, 6000, { target: 0.6, min_growth_tokens: 2000 })
+  test('lets a conversation grow before the next compaction', () => {
+    const usual = compactionEnds(conversation, 6000, { target: 0.6 })
+    const rarer = compactionEnds(conversation, 6000, { target: 0.6, min_growth_tokens: 2000 })
     // A round of 200 tokens weighs some 220: 2,000 tokens are nine rounds or more.
     expect(Math.min(...gaps(usual))).toBeLessThan(16)
     expect(Math.min(...gaps(rarer))).toBeGreaterThanOrEqual(18)
@@ -109,17 +112,17 @@ describe('min_growth_tokens', () => {
 
   test('gives way to the budget', () => {
     const policy = policyOf({ min_growth_tokens: 1_000_000 })
-    const { stride, tokens } = send(conversation, { budgetTokens: 6000, policy })
-    expect(stride).not.toBeNull()
+    const { compaction, tokens } = send(conversation, { budgetTokens: 6000, policy })
+    expect(compaction).not.toBeNull()
     expect(tokens).toBeLessThanOrEqual(6000)
   })
 })
 
 describe('where the trigger is off', () => {
-  test('no count makes a stride either: what overflows is recovered, and nothing else changes', () => {
+  test('no count makes a compaction either: what overflows is recovered, and nothing else changes', () => {
     const conversation = [...talk(24, 500), user('Go on.')]
-    expect(strideEnds(conversation, 20_000, { trigger: 'off', every: { turns: 2, tool_calls: 2 } })).toEqual(
-      [],
-    )
+    expect(
+      compactionEnds(conversation, 20_000, { trigger: 'off', every: { turns: 2, tool_calls: 2 } }),
+    ).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compacti
 import { compact, type Compacted } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight } from '../support/compacted.ts'
@@ -28,13 +28,13 @@ const room = { budgetTokens: BUDGET, aroundTokens: 3 }
 function ahead(messages: readonly object[], options: Partial<AheadOptions> = {}): FoldAhead | null {
   const subject = subjectOf(messages)
   return finish(
-    foldAhead(subject, cache, { policy, stride: null, room, strict: false, due: null, ...options }),
+    foldAhead(subject, cache, { policy, compaction: null, room, strict: false, due: null, ...options }),
   )
 }
 
 function sent(
   messages: readonly object[],
-  newest: Stride | null = null,
+  newest: Compaction | null = null,
   prepared: PreparedFold | null = null,
 ): Compacted & { readonly contents: readonly string[] } {
   const subject = subjectOf(messages)
@@ -70,17 +70,17 @@ function firstCount(holds: (count: number) => boolean): number {
   throw new Error('never')
 }
 
-/** A conversation with as many further rounds as make its first stride due at its end. */
+/** A conversation with as many further rounds as make its first compaction due at its end. */
 function untilDue(begun: readonly object[]): readonly object[] {
   const grown = (count: number): readonly object[] => [...begun, ...rounds('z', count, 200)]
-  return grown(firstCount((count) => sent(grown(count)).stride !== null))
+  return grown(firstCount((count) => sent(grown(count)).compaction !== null))
 }
 
 const askedAt = firstCount((count) => ahead(run(count)) !== null)
-const dueAt = firstCount((count) => sent(run(count)).stride !== null)
+const dueAt = firstCount((count) => sent(run(count)).compaction !== null)
 
 describe('a fold that is planned ahead', () => {
-  test('begins with summary.at, before its stride is due', () => {
+  test('begins with summary.at, before its compaction is due', () => {
     expect(askedAt).toBeGreaterThan(4)
     expect(askedAt).toBeLessThan(dueAt)
   })
@@ -94,11 +94,11 @@ describe('a fold that is planned ahead', () => {
     expect(subjectOf(run(askedAt)).structure.isFrontier(fold?.frontier ?? -1)).toBe(true)
   })
 
-  test('is the frontier that its stride takes, when the view has grown up to the trigger', () => {
+  test('is the frontier that its compaction takes, when the view has grown up to the trigger', () => {
     const messages = run(askedAt)
     const fold = ahead(messages)
     const due = sent(run(dueAt), null, written(messages, fold, ['What was done: much.']))
-    expect(due.stride?.fold?.frontier).toBe(fold?.frontier)
+    expect(due.compaction?.fold?.frontier).toBe(fold?.frontier)
     expect(due.view.standIns).toEqual({ summaries: 1, recaps: 0 })
     expect(due.contents[1]).toContain('What was done: much.')
     // Nothing of the tail was touched.
@@ -119,10 +119,12 @@ describe('a fold that is planned ahead', () => {
   test('goes on from the summary that stands: it is replaced, and weighs what it weighs', () => {
     const messages = run(askedAt)
     const first = sent(run(dueAt), null, written(messages, ahead(messages), ['What was done: much.']))
-    const [standing] = first.stride?.fold?.summaries ?? []
-    const count = firstCount((more) => more > dueAt && ahead(run(more), { stride: first.stride }) !== null)
-    const next = ahead(run(count), { stride: first.stride })
-    expect(next?.frontier).toBeGreaterThan(first.stride?.fold?.frontier ?? 0)
+    const [standing] = first.compaction?.fold?.summaries ?? []
+    const count = firstCount(
+      (more) => more > dueAt && ahead(run(more), { compaction: first.compaction }) !== null,
+    )
+    const next = ahead(run(count), { compaction: first.compaction })
+    expect(next?.frontier).toBeGreaterThan(first.compaction?.fold?.frontier ?? 0)
     const [range] = next?.ranges ?? []
     expect(range?.start).toBe(0)
     expect(range?.expiredTokens).toBeGreaterThan(range?.replacedTokens ?? 0)
@@ -132,13 +134,13 @@ describe('a fold that is planned ahead', () => {
   test('where a recap stands it is a reason for one, however small the view is', () => {
     const due = sent(run(dueAt))
     expect(due.view.standIns).toEqual({ summaries: 0, recaps: 1 })
-    const fold = ahead(run(dueAt), { stride: due.stride })
-    expect(fold?.frontier).toBe(due.stride?.fold?.frontier)
-    expect(fold?.ranges[0]).toMatchObject({ start: 0, end: due.stride?.fold?.frontier })
+    const fold = ahead(run(dueAt), { compaction: due.compaction })
+    expect(fold?.frontier).toBe(due.compaction?.fold?.frontier)
+    expect(fold?.ranges[0]).toMatchObject({ start: 0, end: due.compaction?.fold?.frontier })
     // Of what is there already nothing more is asked.
     const messages = run(askedAt)
     const summarised = sent(run(dueAt), null, written(messages, ahead(messages), ['What was done: much.']))
-    expect(ahead(run(dueAt), { stride: summarised.stride })).toBeNull()
+    expect(ahead(run(dueAt), { compaction: summarised.compaction })).toBeNull()
   })
 
   test('has two ranges where it passes the latest user message, none of which holds that message', () => {
@@ -177,7 +179,7 @@ describe('a fold that is planned ahead', () => {
     const later = finish(
       foldAhead(subjectOf(run(askedAt)), createMadeCache({ charsMax: 10 }), {
         policy,
-        stride: null,
+        compaction: null,
         room,
         strict: false,
         due: null,
@@ -204,7 +206,7 @@ describe('a fold that is planned ahead', () => {
     expect(summary.indexOf('Rule one.')).toBeLessThan(summary.indexOf('Rule two.'))
   })
 
-  // A summary that was too long left a recap at its own frontier, which freed too little to be a stride: then there was
+  // A summary that was too long left a recap at its own frontier, which freed too little to be a compaction: then there was
   // none, although one was due.
   test('summaries for which there is no room do not stand: a recap does, and the view fits', () => {
     const messages = run(dueAt)

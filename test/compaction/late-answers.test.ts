@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FOLD_VERSION, type Stride } from '../../src/compaction/stride.ts'
+import { FOLD_VERSION, type Compaction } from '../../src/compaction/compaction.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -24,7 +24,7 @@ test('a result that comes late changes nothing of what was sent before it', () =
     { role: 'user', content: 'Go on.' },
   ]
   const policy = policyOf({ clear: { except_tools: ['search'] } })
-  const record: Stride = {
+  const record: Compaction = {
     version: FOLD_VERSION,
     reason: 'forced',
     point: before.length,
@@ -40,7 +40,7 @@ test('a result that comes late changes nothing of what was sent before it', () =
   expect(texts[4]).toContain('[cleared: tool result')
 
   const second = subjectOf([...before, { role: 'user', content: 'Now.' }, result('list', 'late')])
-  const then = compactedUnder(second, { policy, budgetTokens: 8000, newest: sent.stride })
-  expect(then.stride).toBe(sent.stride)
+  const then = compactedUnder(second, { policy, budgetTokens: 8000, newest: sent.compaction })
+  expect(then.compaction).toBe(sent.compaction)
   expect(viewTexts(second, then.view).slice(0, texts.length)).toEqual(texts)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { writeStrideEntry } from '../../src/archive/stride-entry.ts'
+import { writeCompactionEntry } from '../../src/archive/compaction-entry.ts'
 import { compact, type Compacted } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/losses.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
@@ -95,7 +95,7 @@ function compacted({ subject, drive }: Metered, under: Policy, budgetTokens: num
 function mostUnitsOf(measured: Metered, budgetTokens: number): Record<string, number> {
   const { subject, drive } = measured
   const { cache, result: made, mostUnits } = compacted(measured, policy, budgetTokens)
-  const { stride } = made
+  const { compaction } = made
   const held = { subject, compacted: made }
   const indexes = [...subject.messages.keys()]
   const recalled = ['{}', '{"messages":"#1-#40"}', '{"search":"file-12345.ts \\"x\\" loading"}'].map(
@@ -105,18 +105,18 @@ function mostUnitsOf(measured: Metered, budgetTokens: number): Record<string, nu
     compaction: mostUnits,
     transcript: drive(transcriptOf(subject, indexes)).mostUnits,
     recall: Math.max(...recalled),
-    archive: stride === null ? 0 : drive(archived(measured, { ...made, stride }, cache)).mostUnits,
+    archive: compaction === null ? 0 : drive(archived(measured, { ...made, compaction }, cache)).mostUnits,
   }
 }
 
 function* archived(
   { subject }: Metered,
-  { stride }: Compacted & { readonly stride: NonNullable<Compacted['stride']> },
+  { compaction }: Compacted & { readonly compaction: NonNullable<Compacted['compaction']> },
   cache: ReturnType<typeof createMadeCache>,
 ) {
-  const lost = yield* lostMessages(subject, policy, cache, stride)
-  const entry = { subject, stride, lost, keys: [], time: '2026-01-01T00:00:00.000Z', holdings: [] }
-  yield* writeStrideEntry(entry, () => {})
+  const lost = yield* lostMessages(subject, policy, cache, compaction)
+  const entry = { subject, compaction, lost, keys: [], time: '2026-01-01T00:00:00.000Z', holdings: [] }
+  yield* writeCompactionEntry(entry, () => {})
 }
 
 describe('a text as long as is read of one message holds nobody up', () => {

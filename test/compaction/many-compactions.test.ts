@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -11,7 +11,7 @@ test('behind fifty compactions the past is derived without records as it went wi
   const policy = policyOf()
   const messages: object[] = [{ role: 'user', content: 'Go through the queue, part by part.' }]
   const made = new Set<string>()
-  let newest = null as Stride | null
+  let newest = null as Compaction | null
   for (let round = 1; made.size < 55; round += 1) {
     messages.push(...roundOf(round))
     newest = compactedUnder(subjectOf(messages), {
@@ -19,7 +19,7 @@ test('behind fifty compactions the past is derived without records as it went wi
       budgetTokens: 1_600,
       newest,
       seenUntil: newest?.point ?? 0,
-    }).stride
+    }).compaction
     if (newest !== null) made.add(JSON.stringify(newest))
   }
   const subject = subjectOf(messages)

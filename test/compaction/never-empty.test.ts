@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -15,7 +15,7 @@ test('a view is never empty, however little room is left', () => {
     })),
   )
   const cache = createMadeCache({ charsMax: 1_000_000 })
-  let previous: Stride | null = null
+  let previous: Compaction | null = null
   for (const [budgetTokens, smallest] of [
     [120, false],
     [20, true],
@@ -32,6 +32,6 @@ test('a view is never empty, however little room is left', () => {
     )
     expect(tightened).not.toBeNull()
     expect(tightened === null ? [] : viewTexts(subject, tightened.view)).not.toEqual([])
-    previous = tightened?.stride ?? null
+    previous = tightened?.compaction ?? null
   }
 })

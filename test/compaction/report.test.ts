@@ -20,15 +20,18 @@ function compacted(subject: Subject, budgetTokens: number, policy = policyOf(), 
 }
 
 /** A view in which a summary by a model stands for what lies before `end`. */
-function summarised(subject: Subject, { stride }: Compacted, policy: Policy, end: number): Compacted {
-  const fold = stride?.fold ?? null
-  if (stride === null || fold === null) throw new Error('nothing was folded')
+function summarised(subject: Subject, { compaction }: Compacted, policy: Policy, end: number): Compacted {
+  const fold = compaction?.fold ?? null
+  if (compaction === null || fold === null) throw new Error('nothing was folded')
   const range = { start: subject.structure.systemCount, end, except: [] }
   const summaries = [
     standingSummary(subject, range, { written: 'Much was done.', systemTokensMax: 0, note: '' }),
   ]
-  const made = { ...stride, fold: { ...fold, summaries } }
-  return { stride: made, view: finish(viewUnder(subject, cache, { policy, strict: false, stride: made })) }
+  const made = { ...compaction, fold: { ...fold, summaries } }
+  return {
+    compaction: made,
+    view: finish(viewUnder(subject, cache, { policy, strict: false, compaction: made })),
+  }
 }
 
 /** What becomes of one result in a conversation that is far from its budget. */
@@ -64,7 +67,7 @@ describe('the outline of a folded conversation', () => {
   const outline = outlineOf(subject, made)
 
   test('has recaps behind the messages that they stand for, and says what pins the others', () => {
-    const frontier = made.stride?.fold?.frontier ?? 0
+    const frontier = made.compaction?.fold?.frontier ?? 0
     expect(told(outline)).toEqual([
       'kept, system',
       'kept, task',
@@ -96,11 +99,11 @@ describe('the outline of a folded conversation', () => {
   })
 
   test('says that messages are dropped for which there is no room at all', () => {
-    const stride = made.stride
-    if (stride?.fold == null) throw new Error('nothing was folded')
-    const bare = { ...stride, fold: { ...stride.fold, beforeTokensMax: 1, afterTokensMax: 1 } }
-    const view = finish(viewUnder(subject, cache, { policy: folding, strict: false, stride: bare }))
-    expect(told(outlineOf(subject, { stride: bare, view }))).toEqual([
+    const compaction = made.compaction
+    if (compaction?.fold == null) throw new Error('nothing was folded')
+    const bare = { ...compaction, fold: { ...compaction.fold, beforeTokensMax: 1, afterTokensMax: 1 } }
+    const view = finish(viewUnder(subject, cache, { policy: folding, strict: false, compaction: bare }))
+    expect(told(outlineOf(subject, { compaction: bare, view }))).toEqual([
       'kept, system',
       'kept, task',
       'dropped',
@@ -145,20 +148,20 @@ describe('a treatment is what the message came out as', () => {
   })
 })
 
-test('the ranges of a stride say how far each of its passes reached', () => {
+test('the ranges of a compaction say how far each of its passes reached', () => {
   const subject = subjectOf([user('The task.'), ...rounds('a', 30, 300)])
-  const { stride } = compacted(subject, 3000)
-  if (stride === null) throw new Error('no stride was made')
+  const { compaction } = compacted(subject, 3000)
+  if (compaction === null) throw new Error('no compaction was made')
   const clip = { kind: 'content', of: 'kept', tokensMax: 10 } as const
   const clips = [
     { ...clip, index: 50 },
     { ...clip, index: 44 },
   ]
   const reach = { render: 0, preview: 12, clear: 20 }
-  expect(rangesOf({ ...stride, reach, clips }, 0)).toEqual([
+  expect(rangesOf({ ...compaction, reach, clips }, 0)).toEqual([
     { pass: 'preview', start: 0, end: 12 },
     { pass: 'clear', start: 0, end: 20 },
-    { pass: 'fold', start: 0, end: stride.fold?.frontier },
+    { pass: 'fold', start: 0, end: compaction.fold?.frontier },
     { pass: 'clip', start: 44, end: 51 },
   ])
 })

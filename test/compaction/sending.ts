@@ -1,5 +1,5 @@
 import type { PassName, Policy } from '../../src/compaction/policy.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
@@ -7,7 +7,7 @@ import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 export type SendOptions = {
   readonly budgetTokens: number
   readonly policy?: Policy
-  readonly newest?: Stride | null
+  readonly newest?: Compaction | null
   readonly seenUntil?: number | null
   readonly strict?: boolean
   readonly forced?: boolean
@@ -27,7 +27,7 @@ export type Sent = {
   /** Their contents, where they are texts. */
   readonly contents: readonly string[]
   readonly passes: readonly PassName[]
-  readonly stride: Stride | null
+  readonly compaction: Compaction | null
   /** Tokens of the view by Foldgate's own count, priming included. */
   readonly tokens: number
 }
@@ -35,7 +35,7 @@ export type Sent = {
 /** One request with a conversation: what is sent for it. */
 export function send(conversation: readonly object[] | Subject, options: SendOptions): Sent {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
-  const { stride, view } = compactedUnder(subject, { ...options, policy: options.policy ?? policyOf() })
+  const { compaction, view } = compactedUnder(subject, { ...options, policy: options.policy ?? policyOf() })
   const texts = viewTexts(subject, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   return {
@@ -43,7 +43,7 @@ export function send(conversation: readonly object[] | Subject, options: SendOpt
     messages,
     contents: messages.map(({ content }) => (typeof content === 'string' ? content : '')),
     passes: view.passes,
-    stride,
+    compaction,
     tokens: view.tokens + PRIMING_TOKENS,
   }
 }

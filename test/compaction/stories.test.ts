@@ -53,15 +53,15 @@ test('a name that stands again in a result that was cleared is in the recap all 
   }
 })
 
-test('a forced stride is made once at a point: a client that tries again gets the same', () => {
+test('a forced compaction is made once at a point: a client that tries again gets the same', () => {
   // Each further try shrank the conversation again, down to nothing.
   const rounds = Array.from({ length: 40 }, (_, number) =>
     round([`call_${number}`], () => 'some output '.repeat(30)),
   ).flat()
   const conversation = [task, ...rounds]
   const first = send(conversation, { budgetTokens: 100_000, forced: true })
-  const again = send(conversation, { budgetTokens: 100_000, forced: true, newest: first.stride })
-  expect(first.stride).not.toBeNull()
+  const again = send(conversation, { budgetTokens: 100_000, forced: true, newest: first.compaction })
+  expect(first.compaction).not.toBeNull()
   expect(again.texts).toEqual(first.texts)
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { viewUnder } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { summaryNote, withoutFile } from '../../src/compaction/summary-note.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { standingSummary } from '../support/at-once.ts'
@@ -11,7 +11,7 @@ import { rounds, send, system, user, type SentMessage } from './sending.ts'
 const subject = subjectOf([system('You repair programs.'), user('The task.'), ...rounds('a', 20, 200)])
 const { systemCount } = subject.structure
 const policy = policyOf()
-const made = send(subject, { budgetTokens: 2500, policy }).stride
+const made = send(subject, { budgetTokens: 2500, policy }).compaction
 if (made === null || made.fold === null) throw new Error('nothing was folded')
 const base = { ...made, fold: made.fold }
 const range = { start: 2, end: base.fold.frontier, except: [] }
@@ -21,14 +21,14 @@ function summary(note: string, written = 'Much was done.') {
   return standingSummary(subject, range, { written, systemTokensMax: 0, note })
 }
 
-function strideWith(note: string): Stride {
+function compactionWith(note: string): Compaction {
   return { ...base, fold: { ...base.fold, summaries: [summary(note)] } }
 }
 
 /** The summary as it is sent, and what the view weighs. */
-function sentUnder(stride: Stride) {
+function sentUnder(compaction: Compaction) {
   const cache = createMadeCache({ charsMax: 1_000_000 })
-  const view = finish(viewUnder(subject, cache, { policy, stride, strict: false }))
+  const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
   const texts = viewTexts(subject, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   const found = messages.find(({ content }) => String(content).startsWith('<conversation-summary>'))
@@ -49,7 +49,10 @@ describe('what a summary says of where its messages can be read back', () => {
   })
 
   test('stands behind the introduction, and is counted', () => {
-    const [plain, noted] = [sentUnder(strideWith('')), sentUnder(strideWith('A note of where to look.'))]
+    const [plain, noted] = [
+      sentUnder(compactionWith('')),
+      sentUnder(compactionWith('A note of where to look.')),
+    ]
     const lines = plain.content.split('\n')
     expect(lines[1]).toMatch(/This stands for them:$/)
     expect(noted.content.split('\n')).toEqual([
@@ -67,14 +70,14 @@ describe('what a summary says of where its messages can be read back', () => {
   })
 
   test('is kept in the record; a record without one is read, and written, as before there were notes', () => {
-    const noted = strideWith('A note.')
-    expect(readStride(writeStride(noted, systemCount), systemCount)).toEqual(noted)
-    const bare = strideWith('')
-    expect(writeStride(bare, systemCount)).not.toContain('note')
-    const read = readStride(writeStride(bare, systemCount), systemCount)
-    // Strides are compared as text.
+    const noted = compactionWith('A note.')
+    expect(readCompaction(writeCompaction(noted, systemCount), systemCount)).toEqual(noted)
+    const bare = compactionWith('')
+    expect(writeCompaction(bare, systemCount)).not.toContain('note')
+    const read = readCompaction(writeCompaction(bare, systemCount), systemCount)
+    // Compactions are compared as text.
     expect(JSON.stringify(read)).toBe(JSON.stringify(bare))
-    expect(JSON.stringify(readStride(writeStride(noted, systemCount), systemCount))).toBe(
+    expect(JSON.stringify(readCompaction(writeCompaction(noted, systemCount), systemCount))).toBe(
       JSON.stringify(noted),
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
 import { assistant, prose, round, send, system, user, type Sent } from './sending.ts'
 
@@ -16,14 +16,14 @@ type Walked = Sent & { readonly isCompacted: boolean }
 /** What is sent for each request of a run of rounds, each with the record of the one before. */
 function walk(conversation: readonly object[], budgetTokens: number, more = policy): readonly Walked[] {
   const sent: Walked[] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   let seenUntil: number | null = null
   for (let end = 2; end <= conversation.length; end += 1) {
     const next = conversation[end]
     if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
     const request = send(conversation.slice(0, end), { budgetTokens, policy: more, newest, seenUntil })
-    sent.push({ ...request, isCompacted: request.stride !== newest })
-    newest = request.stride
+    sent.push({ ...request, isCompacted: request.compaction !== newest })
+    newest = request.compaction
     seenUntil = end
   }
   return sent

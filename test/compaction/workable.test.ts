@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
 import { assistant, prose, round, send, system, user, type Sent } from './sending.ts'
 
@@ -14,13 +14,13 @@ const policy = policyOf({
 /** What is sent for each request of a conversation that grows, each with the record of the one before. */
 function requestsOf(conversation: readonly object[], budgetTokens: number, more = policy): Sent[] {
   const sent: Sent[] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   let seenUntil: number | null = null
   for (let end = 1; end <= conversation.length; end += 1) {
     const next = conversation[end]
     if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
     const request = send(conversation.slice(0, end), { budgetTokens, policy: more, newest, seenUntil })
-    newest = request.stride
+    newest = request.compaction
     seenUntil = end
     sent.push(request)
   }
@@ -28,7 +28,7 @@ function requestsOf(conversation: readonly object[], budgetTokens: number, more 
 }
 
 const compactions = (sent: readonly Sent[]): number =>
-  new Set(sent.map(({ stride }) => stride?.point ?? 0)).size - 1
+  new Set(sent.map(({ compaction }) => compaction?.point ?? 0)).size - 1
 
 const isRecap = (content: string): boolean => content.startsWith('<conversation-recap>')
 
@@ -54,7 +54,9 @@ describe('behind a large system prompt', () => {
   test('the room is used: a compaction comes only when the next round would not fit', () => {
     // A round takes some 1,260 tokens of a room of 5,500, and a compaction ends with two of them at the least.
     expect(compactions(sent)).toBeLessThanOrEqual(20)
-    const before = sent.filter(({ stride }, index) => sent[index + 1]?.stride?.point !== stride?.point)
+    const before = sent.filter(
+      ({ compaction }, index) => sent[index + 1]?.compaction?.point !== compaction?.point,
+    )
     for (const { tokens } of before.slice(0, -1)) expect(tokens).toBeGreaterThan(22_000 - 1300)
   })
 })

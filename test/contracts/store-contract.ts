@@ -114,8 +114,10 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('takes keys apart that differ in one character or in case only', async () => {
       const store = await opened()
-      await store.put('stride:a:b:key', 'one')
-      expect(await store.getFirst(['stride:a:b:keY', 'stride:a:b:ke', 'stride:a:b:key '])).toBeNull()
+      await store.put('compaction:a:b:key', 'one')
+      expect(
+        await store.getFirst(['compaction:a:b:keY', 'compaction:a:b:ke', 'compaction:a:b:key ']),
+      ).toBeNull()
     })
 
     test('forgets what has outlived its time, and takes a new value then', async () => {

@@ -138,7 +138,7 @@ async function outcomeOf(adminOrigin: string, conversation: string): Promise<str
 
 /** Compactions are no trouble; summaries that failed are. */
 function isTelling({ type, reason }: ToldEvent): boolean {
-  return type !== LAST && type !== 'stride' && !(type === 'summary' && reason === 'written')
+  return type !== LAST && type !== 'compaction' && !(type === 'summary' && reason === 'written')
 }
 
 function eventText({ type, reason }: ToldEvent): string {

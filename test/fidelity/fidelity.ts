@@ -47,7 +47,7 @@
  * What it costs:
  *
  * - `cache hits`: by OpenAI's rules; `weighted`: prompt tokens a request, cached ones at a tenth; `tokens`: the same at
- *   full price; `strides/100`: compactions in a hundred requests.
+ *   full price; `compactions/100`: compactions in a hundred requests.
  * - `gap`: requests from one compaction of a conversation to its next. `fill`: the largest prompt since the compaction
  *   before (or the beginning), as a share of the budget, one for each compaction.
  * - `summary tokens`: what a summary model read for each of the main requests, at its own price and no part of

@@ -5,7 +5,14 @@ import { isSound, isWorkable, sumOf } from './tally.ts'
 const nothing = { tenth: null, median: null }
 
 test('sums are divided once, so that every thing and every token weighs the same', () => {
-  const small = { requests: 1, things: 1, thingsHeld: 0, promptTokens: 1000, strides: 1, summaryTokens: 400 }
+  const small = {
+    requests: 1,
+    things: 1,
+    thingsHeld: 0,
+    promptTokens: 1000,
+    compactions: 1,
+    summaryTokens: 400,
+  }
   const large = { requests: 3, things: 9, thingsHeld: 9, promptTokens: 5000, cachedTokens: 3000 }
   expect(figuresOf(sumOf([small, { ...large, actions: 10, actionsHeld: 9 }]))).toEqual({
     recall: 90,
@@ -16,7 +23,7 @@ test('sums are divided once, so that every thing and every token weighs the same
     recent: nothing,
     cacheHits: 50,
     weightedTokens: (3000 + 300) / 4,
-    stridesPer100: 25,
+    compactionsPer100: 25,
     gap: nothing,
     fill: nothing,
     summaryTokens: 100,

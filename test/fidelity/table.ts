@@ -19,7 +19,7 @@ export type Figures = {
   readonly recent: Quantiles
   readonly cacheHits: number
   readonly weightedTokens: number
-  readonly stridesPer100: number
+  readonly compactionsPer100: number
   /** In requests. */
   readonly gap: Quantiles
   /** Of 1. */
@@ -42,7 +42,7 @@ export function figuresOf(tally: Tally): Figures {
     recent: quantilesOf(tally.recents.map((recent) => 100 * recent)),
     cacheHits: share(tally.cachedTokens, tally.promptTokens),
     weightedTokens: (tally.promptTokens - tally.cachedTokens + CACHED_WEIGHT * tally.cachedTokens) / requests,
-    stridesPer100: (100 * tally.strides) / requests,
+    compactionsPer100: (100 * tally.compactions) / requests,
     gap: quantilesOf(tally.gaps),
     fill: quantilesOf(tally.fills),
     summaryTokens: tally.summaryTokens / requests,
@@ -95,7 +95,7 @@ const COST: Block = {
     { head: 'cache hits', cell: ({ cacheHits }) => cacheHits.toFixed(1) },
     { head: 'weighted', cell: ({ weightedTokens }) => whole(weightedTokens) },
     { head: 'tokens', cell: (_, { promptTokens, requests }) => whole(promptTokens / Math.max(1, requests)) },
-    { head: 'strides/100', cell: ({ stridesPer100 }) => stridesPer100.toFixed(1) },
+    { head: 'compactions/100', cell: ({ compactionsPer100 }) => compactionsPer100.toFixed(1) },
     { head: 'gap p10', cell: ({ gap }) => decimal(gap.tenth, 0) },
     { head: 'gap', cell: ({ gap }) => decimal(gap.median, 0) },
     { head: 'fill p10', cell: ({ fill }) => decimal(fill.tenth, 2) },

@@ -24,7 +24,7 @@ const figures = [
   // count only for the newest message, the same prompt, and what Foldgate itself did wrong.
   'tooLarge',
   // Requests of which the one before is no beginning.
-  'strides',
+  'compactions',
   // What a summary model was asked beside, and the tokens of those prompts.
   'summaryCalls',
   'summaryTokens',
@@ -94,7 +94,7 @@ function openTally(): Tally {
     observations: 0,
     observationsHeld: 0,
     tooLarge: 0,
-    strides: 0,
+    compactions: 0,
     summaryCalls: 0,
     summaryTokens: 0,
     beyond: 0,

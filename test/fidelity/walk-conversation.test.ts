@@ -29,15 +29,15 @@ const recording: Recording = {
 
 test('where everything fits, everything is held and the prompt only grows', async () => {
   const tally = await walkFoldgate(100_000)
-  expect(tally).toMatchObject({ requests: 13, strides: 0, beyond: 0, refused: 0, errors: 0 })
+  expect(tally).toMatchObject({ requests: 13, compactions: 0, beyond: 0, refused: 0, errors: 0 })
   expect(tally.things).toBe(3)
   expect([tally.thingsHeld, tally.runsHeld]).toEqual([tally.things, tally.runs])
   expect(tally.cachedTokens).toBeGreaterThan(0)
 })
 
-test('a small window costs strides, and nothing that is refused or broken', async () => {
+test('a small window costs compactions, and nothing that is refused or broken', async () => {
   const tally = await walkFoldgate(8000)
-  expect(tally.strides).toBeGreaterThan(0)
+  expect(tally.compactions).toBeGreaterThan(0)
   expect(tally.beyond).toBe(0)
   expect(isSound(tally)).toBe(true)
 })
@@ -45,7 +45,7 @@ test('a small window costs strides, and nothing that is refused or broken', asyn
 test('with summaries, the same holds of what the upstream gets', async () => {
   const tally = await walkFoldgate(8000, 'summarize')
   expect(tally.requests).toBe(13)
-  expect(tally.strides).toBeGreaterThan(0)
+  expect(tally.compactions).toBeGreaterThan(0)
   expect(tally.beyond).toBe(0)
   expect(isSound(tally)).toBe(true)
 })
@@ -74,10 +74,10 @@ test('nothing is lost of what an agent goes on from where everything fits', asyn
 
 test('each compaction is measured once, and the first has none before it', async () => {
   const tally = await walkFoldgate(8000)
-  expect(tally.strides).toBeGreaterThan(1)
-  expect(tally.recents).toHaveLength(tally.strides)
-  expect(tally.fills).toHaveLength(tally.strides)
-  expect(tally.gaps).toHaveLength(tally.strides - 1)
+  expect(tally.compactions).toBeGreaterThan(1)
+  expect(tally.recents).toHaveLength(tally.compactions)
+  expect(tally.fills).toHaveLength(tally.compactions)
+  expect(tally.gaps).toHaveLength(tally.compactions - 1)
   for (const share of [...tally.recents, ...tally.fills]) {
     expect(share).toBeGreaterThanOrEqual(0)
     expect(share).toBeLessThanOrEqual(1)
@@ -88,7 +88,7 @@ test('a view that stays the same while the conversation goes on is found', async
   const opening = messages.slice(0, 2)
   const tally = await walkSending(() => opening)
   // The first request's newest message is the task itself.
-  expect(tally).toMatchObject({ requests: 13, samePrompt: 12, newestAbsent: 12, taskGone: 0, strides: 0 })
+  expect(tally).toMatchObject({ requests: 13, samePrompt: 12, newestAbsent: 12, taskGone: 0, compactions: 0 })
 })
 
 test('a request that is sent again is no other one', async () => {

@@ -78,7 +78,7 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
       samePrompt,
       promptTokens,
       cachedTokens,
-      strides: isCompacted ? 1 : 0,
+      compactions: isCompacted ? 1 : 0,
       recents: isCompacted ? [recentShare(workable)] : [],
       beyond: promptTokens > budgetTokens ? 1 : 0,
     })

@@ -5,9 +5,9 @@ const key = { upstream: 'http://upstream', credential: 'a digest', model: 'coder
 const promptTokens = 10_000
 const cached = 9_000
 
-// A summary was asked for with a transcript whenever the request before it was the first of a stride: that one had read
-// nothing, as every first request of a stride does, and the run's figures changed with how busy the machine was.
-test('the first request of a stride, which reads nothing, does not stand for its provider', () => {
+// A summary was asked for with a transcript whenever the request before it was the first of a compaction: that one had read
+// nothing, as every first request of a compaction does, and the run's figures changed with how busy the machine was.
+test('the first request of a compaction, which reads nothing, does not stand for its provider', () => {
   const caches = createPromptCaches()
   caches.note(key, promptTokens, cached)
   caches.note(key, promptTokens, 0)

@@ -46,7 +46,7 @@ test('metrics, journal, pages and headers say of a long run what the upstream ha
   expect(disagreeing(figures)).toEqual([])
   // Figures that are all 0 would agree as well.
   expect(told(figures, 'requests')).toBe(61)
-  expect(told(figures, 'strides')).toBeGreaterThan(3)
+  expect(told(figures, 'compactions')).toBeGreaterThan(3)
   expect(told(figures, 'beyond the window')).toBeGreaterThan(20)
   expect(told(figures, 'money saved')).toBeGreaterThan(0)
 })
@@ -56,6 +56,6 @@ test('and so they do of a short one, of which nothing was compacted, with SQLite
   const figures = await figuresOf(8, 5, { kind: 'sqlite', path })
   expect(disagreeing(figures)).toEqual([])
   expect(told(figures, 'requests')).toBe(9)
-  expect(told(figures, 'strides')).toBe(0)
+  expect(told(figures, 'compactions')).toBe(0)
   expect(told(figures, 'tokens saved')).toBe(0)
 })

@@ -10,7 +10,7 @@ import { isBeginning } from '../support/is-beginning.ts'
 export function figuresOf(walk: Walk): readonly Figure[] {
   return [
     ...requestFigures(walk),
-    ...strideFigures(walk),
+    ...compactionFigures(walk),
     ...sizeFigures(walk),
     ...costFigures(walk),
     ...messageFigures(walk),
@@ -86,31 +86,34 @@ function requestFigures({ requests, books, headline }: Walk): readonly Figure[] 
   ]
 }
 
-function strideFigures({ requests, books, headline }: Walk): readonly Figure[] {
+function compactionFigures({ requests, books, headline }: Walk): readonly Figure[] {
   const { metrics, events, details, cards } = books
   const rows = details.flatMap((detail) => detail.rows)
-  const strides = events.filter(({ type }) => type === 'stride')
-  const name = 'foldgate_strides_total'
-  const passes = new Set([...metrics.by(name, 'pass').keys(), ...strides.flatMap((event) => event.passes)])
+  const compactions = events.filter(({ type }) => type === 'compaction')
+  const name = 'foldgate_compactions_total'
+  const passes = new Set([
+    ...metrics.by(name, 'pass').keys(),
+    ...compactions.flatMap((event) => event.passes),
+  ])
   const whole: Told = {
     // A prompt that does not begin with the one before it was changed in the middle.
     upstream: requests.filter(
       ({ rawMessages }, number) => !isBeginning(requests[number - 1]?.rawMessages ?? [], rawMessages),
     ).length,
-    journal: strides.length,
-    pages: headline.strides,
+    journal: compactions.length,
+    pages: headline.compactions,
   }
   return [
-    agreeing('strides', whole),
+    agreeing('compactions', whole),
     agreeing('  rows and cards', {
-      journal: rows.filter(({ stride }) => stride !== null).length,
-      pages: sumOf(cards, (card) => card.strides),
+      journal: rows.filter(({ compaction }) => compaction !== null).length,
+      pages: sumOf(cards, (card) => card.compactions),
       upstream: whole.upstream ?? null,
     }),
     ...[...passes].toSorted().map((pass) =>
       agreeing(`  ${pass}`, {
         metrics: metrics.sum(name, { pass }),
-        journal: strides.filter((event) => event.passes.includes(pass)).length,
+        journal: compactions.filter((event) => event.passes.includes(pass)).length,
       }),
     ),
   ]

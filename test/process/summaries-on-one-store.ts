@@ -19,7 +19,7 @@ export function summariesOnOneStore(name: string, isThere: boolean, open: () => 
         const programs = await processes(stand, await open(), 2)
         const urls = programs.map(({ url }) => url)
         const agent = stand.agent()
-        // Both have seen the credential accepted; the stride is due at the next round.
+        // Both have seen the credential accepted; the compaction is due at the next round.
         let due = 0
         for (; due < 40 && stand.model.calls.length === 0; due += 1)
           await agent.turn({ url: urls[due % 2] ?? '' })
@@ -104,7 +104,7 @@ async function atOnce(agent: Agent, urls: readonly string[], count: number) {
   )
 }
 
-/** The agent goes on until the summary of its next stride is being made; `turns` is bounded. */
+/** The agent goes on until the summary of its next compaction is being made; `turns` is bounded. */
 async function untilPending(agent: Agent, url: string) {
   for (let turns = 0; turns < 40; turns += 1) {
     const turn = await agent.turn({ url })

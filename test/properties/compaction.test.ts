@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { compact, tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
-import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
@@ -19,7 +19,7 @@ function send(
   messages: readonly object[],
   policy: Policy,
   budgetTokens: number,
-  newest: Stride | null,
+  newest: Compaction | null,
   strict = false,
 ): Sent {
   const subject = subjectOf(messages)
@@ -79,19 +79,19 @@ describe('a view', () => {
     )
   })
 
-  test('grows only at its end between two strides (P5)', () => {
+  test('grows only at its end between two compactions (P5)', () => {
     fc.assert(
       fc.property(conversation, budget, policies, (messages, budgetTokens, policy) => {
         const subject = subjectOf(messages)
-        let newest: Stride | null = null
+        let newest: Compaction | null = null
         let before: readonly string[] = []
         for (const point of subject.structure.requestPoints) {
           const sent = send(messages.slice(0, point), policy, budgetTokens, newest)
-          const stride = sent.compacted.stride
-          if (JSON.stringify(stride) === JSON.stringify(newest)) {
+          const compaction = sent.compacted.compaction
+          if (JSON.stringify(compaction) === JSON.stringify(newest)) {
             expect(sent.texts.slice(0, before.length)).toEqual(before)
           }
-          newest = stride
+          newest = compaction
           before = sent.texts
         }
       }),
@@ -103,13 +103,13 @@ describe('a view', () => {
     fc.assert(
       fc.property(conversation, budget, policies, (messages, budgetTokens, policy) => {
         const subject = subjectOf(messages)
-        let newest: Stride | null = null
+        let newest: Compaction | null = null
         for (const point of subject.structure.requestPoints) {
           const prefix = messages.slice(0, point)
           const warm = send(prefix, policy, budgetTokens, newest)
           const cold = send(prefix, policy, budgetTokens, null)
           expect(cold.texts).toEqual(warm.texts)
-          newest = warm.compacted.stride
+          newest = warm.compacted.compaction
         }
       }),
       { numRuns: 100 },
@@ -120,7 +120,7 @@ describe('a view', () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const { texts, compacted } = send(messages, policyOf(), 10_000_000, null)
-        expect(compacted.stride).toBeNull()
+        expect(compacted.compaction).toBeNull()
         expect(texts).toEqual(messages.map((message) => JSON.stringify(message)))
       }),
     )
@@ -155,7 +155,7 @@ describe('tightening after an overflow', () => {
           const tightened = finish(
             tighten(subject, cache, {
               policy,
-              previous: refused.stride,
+              previous: refused.compaction,
               room,
               keepRecent: 4,
               smallest,
@@ -164,7 +164,8 @@ describe('tightening after an overflow', () => {
           )
           if (tightened === null) return
           // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
-          if (refused.stride === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
+          if (refused.compaction === null)
+            expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
           if (fixedTokens(messages, policy) <= budgetTokens) {
             const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
             expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
@@ -176,19 +177,19 @@ describe('tightening after an overflow', () => {
   })
 })
 
-describe('a stride record', () => {
+describe('a compaction record', () => {
   test('survives the store, and a system message more or less in front', () => {
     fc.assert(
       fc.property(conversation, budget, policies, fc.nat(3), (messages, budgetTokens, policy, more) => {
         const { compacted } = send(messages, policy, budgetTokens, null)
-        const { stride } = compacted
-        fc.pre(stride !== null)
+        const { compaction } = compacted
+        fc.pre(compaction !== null)
         const { systemCount } = subjectOf(messages).structure
-        const text = writeStride(stride, systemCount)
-        expect(readStride(text, systemCount)).toEqual(stride)
-        const moved = readStride(text, systemCount + more)
-        expect(moved?.point).toBe(stride.point + more)
-        expect(moved?.latestUser).toBe(stride.latestUser === -1 ? -1 : stride.latestUser + more)
+        const text = writeCompaction(compaction, systemCount)
+        expect(readCompaction(text, systemCount)).toEqual(compaction)
+        const moved = readCompaction(text, systemCount + more)
+        expect(moved?.point).toBe(compaction.point + more)
+        expect(moved?.latestUser).toBe(compaction.latestUser === -1 ? -1 : compaction.latestUser + more)
       }),
     )
   })

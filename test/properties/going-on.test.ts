@@ -38,7 +38,7 @@ type Turn = {
   /** Our numbers of that day, of those of the run. */
   readonly budget: number
   readonly budgetShare: number
-  /** Whether the summary of a stride that falls is there. */
+  /** Whether the summary of a compaction that falls is there. */
   readonly isSummarised: boolean
   /** Whether the upstream refuses the view, and a smaller one is asked for. */
   readonly isRefused: boolean
@@ -151,7 +151,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     if (typeof chat === 'string' || profile === undefined) throw new Error('the test made a broken request')
     const place = { scope: 'scope', profile: profile.name, model }
     const remembered = await records.find(chat, place)
-    const { conversation: id, stride: newest } = remembered
+    const { conversation: id, compaction: newest } = remembered
     const weighed = await weigh({
       chat,
       counter: thirds,
@@ -168,7 +168,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       room,
       anchor: null,
       conversationTokens: 0,
-      stride: newest,
+      compaction: newest,
       differenceTokens: 0,
     }
     const cache = newCache()
@@ -185,20 +185,20 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     }
     const first = await rewriter.prepare(request, counted, {
       forced,
-      foldFor: async ({ stride, previous }) =>
-        turn.isSummarised && stride !== null
+      foldFor: async ({ compaction, previous }) =>
+        turn.isSummarised && compaction !== null
           ? summarised(subject, cache, {
               policy: profile,
-              stride: previous,
+              compaction: previous,
               room,
               strict,
-              due: stride.reason,
+              due: compaction.reason,
             })
           : null,
     })
     const smaller = turn.isRefused
       ? await rewriter.tighten(request, counted, {
-          previous: first.compacted?.stride ?? null,
+          previous: first.compacted?.compaction ?? null,
           budgetTokens: Math.floor(room.budgetTokens * 0.8),
           keepRecent: profile.overflow.min_recent,
           fills: first.sentTokens % 8 === 0,
@@ -208,18 +208,18 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
         })
       : null
     const sent = smaller ?? first
-    const stride = sent.compacted?.stride ?? null
-    if (smaller !== null && stride !== null) await records.replace(request, stride)
-    await records.see(chat, place, { ...remembered, stride })
+    const compaction = sent.compacted?.compaction ?? null
+    if (smaller !== null && compaction !== null) await records.replace(request, compaction)
+    await records.see(chat, place, { ...remembered, compaction })
     return {
       told: [told(first), smaller === null ? null : told(smaller)],
-      goesOn: chat.grewFrom !== null && newest !== null && stride === newest,
-      isFurther: stride !== null && stride.point !== newest?.point,
+      goesOn: chat.grewFrom !== null && newest !== null && compaction === newest,
+      isFurther: compaction !== null && compaction.point !== newest?.point,
     }
   }
 }
 
-/** The fold of a stride that is due, with a summary of each range that is worth one. */
+/** The fold of a compaction that is due, with a summary of each range that is worth one. */
 function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): PreparedFold | null {
   const fold = finish(foldAhead(subject, cache, options))
   if (fold === null || fold.ranges.length === 0) return null
@@ -238,15 +238,15 @@ function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): 
 function told({ chat, pieces, compacted, isRewritten, sentTokens, made }: Prepared): unknown {
   return {
     body: bytesOf(chat.bytes, pieces).toString('latin1'),
-    stride: compacted?.stride ?? null,
+    compaction: compacted?.compaction ?? null,
     view: compacted?.view ?? null,
     isRewritten,
     sentTokens,
-    made: made === null ? null : { stride: made.stride, tokensBefore: made.tokensBefore },
+    made: made === null ? null : { compaction: made.compaction, tokensBefore: made.tokensBefore },
   }
 }
 
-// What was found out about a stride is carried over to the request that goes on from the same body (P5, P6).
+// What was found out about a compaction is carried over to the request that goes on from the same body (P5, P6).
 test('a request that goes on from another sends what it would send if there had been none', async () => {
   let goingOn = 0
   let further = 0

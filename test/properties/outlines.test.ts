@@ -47,15 +47,15 @@ function compacted(subject: Subject, { policy, budgetTokens, strict, summarised 
   const room = { budgetTokens, aroundTokens: system + 3 }
   const numbers = { ...atFirstSight(room), forced: false, prepared: null }
   const made = finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
-  const fold = made.stride?.fold ?? null
-  if (made.stride === null || fold === null || summarised === 0) return made
+  const fold = made.compaction?.fold ?? null
+  if (made.compaction === null || fold === null || summarised === 0) return made
   const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
   const range = { start: systemCount, end, except: [] }
   const summaries = [
     standingSummary(subject, range, { written: 'What was done: much.', systemTokensMax: 0, note: '' }),
   ]
-  const stride = { ...made.stride, fold: { ...fold, summaries } }
-  return { stride, view: finish(viewUnder(subject, cache, { policy, strict, stride })) }
+  const compaction = { ...made.compaction, fold: { ...fold, summaries } }
+  return { compaction, view: finish(viewUnder(subject, cache, { policy, strict, compaction })) }
 }
 
 type Promised = (outline: readonly MessageTreatment[], subject: Subject, made: Compacted) => void
@@ -159,15 +159,15 @@ describe('an outline', () => {
   })
 })
 
-test('the ranges of a stride hold all that it treated, and nothing that leads or came after', () => {
-  check((outline, subject, { stride, view }) => {
-    if (stride === null) return
+test('the ranges of a compaction hold all that it treated, and nothing that leads or came after', () => {
+  check((outline, subject, { compaction, view }) => {
+    if (compaction === null) return
     const { systemCount } = subject.structure
-    const ranges = rangesOf(stride, systemCount)
+    const ranges = rangesOf(compaction, systemCount)
     for (const { start, end } of ranges) {
       expect(start).toBeGreaterThanOrEqual(systemCount)
       expect(end).toBeGreaterThan(start)
-      expect(end).toBeLessThanOrEqual(stride.point)
+      expect(end).toBeLessThanOrEqual(compaction.point)
     }
     const folded = outline.filter(({ treatment }) => treatment === 'folded' || treatment === 'dropped')
     const fold = ranges.find(({ pass }) => pass === 'fold')

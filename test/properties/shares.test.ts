@@ -5,7 +5,7 @@ import { pinsAt } from '../../src/compaction/plan/pins.ts'
 import { createLedger } from '../../src/compaction/ledger.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { SHARE, sharesOf, type PartSizes } from '../../src/compaction/plan/shares.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { createTreatments } from '../../src/compaction/treatments.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
@@ -61,13 +61,13 @@ const budget = fc.integer({ min: 1_500, max: 12_000 })
 
 /** Every request of a conversation as it grows, with the records of those before. */
 function* requestsOf(messages: readonly object[], budgetTokens: number) {
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   let seenUntil: number | null = null
   for (const point of subjectOf(messages).structure.requestPoints) {
     const subject = subjectOf(messages.slice(0, point))
     const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil })
     yield { point, subject, ...compacted, texts: viewTexts(subject, compacted.view), before: newest }
-    newest = compacted.stride
+    newest = compacted.compaction
     seenUntil = point
   }
 }
@@ -131,11 +131,11 @@ describe('in a view', () => {
   test('the newest messages stand as they were for a third of the room when a compaction ends, as far as whole rounds allow', () => {
     fc.assert(
       fc.property(conversation, budget, (messages, budgetTokens) => {
-        for (const { subject, view, point, stride, before } of requestsOf(messages, budgetTokens)) {
-          if (stride === null || stride === before || stride.point !== point) continue
+        for (const { subject, view, point, compaction, before } of requestsOf(messages, budgetTokens)) {
+          if (compaction === null || compaction === before || compaction.point !== point) continue
           const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
           const kept = new Map(view.messages.map(({ index, how }) => [index, how]))
-          const pins = new Set([stride.task, stride.latestUser])
+          const pins = new Set([compaction.task, compaction.latestUser])
           let tokens = 0
           let start = point
           // A pinned message among them may be cut down to its own share.
@@ -172,9 +172,9 @@ describe('in a view', () => {
       fc.property(conversation, budget, (messages, budgetTokens) => {
         let sentTokens = 0
         let sentUntil = 0
-        for (const { subject, view, stride, before, point } of requestsOf(messages, budgetTokens)) {
+        for (const { subject, view, compaction, before, point } of requestsOf(messages, budgetTokens)) {
           const added = subject.sizes.slice(sentUntil).reduce((sum, size) => sum + size, 0)
-          if (stride !== before) expect(sentTokens + added + PRIMING_TOKENS).toBeGreaterThan(budgetTokens)
+          if (compaction !== before) expect(sentTokens + added + PRIMING_TOKENS).toBeGreaterThan(budgetTokens)
           sentTokens = view.tokens
           sentUntil = point
           const newestUser = subject.sizes[newestSpoken(subject)] ?? 0

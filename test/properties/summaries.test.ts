@@ -7,7 +7,7 @@ import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
-import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { SHARE } from '../../src/compaction/plan/shares.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { violationsOf } from '../../src/conversation/rules.ts'
@@ -52,7 +52,7 @@ type Sent = {
   readonly compacted: Compacted
   readonly around: number
   /** The record that it was made from. */
-  readonly newest: Stride | null
+  readonly newest: Compaction | null
 }
 
 type Run = {
@@ -73,10 +73,10 @@ const runs: fc.Arbitrary<Run> = fc.record({
   texts: fc.array(written, { minLength: 1, maxLength: 8 }),
 })
 
-/** The requests that led to a conversation: what was asked for ahead of need is there when its stride is due, or not. */
+/** The requests that led to a conversation: what was asked for ahead of need is there when its compaction is due, or not. */
 function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): readonly Sent[] {
   const sent: Sent[] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   let asked: FoldAhead | null = null
   let answers = 0
   const cache = createMadeCache({ charsMax: 10_000_000 })
@@ -87,7 +87,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
     const view = (prepared: PreparedFold | null): Compacted =>
       compacted(subject, { policy, room, strict, newest, prepared })
     let made = view(null)
-    if (made.stride !== newest && asked !== null) {
+    if (made.compaction !== newest && asked !== null) {
       const fold: FoldAhead = asked
       const summaries = fold.ranges.flatMap((range) => {
         const text = texts[(answers += 1) % texts.length] ?? null
@@ -96,8 +96,8 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
         return [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
       })
       if (summaries.length > 0) made = view({ frontier: fold.frontier, kept: fold.kept, summaries })
-      // What was prepared never keeps a stride from being made that is due.
-      expect(made.stride).not.toBe(newest)
+      // What was prepared never keeps a compaction from being made that is due.
+      expect(made.compaction).not.toBe(newest)
     }
     sent.push({
       messages: prefix,
@@ -107,9 +107,9 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
       around: 3,
       newest,
     })
-    if (made.stride !== newest) asked = null
-    newest = made.stride
-    asked ??= finish(foldAhead(subject, cache, { policy, stride: newest, room, strict, due: null }))
+    if (made.compaction !== newest) asked = null
+    newest = made.compaction
+    asked ??= finish(foldAhead(subject, cache, { policy, compaction: newest, room, strict, due: null }))
   }
   return sent
 }
@@ -131,7 +131,7 @@ function compacted(
     readonly policy: SummaryPolicy
     readonly room: Room
     readonly strict: boolean
-    readonly newest: Stride | null
+    readonly newest: Compaction | null
     readonly prepared: PreparedFold | null
   },
 ): Compacted {
@@ -195,11 +195,11 @@ describe('a view in which summaries stand', () => {
     })
   })
 
-  test('grows only at its end until the next stride (P5)', () => {
+  test('grows only at its end until the next compaction (P5)', () => {
     check(({ strict }, sent) => {
       for (const [index, { texts, compacted: made, newest }] of sent.entries()) {
         const before = sent[index - 1]
-        if (before === undefined || made.stride !== newest) continue
+        if (before === undefined || made.compaction !== newest) continue
         // Where the roles have to alternate the last message may be joined with the next.
         const standing = strict ? before.texts.slice(0, -1) : before.texts
         expect(texts.slice(0, standing.length)).toEqual(standing)
@@ -207,13 +207,13 @@ describe('a view in which summaries stand', () => {
     })
   })
 
-  test('is the same wherever its stride is on record (P6)', () => {
+  test('is the same wherever its compaction is on record (P6)', () => {
     check(({ policy, budgetTokens, strict }, sent) => {
       for (const { subject, texts, compacted: made } of sent) {
-        if (made.stride === null) continue
+        if (made.compaction === null) continue
         const { systemCount } = subject.structure
-        const recorded = readStride(writeStride(made.stride, systemCount), systemCount)
-        expect(recorded).toEqual(made.stride)
+        const recorded = readCompaction(writeCompaction(made.compaction, systemCount), systemCount)
+        expect(recorded).toEqual(made.compaction)
         const room = roomOf(subject, budgetTokens)
         // Beside a user message that exceeds the budget by itself no view fits, and each attempt folds what it still can.
         if (made.view.tokens + room.aroundTokens > budgetTokens) continue
@@ -226,10 +226,10 @@ describe('a view in which summaries stand', () => {
   test('stands for every folded message: exactly one summary or the recap, beside summaries all of them', () => {
     check(({ policy }, sent) => {
       for (const { subject, compacted: made } of sent) {
-        const fold = made.stride?.fold ?? null
-        if (made.stride === null || fold === null) continue
+        const fold = made.compaction?.fold ?? null
+        if (made.compaction === null || fold === null) continue
         const { systemCount } = subject.structure
-        const layout = layoutOf(made.stride, systemCount)
+        const layout = layoutOf(made.compaction, systemCount)
         const pinned = new Set([layout.task, ...layout.kept, layout.latestUser])
         const parts = [layout.before, layout.after].filter((part) => part !== null)
         for (let index = systemCount; index < fold.frontier; index += 1) {
@@ -264,35 +264,35 @@ describe('a view in which summaries stand', () => {
     })
   })
 
-  test('folds never less far than the stride before it', () => {
+  test('folds never less far than the compaction before it', () => {
     check((_, sent) => {
       for (const { compacted: made, newest } of sent)
-        expect(made.stride?.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
+        expect(made.compaction?.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
     })
   })
 })
 
-describe('a stride record with summaries', () => {
+describe('a compaction record with summaries', () => {
   const recorded = runs
     .map((run) =>
-      requestsOf(run).flatMap(({ compacted: { stride }, subject }) =>
-        stride !== null && (stride.fold?.summaries.length ?? 0) > 0 ? [{ stride, subject }] : [],
+      requestsOf(run).flatMap(({ compacted: { compaction }, subject }) =>
+        compaction !== null && (compaction.fold?.summaries.length ?? 0) > 0 ? [{ compaction, subject }] : [],
       ),
     )
-    .filter((strides) => strides.length > 0)
+    .filter((compactions) => compactions.length > 0)
 
   // A recap was once given 352.5 tokens, a share of an odd budget. The store reads no halves of tokens: after a restart
   // the compaction was not found, and another was made in its place. These are the inputs that showed it.
   test('survives the store, and a system message more or less in front', () => {
     fc.assert(
-      fc.property(recorded, fc.nat(3), (strides, more) => {
-        for (const { stride, subject } of strides) {
+      fc.property(recorded, fc.nat(3), (compactions, more) => {
+        for (const { compaction, subject } of compactions) {
           const { systemCount } = subject.structure
-          const text = writeStride(stride, systemCount)
-          expect(readStride(text, systemCount)).toEqual(stride)
-          const moved = readStride(text, systemCount + more)
+          const text = writeCompaction(compaction, systemCount)
+          expect(readCompaction(text, systemCount)).toEqual(compaction)
+          const moved = readCompaction(text, systemCount + more)
           expect(moved?.fold?.summaries).toEqual(
-            stride.fold?.summaries.map((summary) => ({
+            compaction.fold?.summaries.map((summary) => ({
               ...summary,
               start: summary.start + more,
               end: summary.end + more,
@@ -310,15 +310,15 @@ describe('a stride record with summaries', () => {
     fc.assert(
       fc.property(recorded, fc.nat(), junk, fc.nat(), ([one], field, value, at) => {
         if (one === undefined) return
-        const text = writeStride(one.stride, 0)
-        expect(readStride(text.slice(0, at % text.length), 0)).toBeNull()
+        const text = writeCompaction(one.compaction, 0)
+        expect(readCompaction(text.slice(0, at % text.length), 0)).toBeNull()
         const read = recordSchema.parse(JSON.parse(text))
         const summary = read.fold.summaries[0] ?? {}
         const names = ['start', 'end', 'except', 'quoted', 'text', 'tokens'] as const
         const name = names[field % names.length] ?? 'start'
         const isOfItsKind = JSON.stringify(kindOf(summary[name])) === JSON.stringify(kindOf(value))
         summary[name] = value
-        const damaged = readStride(JSON.stringify(read), 0)
+        const damaged = readCompaction(JSON.stringify(read), 0)
         if (isOfItsKind) return
         expect(damaged).toBeNull()
       }),

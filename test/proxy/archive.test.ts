@@ -139,7 +139,7 @@ describe('with archive.dir', () => {
     expect(new Set(numbers).size).toBe(numbers.length)
   })
 
-  // Runs of one task that are sent side by side have one id. Each stride of one wrote all of its messages anew: the file
+  // Runs of one task that are sent side by side have one id. Each compaction of one wrote all of its messages anew: the file
   // said in its last line what it held of the other.
   test('runs that share a file have each message in it once', async () => {
     const { dir, settings } = await archivePlace()
@@ -208,8 +208,8 @@ describe('with archive.dir', () => {
     expect(existsSync(dir)).toBe(false)
   })
 
-  // Its strides are on record, and the file of the first replica is out of reach: nothing was missing in the records.
-  test('a replica with a folder of its own comes to hold all of it at its next stride', async () => {
+  // Its compactions are on record, and the file of the first replica is out of reach: nothing was missing in the records.
+  test('a replica with a folder of its own comes to hold all of it at its next compaction', async () => {
     const [one, two] = [await archivePlace(), await archivePlace()]
     const store = keptOpen(openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 }))
     await using upstream = await fakeUpstream(completion('fine'))

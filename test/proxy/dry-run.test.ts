@@ -24,14 +24,14 @@ function rewriterWithRecords() {
     find: async () => ({
       conversation: 'c',
       parent: null,
-      stride: null,
+      compaction: null,
       seen: null,
       sharedUntil: null,
       amended: [],
     }),
-    keep: async (_, stride) => {
+    keep: async (_, compaction) => {
       recorded.push('kept')
-      return stride
+      return compaction
     },
     replace: async () => void recorded.push('replaced'),
     see: async () => void recorded.push('seen'),
@@ -56,7 +56,7 @@ async function requestWith(messages: readonly object[]) {
   const of = {
     chat,
     profile,
-    stride: null,
+    compaction: null,
     scope: 'test',
     conversation: 'c',
     addedTool: null,
@@ -94,13 +94,13 @@ test('a dry run makes what a request would make, and records nothing', async () 
   expect(dry.sentTokens).toBe(made.sentTokens)
 })
 
-test('a dry run of a small conversation leaves it as it is, and forced makes a stride', async () => {
+test('a dry run of a small conversation leaves it as it is, and forced makes a compaction', async () => {
   const { request, counted } = await requestWith([user('The task.'), ...rounds('a', 12, 300)])
   const { rewriter, recorded } = rewriterWithRecords()
   const dry = await rewriter.dryRun(request, counted, { forced: false })
   expect(dry.isRewritten).toBe(false)
   expect(bodyOf(dry)).toBe(request.chat.bytes.toString())
   const forced = await rewriter.dryRun(request, counted, { forced: true })
-  expect(forced.compacted?.stride?.reason).toBe('forced')
+  expect(forced.compacted?.compaction?.reason).toBe('forced')
   expect(recorded).toEqual([])
 })

@@ -231,32 +231,32 @@ function batteredRun(rounds: number): TestMessage[] {
 }
 
 describe('a long run with lost, repeated and late results', () => {
-  test('is compacted as it grows, obeys the rules, and begins with what was sent before but where a stride falls (P5)', async () => {
+  test('is compacted as it grows, obeys the rules, and begins with what was sent before but where a compaction falls (P5)', async () => {
     const store = openMemoryStore({ charsMax: 10_000_000, lifetimeMs: 0 })
-    let strides = 0
+    let compactions = 0
     const counting: Store = {
       ...store,
       putIfAbsent: (key, value) => {
-        if (key.startsWith('stride:')) strides += 1
+        if (key.startsWith('compaction:')) compactions += 1
         return store.putIfAbsent(key, value)
       },
     }
     await using at = await standWith(completion('fine'), { profile: smallWindow, store: counting })
     const actions = new Set<string | null>()
     let before: readonly string[] = []
-    let stridesBefore = 0
+    let compactionsBefore = 0
     for (const messages of growing(batteredRun(40))) {
       actions.add((await postChat(at.url, chatOf(messages))).action)
       const sent = rawMessages(at.upstream.requests.at(-1))
       expect(brokenCalls(sent)).toEqual([])
-      if (strides === stridesBefore) expect(sent.slice(0, before.length)).toEqual(before)
+      if (compactions === compactionsBefore) expect(sent.slice(0, before.length)).toEqual(before)
       before = sent
-      stridesBefore = strides
+      compactionsBefore = compactions
     }
     expect(failuresOf(at)).toEqual([])
     expect([...actions]).toEqual(['relayed', 'compacted;reason=repair', 'compacted'])
-    expect(strides).toBeGreaterThan(1)
-    expect(strides).toBeLessThan(15)
+    expect(compactions).toBeGreaterThan(1)
+    expect(compactions).toBeLessThan(15)
   })
 
   test('comes out the same on a replica that has never seen it (P6)', async () => {

@@ -57,15 +57,15 @@ const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =
 const team = (token: string, name: string) => ({ authorization: `Bearer ${token}`, 'x-team': name })
 
 describe('a long run of tool rounds', () => {
-  test('what was sent grows only at its end between strides, which are few (P5), valid (P3) and fit (P7)', async () => {
+  test('what was sent grows only at its end between compactions, which are few (P5), valid (P3) and fit (P7)', async () => {
     await using at = await stand()
     let before: readonly string[] = []
-    let strides = 0
+    let compactions = 0
     let requests = 0
     for (const messages of growing(run)) {
       const { raw, reply } = await at.send(messages)
       requests += 1
-      if (!startsWith(raw, before)) strides += 1
+      if (!startsWith(raw, before)) compactions += 1
       before = raw
       expect(
         ruleBreaks(
@@ -79,8 +79,8 @@ describe('a long run of tool rounds', () => {
       expect(raw.slice(0, 2)).toEqual(run.slice(0, 2).map((message) => JSON.stringify(message)))
     }
     expect(requests).toBe(71)
-    expect(strides).toBeGreaterThan(3)
-    expect(strides).toBeLessThan(requests / 4)
+    expect(compactions).toBeGreaterThan(3)
+    expect(compactions).toBeLessThan(requests / 4)
   })
 
   test('the bytes around the prefix stay, too: the same body up to the last message of the view before', async () => {
@@ -104,11 +104,11 @@ describe('a long run of tool rounds', () => {
   })
 })
 
-test('a limit of messages holds at every request, far below the window, with a stride for each half of them', async () => {
+test('a limit of messages holds at every request, far below the window, with a compaction for each half of them', async () => {
   const limit = { messages: 30 }
   await using at = await stand({ profile: { window: { tokens: 1_000_000 }, limit } })
   let before: readonly string[] = []
-  let strides = 0
+  let compactions = 0
   for (const messages of growing(run)) {
     const { raw, reply } = await at.send(messages)
     expect(reply.status).toBe(200)
@@ -121,11 +121,11 @@ test('a limit of messages holds at every request, far below the window, with a s
         'lenient',
       ),
     ).toEqual([])
-    if (!startsWith(raw, before)) strides += 1
+    if (!startsWith(raw, before)) compactions += 1
     before = raw
   }
-  expect(strides).toBeGreaterThan(5)
-  expect(strides).toBeLessThan(16)
+  expect(compactions).toBeGreaterThan(5)
+  expect(compactions).toBeLessThan(16)
 })
 
 describe('the same conversation gives the same bytes (P6)', () => {
@@ -221,7 +221,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
   })
 
   // An answer that is interrupted leaves no message: where its request was made is no request point of what follows.
-  test('a branch goes on from the last stride that both share', async () => {
+  test('a branch goes on from the last compaction that both share', async () => {
     await using at = await stand({ profile: { ...profile, target: 0.3 } })
     const points = [...growing(run)]
     let trunk: readonly string[] = []
@@ -231,7 +231,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
       shared = messages
       const hasFolded = raw.length < messages.length && !startsWith(raw, trunk)
       trunk = raw
-      // Right after a stride there is room for more before the next one.
+      // Right after a compaction there is room for more before the next one.
       if (hasFolded && messages.length > 60) break
     }
     for (const content of ['No, try the other file.', 'Stop here.']) {
@@ -242,7 +242,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
 })
 
 describe('what a client asks for', () => {
-  test('x-foldgate-compact: force makes a stride now, and it stays', async () => {
+  test('x-foldgate-compact: force makes a compaction now, and it stays', async () => {
     await using at = await stand({ profile: { window: { tokens: 200_000 } } })
     const plain = await at.send(run)
     expect(plain.reply.action).toBe('relayed')
@@ -297,7 +297,7 @@ describe('what a client asks for', () => {
 describe('the state of one scope is never used for another (P9)', () => {
   const roomy = { window: { tokens: 200_000 } }
 
-  test('one credential does not see the strides of another', async () => {
+  test('one credential does not see the compactions of another', async () => {
     await using at = await stand({ profile: roomy })
     const forced = await at.send(run, { authorization: 'Bearer one', 'x-foldgate-compact': 'force' })
     for (const headers of [

@@ -37,7 +37,7 @@ export type Seen = {
 type Checked = {
   readonly problems: readonly Problem[]
   /** Whether what was sent before is no beginning of what was sent now. */
-  readonly isStride: boolean
+  readonly isCompaction: boolean
   readonly isFixedTooLarge: boolean
   /** Whether the upstream refused the sequence. */
   readonly isRejected: boolean
@@ -58,7 +58,7 @@ export function checkExchange(input: CheckInput): Checked {
   if (!exchange.isReply && !isFixedTooLarge)
     add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
   if (last === undefined)
-    return { problems, isStride: false, isFixedTooLarge, isRejected: false, seen: previous }
+    return { problems, isCompaction: false, isFixedTooLarge, isRejected: false, seen: previous }
   if (!isFixedTooLarge) problems.push(...overWindow(job, received))
 
   const isUntouched = /^(?:relayed|failed-open|restored;reason=original)/.test(exchange.action)
@@ -100,15 +100,15 @@ export function checkExchange(input: CheckInput): Checked {
     kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
     isAnswered: exchange.isReply || previous?.isAnswered === true,
   }
-  const isStride = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
-  if (isStride && seen.passes === previous.passes && seen.made === previous.made) {
+  const isCompaction = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
+  if (isCompaction && seen.passes === previous.passes && seen.made === previous.made) {
     // A fold that has no room for a recap makes nothing either, but it takes messages away.
     const isFold = [...previous.kept].some((index) => !seen.kept.has(index))
     const at = previous.rawMessages.findIndex((text, index) => text !== seen.rawMessages[index])
     if (!isFold)
       add('P5 stable', `nothing was made or folded, yet message ${at} of what was sent before changed`)
   }
-  return { problems, isStride, isFixedTooLarge, isRejected: rejected.length > 0, seen }
+  return { problems, isCompaction, isFixedTooLarge, isRejected: rejected.length > 0, seen }
 }
 
 // --- internal ---

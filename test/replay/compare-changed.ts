@@ -16,7 +16,7 @@ export async function compareChanged({ subjects, stageOf }: JobContext): Promise
     for (const share of CHANGE_SHARES) {
       const place = Math.floor(subject.points.length * share)
       const [point, before, after] = [subject.points[place], same[place - 1], same[place]]
-      // Where nothing was compacted yet, or a stride is due anyway, there is nothing to compare.
+      // Where nothing was compacted yet, or a compaction is due anyway, there is nothing to compare.
       if (point === undefined || before === undefined || after === undefined) continue
       if (before.length === subject.points[place - 1] || !isBeginning(before, after)) continue
       const owner = `changed-${place}-${subject.owner}`
@@ -26,7 +26,7 @@ export async function compareChanged({ subjects, stageOf }: JobContext): Promise
       comparison.compared += 1
       if (isBeginning(before, changed[place] ?? [])) comparison.equal += 1
       else {
-        const detail = 'a stride was made on account of other tools and another output limit'
+        const detail = 'a compaction was made on account of other tools and another output limit'
         comparison.differences.push({ subject, point, detail })
       }
     }

@@ -26,7 +26,7 @@ export type Job = {
   readonly upstreamTemplate: Template
   /** Whether Foldgate is told the window; where it is not, refusals have to teach it. */
   readonly isWindowKnown: boolean
-  /** Whether the upstream says how large prompts were. What it says may add a stride, and no two runs have heard the same. */
+  /** Whether the upstream says how large prompts were. What it says may add a compaction, and no two runs have heard the same. */
   readonly statesUsage: boolean
   /** For `cold`: what was received in the warm run, by sample key. */
   readonly expected: Readonly<Record<string, Received>>

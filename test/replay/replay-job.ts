@@ -64,7 +64,7 @@ async function replayOne(one: One, replayed: Replayed): Promise<void> {
     isTaught ||= exchange.received.some(({ rejected }) => rejected !== null)
     if (sampled.has(point) && !isTaught) replayed.sample[sampleKey(subject, point)] = received(exchange)
     addExchange(tally, subject, point, exchange)
-    if (checked.isStride) tally.strides += 1
+    if (checked.isCompaction) tally.compactions += 1
     if (checked.isRejected) tally.rejected += 1
     if (checked.isFixedTooLarge) tally.fixedTooLarge += 1
     tally.failures += problems.length

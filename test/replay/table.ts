@@ -46,7 +46,7 @@ const HEAD = [
   'tokens in',
   'sent',
   'cache hits',
-  'strides/100',
+  'compactions/100',
   'recovered',
   'restored',
   'sent again',
@@ -59,14 +59,14 @@ const HEAD = [
 
 function figures(tally: Tally): readonly string[] {
   const share = tally.tokensSent === 0 ? 0 : (100 * tally.tokensCached) / tally.tokensSent
-  const strides = tally.requests === 0 ? 0 : (100 * tally.strides) / tally.requests
+  const compactions = tally.requests === 0 ? 0 : (100 * tally.compactions) / tally.requests
   return [
     count(tally.requests),
     count(tally.rewritten),
     count(tally.tokensIn),
     count(tally.tokensSent),
     `${share.toFixed(1)} %`,
-    strides.toFixed(1),
+    compactions.toFixed(1),
     count(tally.recovered),
     count(tally.restored),
     count(tally.sentAgain),

@@ -7,14 +7,14 @@ test('tokens are summed, cached ones weigh a tenth, and the summary model’s st
     requests: [
       request(0, { promptTokens: 1000 }),
       request(100, { promptTokens: 1500, cachedTokens: 1000 }),
-      request(200, { promptTokens: 500, isStride: true, summary: 'ready', foldedTokens: 800 }),
+      request(200, { promptTokens: 500, isCompaction: true, summary: 'ready', foldedTokens: 800 }),
     ],
     calls: [call(110, 150, 900), call(210, 220, 100)],
   })
   expect(figures).toMatchObject({
     requests: 3,
-    strides: 1,
-    stridesBy: { ready: 1 },
+    compactions: 1,
+    compactionsBy: { ready: 1 },
     promptTokens: 3000,
     weightedTokens: 2100,
     summaryCalls: 2,
@@ -22,8 +22,8 @@ test('tokens are summed, cached ones weigh a tenth, and the summary model’s st
     summaryCompletionTokens: 20,
     expiredTokens: 800,
     ratio: 1.25,
-    // The second call was for a stride that never fell.
-    ratioOfStrides: 900 / 800,
+    // The second call was for a compaction that never fell.
+    ratioOfCompactions: 900 / 800,
   })
   expect(figures.cachedShare).toBeCloseTo(1 / 3)
 })
@@ -51,14 +51,14 @@ describe('a request has waited', () => {
   })
 })
 
-test('stride requests are timed apart from the others', () => {
+test('compaction requests are timed apart from the others', () => {
   const requests = Array.from({ length: 20 }, (_, index) =>
     request(100 * index, { endedMs: 100 * index + index + 1 }),
   )
-  const stride = request(3000, { endedMs: 3050, isStride: true })
-  expect(figuresOf({ requests: [...requests, stride], calls: [] })).toMatchObject({
+  const compaction = request(3000, { endedMs: 3050, isCompaction: true })
+  expect(figuresOf({ requests: [...requests, compaction], calls: [] })).toMatchObject({
     otherLatency: { median: 10, p95: 19 },
-    strideLatency: { median: 50, p95: 50 },
+    compactionLatency: { median: 50, p95: 50 },
   })
   expect(figuresOf({ requests: [], calls: [] }).otherLatency).toEqual({ median: null, p95: null })
 })
@@ -72,7 +72,7 @@ function request(beganMs: number, given: Partial<ObservedRequest> = {}): Observe
     endedMs: beganMs + 6,
     promptTokens: 0,
     cachedTokens: 0,
-    isStride: false,
+    isCompaction: false,
     summary: 'none',
     foldedTokens: 0,
     refused: 0,

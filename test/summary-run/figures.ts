@@ -3,9 +3,9 @@ import type { ObservedCall, ObservedRequest, ObservedRun } from './observed.ts'
 /** What a run is read by. */
 export type Figures = {
   readonly requests: number
-  readonly strides: number
-  /** Of the strides, by what stood for the folded messages. */
-  readonly stridesBy: Readonly<Record<string, number>>
+  readonly compactions: number
+  /** Of the compactions, by what stood for the folded messages. */
+  readonly compactionsBy: Readonly<Record<string, number>>
   /** At most so many requests were held back for a summary, the longest of them for so many milliseconds. */
   readonly waited: number
   readonly waitedMsMost: number
@@ -21,9 +21,9 @@ export type Figures = {
   readonly expiredTokens: number
   /** Of them; null where nothing expired. */
   readonly ratio: number | null
-  /** The same without the calls for a stride that the recording ends before. */
-  readonly ratioOfStrides: number | null
-  readonly strideLatency: Latency
+  /** The same without the calls for a compaction that the recording ends before. */
+  readonly ratioOfCompactions: number | null
+  readonly compactionLatency: Latency
   readonly otherLatency: Latency
   readonly refused: number
   readonly errors: number
@@ -33,14 +33,14 @@ export type Figures = {
 export type Latency = { readonly median: number | null; readonly p95: number | null }
 
 export function figuresOf({ requests, calls }: ObservedRun): Figures {
-  const strides = requests.filter(({ isStride }) => isStride)
-  const others = requests.filter(({ isStride }) => !isStride)
+  const compactions = requests.filter(({ isCompaction }) => isCompaction)
+  const others = requests.filter(({ isCompaction }) => !isCompaction)
   const promptTokens = sumOf(requests, (request) => request.promptTokens)
   const cachedTokens = sumOf(requests, (request) => request.cachedTokens)
   const summaryPromptTokens = sumOf(calls, (call) => call.promptTokens)
-  const lastStrideMs = strides.at(-1)?.endedMs ?? 0
+  const lastCompactionMs = compactions.at(-1)?.endedMs ?? 0
   const aheadTokens = sumOf(
-    calls.filter(({ beganMs }) => beganMs > lastStrideMs),
+    calls.filter(({ beganMs }) => beganMs > lastCompactionMs),
     (call) => call.promptTokens,
   )
   const expiredTokens = requests.at(-1)?.foldedTokens ?? 0
@@ -50,9 +50,9 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
     .filter((waitMs) => waitMs >= WAIT_MS_MIN)
   return {
     requests: requests.length,
-    strides: strides.length,
-    stridesBy: Object.fromEntries(
-      [...Map.groupBy(strides, ({ summary }) => summary)].map(([summary, all]) => [summary, all.length]),
+    compactions: compactions.length,
+    compactionsBy: Object.fromEntries(
+      [...Map.groupBy(compactions, ({ summary }) => summary)].map(([summary, all]) => [summary, all.length]),
     ),
     waited: waits.length,
     waitedMsMost: Math.max(0, ...waits),
@@ -64,8 +64,8 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
     summaryCompletionTokens: sumOf(calls, (call) => call.completionTokens),
     expiredTokens,
     ratio: ofExpired(summaryPromptTokens),
-    ratioOfStrides: ofExpired(summaryPromptTokens - aheadTokens),
-    strideLatency: latencyOf(strides),
+    ratioOfCompactions: ofExpired(summaryPromptTokens - aheadTokens),
+    compactionLatency: latencyOf(compactions),
     otherLatency: latencyOf(others),
     refused: sumOf(requests, (request) => request.refused),
     errors: requests.filter(({ isReply }) => !isReply).length,
@@ -83,7 +83,7 @@ const HELD_BACK_MS = 1000
 
 /**
  * How long a request was on its way to the upstream while a call ran, where the call ended meanwhile, as one does that
- * is waited for; or where it took so long that it was waited for in vain. At a stride, which takes longer than other
+ * is waited for; or where it took so long that it was waited for in vain. At a compaction, which takes longer than other
  * requests, a call may still end by chance: what comes out is a bound.
  */
 function heldBackMs({ beganMs, acceptedMs, endedMs }: ObservedRequest, call: ObservedCall): number {

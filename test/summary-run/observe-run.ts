@@ -82,7 +82,7 @@ async function observe(stage: Stage, subject: Subject, point: number, before: re
     ...exchange.times,
     promptTokens,
     cachedTokens,
-    isStride: !isBeginning(before, rawMessages),
+    isCompaction: !isBeginning(before, rawMessages),
     summary: exchange.summary,
     foldedTokens: received === undefined ? 0 : foldedTokens(subject, point, received),
     refused: exchange.received.filter(({ rejected }) => rejected !== null).length,

@@ -9,7 +9,7 @@ export type ObservedRequest = {
   readonly promptTokens: number
   readonly cachedTokens: number
   /** Whether what was sent before is no beginning of it. */
-  readonly isStride: boolean
+  readonly isCompaction: boolean
   /** `none`, `ready`, `pending` or `recap`, as the answer's header says. */
   readonly summary: string
   /** Tokens of the client's messages that are in its view in no form of their own any more. */

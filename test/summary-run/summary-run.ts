@@ -69,8 +69,8 @@ async function measure(): Promise<number> {
   return runs.every(({ figures }) => isSound(figures)) ? 0 : 1
 }
 
-function isSound({ refused, errors, ratioOfStrides }: Figures): boolean {
-  return refused + errors === 0 && (ratioOfStrides ?? 0) <= RATIO_MAX
+function isSound({ refused, errors, ratioOfCompactions }: Figures): boolean {
+  return refused + errors === 0 && (ratioOfCompactions ?? 0) <= RATIO_MAX
 }
 
 function refuse(reason: string): number {

@@ -1,7 +1,7 @@
 import { compact, type Compacted } from '../../src/compaction/compact.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 
@@ -11,7 +11,7 @@ export const PRIMING_TOKENS = 3
 export type CompactedOptions = {
   readonly policy: Policy
   readonly budgetTokens: number
-  readonly newest?: Stride | null
+  readonly newest?: Compaction | null
   /** Default null: its past is not known. */
   readonly seenUntil?: number | null
   readonly strict?: boolean

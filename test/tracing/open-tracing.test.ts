@@ -82,7 +82,7 @@ test('until its end comes, nothing but figures and names is kept of a request', 
 })
 
 describe('what a collector receives', () => {
-  test('a request is one client span with its times, its stride and the attributes of the conventions', async () => {
+  test('a request is one client span with its times, its compaction and the attributes of the conventions', async () => {
     const { tracing, receiver, log } = await openAtReceiver()
     tracing.request(reportOf())(endOf())
     await tracing.close()
@@ -104,7 +104,7 @@ describe('what a collector receives', () => {
           'foldgate.pressure': 0.9,
           'foldgate.passes': ['render', 'fold'],
         },
-        events: [{ name: 'foldgate.stride', timeUnixNano: beganMs + 20 }],
+        events: [{ name: 'foldgate.compaction', timeUnixNano: beganMs + 20 }],
       },
     ])
     expect(log.map((line) => JSON.parse(line))).toMatchObject([
@@ -271,7 +271,7 @@ describe('the usual variables are honoured', () => {
       end: '2026-11-20T12:00:02.500Z',
       service: 'foldgate',
       attributes: { 'foldgate.action': 'compacted' },
-      events: [{ name: 'foldgate.stride', time: '2026-11-20T12:00:00.020Z' }],
+      events: [{ name: 'foldgate.compaction', time: '2026-11-20T12:00:00.020Z' }],
     })
     expect(log.join('')).toContain('"to":"standard error"')
   })

@@ -45,29 +45,29 @@ describe('the span of a request', () => {
       'foldgate.tokens.sent': 50_000,
       'foldgate.window.tokens': 128_000,
       'foldgate.window.source': 'table',
-      'foldgate.stride.reason': 'trigger',
+      'foldgate.compaction.reason': 'trigger',
       'foldgate.added_ms': 20,
       'foldgate.outcome': 'finished',
     })
   })
 
-  test('has a stride as an event, within the span', () => {
-    const stride = {
-      name: 'foldgate.stride',
+  test('has a compaction as an event, within the span', () => {
+    const compaction = {
+      name: 'foldgate.compaction',
       atMs: beganMs + 20,
       attributes: {
-        'foldgate.stride.reason': 'trigger',
-        'foldgate.stride.point': 80,
-        'foldgate.stride.passes': ['fold'],
-        'foldgate.stride.tokens_before': 90_000,
-        'foldgate.stride.tokens_after': 50_000,
-        'foldgate.stride.summaries': 0,
-        'foldgate.stride.ms': 12,
+        'foldgate.compaction.reason': 'trigger',
+        'foldgate.compaction.point': 80,
+        'foldgate.compaction.passes': ['fold'],
+        'foldgate.compaction.tokens_before': 90_000,
+        'foldgate.compaction.tokens_after': 50_000,
+        'foldgate.compaction.summaries': 0,
+        'foldgate.compaction.ms': 12,
       },
     }
-    expect(spanOf(reportOf(), endOf()).events).toEqual([stride])
+    expect(spanOf(reportOf(), endOf()).events).toEqual([compaction])
     expect(spanOf(reportOf(), endOf({ totalMs: 5 })).events[0]?.atMs).toBe(beganMs + 5)
-    expect(spanOf(reportOf({ strides: [] }), endOf()).events).toEqual([])
+    expect(spanOf(reportOf({ compactions: [] }), endOf()).events).toEqual([])
   })
 
   test('leaves out what is not known, and what is not so', () => {
@@ -80,7 +80,7 @@ describe('the span of a request', () => {
       status: null,
       size: null,
       passes: [],
-      strides: [],
+      compactions: [],
     })
     const span = spanOf(bare, endOf({ usage: null, answeredBy: null }), null)
     expect(span.name).toBe('chat')

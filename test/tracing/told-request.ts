@@ -1,9 +1,9 @@
-import type { RequestEnd, RequestReport, StrideReport } from '../../src/proxy/report/request-report.ts'
+import type { RequestEnd, RequestReport, CompactionReport } from '../../src/proxy/report/request-report.ts'
 
 /** When the requests of these tests came, in milliseconds. */
 export const beganMs = Date.UTC(2026, 10, 20, 12)
 
-const stride: StrideReport = {
+const compaction: CompactionReport = {
   reason: 'trigger',
   point: 80,
   passes: ['fold'],
@@ -55,7 +55,7 @@ export function reportOf(other: Partial<RequestReport> = {}): RequestReport {
     summary: 'recap',
     isBeyondWindow: false,
     observed: null,
-    strides: [stride],
+    compactions: [compaction],
     held: { outline: { read: forbidden, bytes: 0 }, texts: forbidden, bytes: 0 },
     addedMs: 20,
     firstByteMs: 300,

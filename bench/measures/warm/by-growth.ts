@@ -13,7 +13,7 @@ import type { WarmSubjects } from './by-size.ts'
 const TOKENS = 1_000_000
 const STEPS = 8
 const WARM_TURNS = 8
-/** About as many as there are from one stride to the next, so that no size is measured at one place of that way only. */
+/** About as many as there are from one compaction to the next, so that no size is measured at one place of that way only. */
 const TURNS = 56
 
 /** One conversation that grows to about 1,000,000 tokens: how the cost of a warm turn grows with it. */

@@ -49,7 +49,7 @@ export async function byNews(
   )
   return [
     {
-      caption: 'A warm turn at 4 MB by what is new in it, strides included',
+      caption: 'A warm turn at 4 MB by what is new in it, compactions included',
       columns: ['new kB', ...compared.flatMap(({ name }) => [`${name}, ms`, 'in the rounds'])],
       rows: newBytes.map((bytes, index) => [
         String(bytes / 1_000),

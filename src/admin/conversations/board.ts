@@ -33,7 +33,7 @@ export function createBoard(): Board {
       answering: 0,
       firstSeen: row.time,
       requests: 0,
-      strides: 0,
+      compactions: 0,
       beyond: 0,
     }
     entries.set(conversation, entry)
@@ -59,7 +59,7 @@ export function createBoard(): Board {
       if (row.time < entry.firstSeen) entry.firstSeen = row.time
       if (isOwn) entry.answering = Math.max(0, entry.answering - 1)
       entry.requests += 1
-      if (row.stride !== null) entry.strides += 1
+      if (row.compaction !== null) entry.compactions += 1
       if (row.beyond_window === true) entry.beyond += 1
       // Another object: the size of one that stands already is not looked at again.
       entries.set(row.conversation, { ...entry })
@@ -105,7 +105,7 @@ type Entry = {
   answering: number
   firstSeen: string
   requests: number
-  strides: number
+  compactions: number
   beyond: number
 }
 
@@ -121,7 +121,7 @@ function cardOf(id: string, { latest, answering, rows, ...counts }: Entry): Conv
     last_seen: latest.time,
     answering: answering > 0,
     requests: counts.requests,
-    strides: counts.strides,
+    compactions: counts.compactions,
     beyond_window: counts.beyond,
     pressure: latest.pressure,
     sent_pressure: latest.sent_pressure,

@@ -10,7 +10,7 @@ export type Headline = {
   readonly beyondWindow: number
   /** Requests of which that is not known. */
   readonly beyondUnknown: number
-  readonly strides: number
+  readonly compactions: number
   readonly recoveries: number
   /** Tokens that were received and not sent on, by Foldgate's own count; below 0 where more was sent than came. */
   readonly savedTokens: number
@@ -43,7 +43,7 @@ export type ConversationCard = {
   /** Whether an answer is on its way just now. */
   readonly answering: boolean
   readonly requests: number
-  readonly strides: number
+  readonly compactions: number
   readonly beyond_window: number
   /** Those of the latest request; null where nothing was measured. */
   readonly pressure: number | null

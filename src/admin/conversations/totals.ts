@@ -10,7 +10,7 @@ export const totalsSchema = z.object({
   requests: z.number(),
   beyond_window: z.number(),
   beyond_unknown: z.number(),
-  strides: z.number(),
+  compactions: z.number(),
   recoveries: z.number(),
   saved_tokens: z.number(),
   /** What profiles that only observe would have saved. */
@@ -34,7 +34,7 @@ export function noTotals(process: string, since: string): Totals {
     requests: 0,
     beyond_window: 0,
     beyond_unknown: 0,
-    strides: 0,
+    compactions: 0,
     recoveries: 0,
     saved_tokens: 0,
     observed_tokens: 0,
@@ -62,7 +62,7 @@ export function totalsOfRow(row: UsageRow): Totals {
     beyond_window: row.beyond_window === true ? 1 : 0,
     // What was not answered, or refused for another reason, would not have been helped by any size.
     beyond_unknown: row.beyond_window === null && (row.status ?? 500) < 400 ? 1 : 0,
-    strides: row.stride === null ? 0 : 1,
+    compactions: row.compaction === null ? 0 : 1,
     recoveries: row.action === 'recovered' ? 1 : 0,
     saved_tokens: savedTokens,
     observed_tokens:
@@ -97,7 +97,7 @@ export function addTotals(sum: Totals, more: Totals): void {
   sum.requests += more.requests
   sum.beyond_window += more.beyond_window
   sum.beyond_unknown += more.beyond_unknown
-  sum.strides += more.strides
+  sum.compactions += more.compactions
   sum.recoveries += more.recoveries
   sum.saved_tokens += more.saved_tokens
   sum.observed_tokens += more.observed_tokens
@@ -118,7 +118,7 @@ export function headlineOf(totals: Totals | null): Headline {
     requests: all.requests,
     beyondWindow: all.beyond_window,
     beyondUnknown: all.beyond_unknown,
-    strides: all.strides,
+    compactions: all.compactions,
     recoveries: all.recoveries,
     savedTokens: all.saved_tokens,
     observedTokens: all.observed_tokens,

@@ -142,7 +142,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
     model,
     modelKey: { upstream: profile.upstream ?? 'default', credential: '', model },
     window,
-    stride: null,
+    compaction: null,
     scope: ASKED_SCOPE,
     conversation: ASKED_SCOPE,
     addedTool: asked.recall?.tool ?? null,
@@ -181,7 +181,7 @@ function providerBudget({ chat, profile, window }: Asked): number {
 function fateOf(prepared: Prepared, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
   const { isRewritten, compacted, sentTokens } = prepared
   const passes = isRewritten ? (compacted?.view.passes ?? []) : []
-  const because = passes.length > 0 ? (compacted?.stride?.reason ?? null) : isRewritten ? 'repair' : null
+  const because = passes.length > 0 ? (compacted?.compaction?.reason ?? null) : isRewritten ? 'repair' : null
   return {
     action: isRewritten ? 'compacted' : 'relayed',
     reason: observe ? 'observe' : because,

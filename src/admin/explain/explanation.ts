@@ -35,7 +35,7 @@ export type Explanation = {
   readonly warnings: readonly ExplainWarning[]
   readonly would: {
     readonly action: 'relayed' | 'compacted'
-    /** What made the newest stride necessary; `repair`, `observe`; null where there is nothing to say. */
+    /** What made the newest compaction necessary; `repair`, `observe`; null where there is nothing to say. */
     readonly reason: string | null
     readonly passes: readonly PassName[]
     readonly sent_tokens: number

@@ -21,7 +21,7 @@ export function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thres
     Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
   const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
     isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
-  // At zero these two need no stride: they treat a message from the first time it is sent.
+  // At zero these two need no compaction: they treat a message from the first time it is sent.
   const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
     pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
   return {

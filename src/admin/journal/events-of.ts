@@ -1,5 +1,5 @@
 import type { LearntWindow } from '../../models/windows.ts'
-import type { RequestReport, StrideReport } from '../../proxy/report/request-report.ts'
+import type { RequestReport, CompactionReport } from '../../proxy/report/request-report.ts'
 import type { Written } from '../../summaries/write-summary.ts'
 import type { JournalEvent } from './rows.ts'
 
@@ -9,7 +9,7 @@ export type Stamp = { readonly time: string; readonly process: string }
 /** What happened to a request that is worth an event: compactions, recoveries, refusals, another form that was welcome. */
 export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly JournalEvent[] {
   const isOrdinary = report.action === 'relayed' || report.action === 'compacted'
-  if (isOrdinary && report.strides.length === 0 && (report.status ?? 0) < 400 && report.refusal === null)
+  if (isOrdinary && report.compactions.length === 0 && (report.status ?? 0) < 400 && report.refusal === null)
     return []
   const about = {
     ...bareEvent(stamp()),
@@ -17,7 +17,10 @@ export function eventsOf(report: RequestReport, stamp: () => Stamp): readonly Jo
     profile: report.profile,
     model: report.model,
   }
-  const events: JournalEvent[] = report.strides.map((stride) => ({ ...about, ...strideFacts(stride) }))
+  const events: JournalEvent[] = report.compactions.map((compaction) => ({
+    ...about,
+    ...compactionFacts(compaction),
+  }))
   const sizes = {
     tokens_before: report.size?.receivedTokens ?? null,
     tokens_after: report.size?.sentTokens ?? null,
@@ -136,19 +139,19 @@ function bareEvent({ time, process }: Stamp): JournalEvent {
   }
 }
 
-function strideFacts(stride: StrideReport): Partial<JournalEvent> & Pick<JournalEvent, 'type'> {
+function compactionFacts(compaction: CompactionReport): Partial<JournalEvent> & Pick<JournalEvent, 'type'> {
   return {
-    type: 'stride',
-    reason: stride.reason,
-    passes: [...stride.passes],
-    ranges: stride.ranges.map((range) => ({ ...range })),
-    tokens_before: stride.tokensBefore,
-    tokens_after: stride.tokensAfter,
-    summary_key: stride.summaries[0] ?? null,
-    milliseconds: Math.round(stride.milliseconds),
+    type: 'compaction',
+    reason: compaction.reason,
+    passes: [...compaction.passes],
+    ranges: compaction.ranges.map((range) => ({ ...range })),
+    tokens_before: compaction.tokensBefore,
+    tokens_after: compaction.tokensAfter,
+    summary_key: compaction.summaries[0] ?? null,
+    milliseconds: Math.round(compaction.milliseconds),
     details: {
-      ...(stride.isDerived ? { derived: true } : {}),
-      ...(stride.summaries.length > 1 ? { summaries: stride.summaries.join(' ') } : {}),
+      ...(compaction.isDerived ? { derived: true } : {}),
+      ...(compaction.summaries.length > 1 ? { summaries: compaction.summaries.join(' ') } : {}),
     },
   }
 }

@@ -14,7 +14,7 @@ const names = z.array(name).default([])
 const range = z.object({ pass: name, start: z.int().min(0), end: z.int().min(0) })
 
 export const eventTypes = [
-  'stride',
+  'compaction',
   'recovery',
   'refusal',
   'restored',
@@ -35,7 +35,7 @@ export const journalEventSchema = z.object({
   conversation: optionalName,
   profile: optionalName,
   model: optionalName,
-  /** Why, in one word: of a stride what made it due, of a refusal its class, of a failure the part. */
+  /** Why, in one word: of a compaction what made it due, of a refusal its class, of a failure the part. */
   reason: optionalName,
   passes: names,
   /** Which messages of the conversation each pass treats: from `start` up to `end`. */
@@ -85,8 +85,8 @@ export const usageRowSchema = z.object({
   sent_pressure: optionalCount,
   passes: names,
   summary: name,
-  /** Why a stride was made for this request; null where none was. */
-  stride: optionalName,
+  /** Why a compaction was made for this request; null where none was. */
+  compaction: optionalName,
   /** Whether it would have been refused as it came; null where that is not known. */
   beyond_window: z.boolean().nullable().default(null),
   /** What would have been sent, where the profile only observes. */

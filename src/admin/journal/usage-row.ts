@@ -35,7 +35,7 @@ export function begunRow(report: RequestReport, process: string): UsageRow {
     sent_pressure: rounded(size?.sentPressure ?? null),
     passes: [...report.passes],
     summary: report.summary,
-    stride: report.strides.at(-1)?.reason ?? null,
+    compaction: report.compactions.at(-1)?.reason ?? null,
     beyond_window: report.isBeyondWindow,
     observed_tokens_sent: observed?.sentTokens ?? null,
     observed_passes: [...(observed?.passes ?? [])],

@@ -28,7 +28,7 @@ export const metricNames = {
     labels: ['profile'],
     help: 'Requests whose conversation would not have fitted the window as it came.',
   },
-  foldgate_strides_total: {
+  foldgate_compactions_total: {
     type: 'counter',
     labels: ['pass', 'profile'],
     help: 'Compactions that were made, once for each pass that stands in their outcome (render, preview, clear, fold, clip).',

@@ -24,7 +24,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const requests = counter(registry, 'foldgate_requests_total')
   const tokens = counter(registry, 'foldgate_prompt_tokens_total')
   const beyond = counter(registry, 'foldgate_requests_beyond_window_total')
-  const strides = counter(registry, 'foldgate_strides_total')
+  const compactions = counter(registry, 'foldgate_compactions_total')
   const recoveries = counter(registry, 'foldgate_recoveries_total')
   const recalls = counter(registry, 'foldgate_recalls_total')
   const continuations = counter(registry, 'foldgate_continuations_total')
@@ -52,8 +52,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   function begun(report: RequestReport, profile: string): void {
     count(report.action, profile, 'chat_completions')
     if (report.isBeyondWindow === true) beyond.inc({ profile })
-    for (const stride of report.strides) {
-      for (const pass of stride.passes) strides.inc({ pass, profile })
+    for (const compaction of report.compactions) {
+      for (const pass of compaction.passes) compactions.inc({ pass, profile })
     }
     if (report.action === 'recovered') recoveries.inc({ outcome: 'recovered' })
     else if (report.refusal === 'overflow' && report.observed === null) recoveries.inc({ outcome: 'failed' })

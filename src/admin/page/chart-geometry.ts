@@ -20,8 +20,8 @@ export type ChartGeometry = {
   readonly sent: Line
   /** Tokens that the provider read from its cache, one bar a request. */
   readonly cached: readonly (Point & { readonly height: number })[]
-  /** Where strides were made. */
-  readonly strides: readonly { readonly row: number; readonly x: number }[]
+  /** Where compactions were made. */
+  readonly compactions: readonly { readonly row: number; readonly x: number }[]
   /** Null where there is none, or where it lies so far above the data that these would vanish. */
   readonly window: LevelLine | null
   readonly budget: LevelLine | null
@@ -65,7 +65,7 @@ export function chartGeometry(rows: readonly UsageRow[]): ChartGeometry {
     cached: rows.flatMap(({ cached_tokens: tokens }, at) =>
       tokens === null || tokens === 0 ? [] : [{ x: x(at), y: y(tokens), height: chartBottom - y(tokens) }],
     ),
-    strides: rows.flatMap((row, at) => (row.stride === null ? [] : [{ row: at, x: x(at) }])),
+    compactions: rows.flatMap((row, at) => (row.compaction === null ? [] : [{ row: at, x: x(at) }])),
     window: level(windows),
     budget: level(budgets),
     ticks: ticks.map((tokens) => ({ tokens, y: y(tokens) })),

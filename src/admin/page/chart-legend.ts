@@ -6,7 +6,7 @@ import { html, type HtmlEscapedString } from './markup.ts'
 /** What the lines and marks of the chart stand for; a level that is too far above it to be drawn is told here. */
 export function chartLegend(
   rows: readonly UsageRow[],
-  { window, budget, strides, cached }: ChartGeometry,
+  { window, budget, compactions, cached }: ChartGeometry,
 ): HtmlEscapedString {
   const latest = rows.at(-1)
   return html`<figcaption>
@@ -14,7 +14,7 @@ export function chartLegend(
       <li>${swatch('received')}tokens in</li>
       <li>${swatch('sent')}tokens sent</li>
       ${cached.length > 0 && html`<li>${swatch('cached')}read from the provider's cache</li>`}
-      ${strides.length > 0 && html`<li>${swatch('stride')}stride</li>`}
+      ${compactions.length > 0 && html`<li>${swatch('compaction')}compaction</li>`}
       ${levelKey('budget', latest?.budget_tokens ?? null, budget)}
       ${levelKey('window', latest?.window_tokens ?? null, window)}
     </ul>
@@ -33,7 +33,7 @@ function swatch(name: string): HtmlEscapedString {
     ${
       name === 'cached'
         ? html`<rect class="cached" x="5" y="0" width="8" height="10" />`
-        : name === 'stride'
+        : name === 'compaction'
           ? html`<path class="fold" d="M4 1 h10 l-5 6 z" />`
           : html`<line class="${name}" x1="0" x2="18" y1="5" y2="5" />`
     }

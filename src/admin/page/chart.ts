@@ -11,7 +11,7 @@ import {
   type Point,
 } from './chart-geometry.ts'
 import { chartLegend } from './chart-legend.ts'
-import { strideReason } from './event-words.ts'
+import { compactionReason } from './event-words.ts'
 import { boundedFigure, clock, counted, figure, shortFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -57,7 +57,7 @@ export function chart(options: ChartOptions): HtmlEscapedString {
           ${level('window', geometry.window)} ${level('budget', geometry.budget)}
           ${outline('received', geometry.received)} ${outline('sent', geometry.sent)}
         </svg>
-        ${geometry.strides.map(({ x }) => strideMark(x))} ${lonely('received', geometry.received)}
+        ${geometry.compactions.map(({ x }) => compactionMark(x))} ${lonely('received', geometry.received)}
         ${lonely('sent', geometry.sent)}
         ${geometry.marks.map((mark, at) => axisMark(mark, at, geometry.marks.length, options.firstNumber))}
         ${rows.map((row, at) => touched(row, at, geometry, options))}
@@ -72,12 +72,12 @@ export function chart(options: ChartOptions): HtmlEscapedString {
 function alternative({ rows, firstNumber }: ChartOptions): string {
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return 'No request is on record.'
-  const strides = rows.filter((row) => row.stride !== null).length
+  const compactions = rows.filter((row) => row.compaction !== null).length
   const span = `Requests ${figure(firstNumber)} to ${figure(firstNumber + rows.length - 1)}.`
   const received = `Tokens in went from ${figure(first.tokens_received)} to ${figure(last.tokens_received)}`
   const sent = `tokens sent from ${figure(first.tokens_sent)} to ${figure(last.tokens_sent)}`
   const window = last.window_tokens === null ? '' : ` The window has ${figure(last.window_tokens)}.`
-  return `${span} ${received}, ${sent}, with ${counted(strides, 'stride')}.${window} The table below has every figure.`
+  return `${span} ${received}, ${sent}, with ${counted(compactions, 'compaction')}.${window} The table below has every figure.`
 }
 
 function area(name: string, line: Line): readonly HtmlEscapedString[] {
@@ -117,9 +117,9 @@ function level(name: string, line: LevelLine | null): readonly HtmlEscapedString
   )
 }
 
-function strideMark(x: number): HtmlEscapedString {
+function compactionMark(x: number): HtmlEscapedString {
   return html`<line
-      class="stride"
+      class="compaction"
       x1="${share(x)}"
       x2="${share(x)}"
       y1="${chartTop - 8}"
@@ -155,7 +155,7 @@ function touched(
     `Request ${figure(firstNumber + at)}, ${clock(row.time, now)} UTC`,
     `${boundedFigure(row.tokens_received, isBound)} in, ${boundedFigure(row.tokens_sent, isBound)} sent`,
     ...(row.cached_tokens === null ? [] : [`${figure(row.cached_tokens)} from the cache`]),
-    ...(row.stride === null ? [] : [`Stride: ${strideReason(row.stride)}`]),
+    ...(row.compaction === null ? [] : [`Compaction: ${compactionReason(row.compaction)}`]),
   ]
   return html`<rect class="touch" x="${share(at * band)}" y="0" width="${share(band)}" height="${chartBottom}"
     ><title>${lines.join('\n')}</title></rect

@@ -49,7 +49,7 @@ function table(cards: readonly ConversationCard[], now: Date): HtmlEscapedString
         <th scope="col">Conversation</th>
         <th scope="col" class="right">Tokens in → sent</th>
         <th scope="col" class="right">Requests</th>
-        <th scope="col" class="right">Strides</th>
+        <th scope="col" class="right">Compactions</th>
         <th scope="col">Last action</th>
         <th scope="col" class="right">When</th>
       </tr>
@@ -74,8 +74,10 @@ function row(card: ConversationCard, now: Date): HtmlEscapedString {
     <td class="cell-requests right">
       ${figure(card.requests)}<span class="unit"> ${card.requests === 1 ? 'request' : 'requests'}</span>
     </td>
-    <td class="cell-strides right">
-      ${figure(card.strides)}<span class="unit"> ${card.strides === 1 ? 'stride' : 'strides'}</span>
+    <td class="cell-compactions right">
+      ${figure(card.compactions)}<span class="unit">
+        ${card.compactions === 1 ? 'compaction' : 'compactions'}</span
+      >
     </td>
     <td class="cell-action">${actionWord(card.action)}</td>
     <td class="cell-when right">

@@ -60,7 +60,8 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
       ${conversation.client_key !== null && fact('Client key', foreign(conversation.client_key))}
       ${fact('Window', windowFact(conversation))} ${fact('Requests', figure(conversation.requests))}
       ${fact('Would not have fit', figure(conversation.beyond_window))}
-      ${fact('Strides', figure(conversation.strides))} ${fact('Last action', actionWord(conversation.action))}
+      ${fact('Compactions', figure(conversation.compactions))}
+      ${fact('Last action', actionWord(conversation.action))}
       ${fact('First seen', moment(conversation.first_seen))}
       ${fact('Last seen', html`<time datetime="${conversation.last_seen}" title="${moment(conversation.last_seen)}">${ago(conversation.last_seen, now)}</time>`)}
       ${label !== null && fact('Id', html`<code>${id}</code>`)}

@@ -21,7 +21,9 @@ export function eventTable({ events, now, labels }: EventTableOptions): HtmlEsca
     <h2 id="events-title">Events</h2>
     ${
       events.length === 0
-        ? html`<p class="soft">Nothing happened yet: strides, recoveries and failures are listed here.</p>`
+        ? html`<p class="soft">
+            Nothing happened yet: compactions, recoveries and failures are listed here.
+          </p>`
         : html`<table class="events">
             <thead>
               <tr>

@@ -4,7 +4,7 @@ type EventType = JournalEvent['type']
 
 /** What kind of thing an event is, in a word or two. */
 export const eventNames = {
-  stride: 'Stride',
+  compaction: 'Compaction',
   recovery: 'Recovery',
   refusal: 'Refusal',
   restored: 'Restored',
@@ -20,13 +20,13 @@ export const alarming: ReadonlySet<EventType> = new Set(['failure', 'error', 're
 
 /** Why it came to it, in plain words where the reason is one of our own, else the reason as it stands. */
 export function eventReason({ type, reason }: Pick<JournalEvent, 'type' | 'reason'>): string | null {
-  if (reason === null || type !== 'stride') return reason
-  return strideReason(reason)
+  if (reason === null || type !== 'compaction') return reason
+  return compactionReason(reason)
 }
 
-/** Why a stride was made. */
-export function strideReason(reason: string): string {
-  return strideReasons[reason] ?? reason
+/** Why a compaction was made. */
+export function compactionReason(reason: string): string {
+  return compactionReasons[reason] ?? reason
 }
 
 /** What else an event tells: `name value`, in the order in which it was written; nothing that is null. */
@@ -38,7 +38,7 @@ export function eventDetails({ details }: Pick<JournalEvent, 'details'>): readon
 
 // --- internal ---
 
-const strideReasons: Readonly<Record<string, string>> = {
+const compactionReasons: Readonly<Record<string, string>> = {
   trigger: 'pressure reached the trigger',
   every: 'so many turns or tool calls had passed',
   limit: 'more turns or messages than the limit',

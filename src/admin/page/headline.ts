@@ -28,11 +28,11 @@ function invitation(clientUrl: string): HtmlEscapedString {
 }
 
 function told(headline: Headline, hasPrices: boolean): HtmlEscapedString {
-  const { requests, since, strides, recoveries, savedMoney } = headline
+  const { requests, since, compactions, recoveries, savedMoney } = headline
   const found = notes(headline, hasPrices)
   const facts = [
     since === null ? counted(requests, 'request') : `${counted(requests, 'request')} since ${moment(since)}`,
-    counted(strides, 'stride'),
+    counted(compactions, 'compaction'),
     `${recoveries === 1 ? '1 recovery' : `${recoveries.toLocaleString('en-US')} recoveries`} from an overflow`,
     ...(savedMoney === null ? [] : ['money in the currency of your prices']),
   ]

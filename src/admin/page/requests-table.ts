@@ -1,5 +1,5 @@
 import type { UsageRow } from '../journal/rows.ts'
-import { strideReason } from './event-words.ts'
+import { compactionReason } from './event-words.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -19,7 +19,7 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
             <th scope="col" class="right">Of that cached</th>
             <th scope="col" class="right">Pressure</th>
             <th scope="col">Action</th>
-            <th scope="col">Stride</th>
+            <th scope="col">Compaction</th>
           </tr>
         </thead>
         <tbody>
@@ -44,6 +44,6 @@ function line(row: UsageRow, number: number, now: Date): HtmlEscapedString {
     <td class="right">${figure(row.cached_tokens)}</td>
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
     <td>${row.action}${row.reason !== null && `, ${row.reason}`}</td>
-    <td>${row.stride !== null && strideReason(row.stride)}</td>
+    <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
   </tr>`
 }

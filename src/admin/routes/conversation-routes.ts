@@ -13,7 +13,7 @@ export type ConversationRoutesOptions = {
   readonly page: Omit<PageSetting, 'now'> & { readonly now: () => Date }
   /** Deletes what is kept of a conversation. What it throws is answered. */
   readonly deleteConversation: (id: string) => Promise<void>
-  /** Has a stride made at the conversation's next request. */
+  /** Has a compaction made at the conversation's next request. */
   readonly compactConversation: (id: string) => Promise<void>
 }
 

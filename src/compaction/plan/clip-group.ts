@@ -3,7 +3,7 @@ import { waterLevel } from '../../conversation/water-level.ts'
 import { NO_CLIPS } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import { sum } from '../size-sums.ts'
-import type { Clip, Clippable, Reach } from '../stride.ts'
+import type { Clip, Clippable, Reach } from '../compaction.ts'
 
 /** A clipped message keeps about this much: a mark, and a few lines of its head and tail. */
 export const HEAD_AND_TAIL_TOKENS = 64

@@ -6,11 +6,11 @@ import type { Ledger } from '../ledger.ts'
 import type { Parts } from './parts.ts'
 import type { Shares } from './shares.ts'
 import { sum } from '../size-sums.ts'
-import type { Clip, Fold, Reach, Stride } from '../stride.ts'
+import type { Clip, Fold, Reach, Compaction } from '../compaction.ts'
 import { isSystem, type Subject } from '../subject.ts'
 
 export type ClipInput = {
-  readonly pins: Pick<Stride, 'task' | 'latestUser'>
+  readonly pins: Pick<Compaction, 'task' | 'latestUser'>
   readonly parts: Parts
   readonly shares: Shares
   readonly fold: Fold | null

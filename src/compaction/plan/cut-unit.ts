@@ -4,11 +4,11 @@ import { clipsByIndex } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { PlanFrame } from './frame.ts'
 import { isPinned } from './pinned-clips.ts'
-import type { Reach, Stride } from '../stride.ts'
+import type { Reach, Compaction } from '../compaction.ts'
 import { isSystem, type Subject } from '../subject.ts'
 
 export type CutUnit = {
-  readonly clips: Stride['clips']
+  readonly clips: Compaction['clips']
   /** Where the newest messages begin with it. */
   readonly protectedFrom: number
 }
@@ -21,14 +21,14 @@ export function* cutUnit(
   subject: Subject,
   ledger: Ledger,
   frame: PlanFrame,
-  { reach, clips }: Pick<Stride, 'clips'> & { readonly reach: Reach },
+  { reach, clips }: Pick<Compaction, 'clips'> & { readonly reach: Reach },
 ): Steps<CutUnit> {
   const { recentFrom, cutUnit: unit } = frame
   const uncut = { clips, protectedFrom: recentFrom }
   if (unit === null) return uncut
   const group: number[] = []
   for (let index = unit.from; index < recentFrom; index += 1) if (!isPinned(frame, index)) group.push(index)
-  const sizeUnder = function* sizeUnder(made: Stride['clips']): Steps<number> {
+  const sizeUnder = function* sizeUnder(made: Compaction['clips']): Steps<number> {
     const known = clipsByIndex(made)
     let tokens = 0
     for (const index of group) tokens += yield* ledger.treatedTokens(index, index + 1, reach, known)

@@ -2,13 +2,13 @@ import type { Steps } from '../../conversation/source.ts'
 import { plannedTokens } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Policy } from '../policy.ts'
-import type { Fold, Reach, Stride } from '../stride.ts'
+import type { Fold, Reach, Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import type { FoldAt } from './fold-at.ts'
 import type { PlanFrame } from './frame.ts'
 import type { PlanOptions } from './options.ts'
 
-/** What a stride is planned with, from beginning to end. */
+/** What a compaction is planned with, from beginning to end. */
 export type Plan = {
   readonly subject: Subject
   readonly ledger: Ledger
@@ -16,7 +16,7 @@ export type Plan = {
   readonly options: PlanOptions
   readonly frame: PlanFrame
   readonly foldAt: FoldAt
-  readonly clips: Stride['clips']
+  readonly clips: Compaction['clips']
   /** Where the newest messages begin that no pass touches and no fold reaches. */
   readonly protectedFrom: number
   /** What a recap may take, in tokens. */

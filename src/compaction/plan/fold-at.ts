@@ -1,14 +1,14 @@
 import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
 import { recapTokensOf, type RecapCaps } from './recap-caps.ts'
-import type { Fold, StandingSummary, Stride } from '../stride.ts'
+import type { Fold, StandingSummary, Compaction } from '../compaction.ts'
 import { isSystem, type Subject } from '../subject.ts'
 
 export type FoldingOptions = {
   readonly pins: Pins
   readonly caps: RecapCaps
-  /** The stride before. While a turn goes on, the recap of what lies before it does not grow. */
-  readonly previous: Stride | null
+  /** The compaction before. While a turn goes on, the recap of what lies before it does not grow. */
+  readonly previous: Compaction | null
   /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
   readonly summaries: readonly StandingSummary[]
   /** Whether recaps stand beside summaries. */
@@ -120,8 +120,8 @@ function doubled(afterTokens: number): number {
   return afterTokens === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterTokens))
 }
 
-/** The cap of the recap before the latest user message, where the stride before had one before the same message. */
-function standingBefore(previous: Stride | null, pins: Pins): number | null {
+/** The cap of the recap before the latest user message, where the compaction before had one before the same message. */
+function standingBefore(previous: Compaction | null, pins: Pins): number | null {
   const isSameTurn =
     previous !== null && previous.latestUser === pins.latestUser && previous.task === pins.task
   const fold = isSameTurn ? previous.fold : null
@@ -147,7 +147,7 @@ function quotedTokens(subject: Subject, start: number, tokensMax: number): (end:
 type Quotes = { readonly seen: Set<string>; readonly sums: number[] }
 
 /**
- * A stride is planned anew at many request points of the same conversation: what each of them would add up again is
+ * A compaction is planned anew at many request points of the same conversation: what each of them would add up again is
  * added up once.
  */
 const quotesBySubject = new WeakMap<Subject, Map<number, Quotes>>()

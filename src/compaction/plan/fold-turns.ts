@@ -4,14 +4,14 @@ import { heldTurns, requestAndReply, type HeldTurn } from './held-turns.ts'
 import { bringsDown, isOverLimit, lengthOf, type Folded, type Length } from './limit.ts'
 import type { Pins } from './pins.ts'
 import type { Policy } from '../policy.ts'
-import type { Fold } from '../stride.ts'
+import type { Fold } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 
 /** Where a fold by turns ends, and what it keeps of those that it takes. */
 export type TurnsFold = Pick<Fold, 'frontier' | 'kept'>
 
 export type TurnsChoice = {
-  /** The stride so far. */
+  /** The compaction so far. */
   readonly before: Folded
   readonly pins: Pins
   readonly point: number
@@ -40,7 +40,7 @@ export function* foldTurns(
   return foldRounds(subject, policy, choice, furthest) ?? furthest
 }
 
-/** The same where only the length of the view asks for it; null too where it would bring too little for a stride. */
+/** The same where only the length of the view asks for it; null too where it would bring too little for a compaction. */
 export function* foldOverLimit(
   subject: Subject,
   policy: Policy,
@@ -61,7 +61,7 @@ function* always(): Steps<boolean> {
   return true
 }
 
-/** No cut lies behind the beginning of the protected tail, but that of an earlier stride may. */
+/** No cut lies behind the beginning of the protected tail, but that of an earlier compaction may. */
 function furthestCut({ before, protectedFrom }: TurnsChoice): number {
   return Math.max(protectedFrom, before.fold?.frontier ?? 0)
 }

@@ -4,7 +4,7 @@ import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
 import { plannedTokens, UNTOUCHED } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Policy, Room } from '../policy.ts'
-import type { Stride } from '../stride.ts'
+import type { Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import { hasLimit } from './limit.ts'
 import { newestOf, type Newest } from './newest.ts'
@@ -13,26 +13,26 @@ import { partsAt, type Parts } from './parts.ts'
 import { pinsAt, type Pins } from './pins.ts'
 import { sharesOf, type PartSizes, type Shares } from './shares.ts'
 
-/** What a stride is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
+/** What a compaction is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
 export type PlanFrame = Newest & {
   readonly pins: Pins
   readonly parts: Parts
   readonly shares: Shares
   /** What the budget leaves beside system messages and tools, in tokens; at least 0. */
   readonly roomTokens: number
-  /** The stride so far. */
-  readonly before: Stride | typeof UNTOUCHED
+  /** The compaction so far. */
+  readonly before: Compaction | typeof UNTOUCHED
   readonly beforeTokens: number
-  /** What no stride takes away, by its share: it surrounds the conversation, or is pinned. */
+  /** What no compaction takes away, by its share: it surrounds the conversation, or is pinned. */
   readonly fixedTokens: number
   readonly targetTokens: number
   readonly triggerTokens: number
-  /** How much the view will grow until the stride is due, where that is only planned. */
+  /** How much the view will grow until the compaction is due, where that is only planned. */
   readonly aheadTokens: number
   readonly mustFit: boolean
-  /** Whether the stride is made however little it frees. */
+  /** Whether the compaction is made however little it frees. */
   readonly demanded: boolean
-  /** Whether a stride is made because there are too many messages, not because they are too large. */
+  /** Whether a compaction is made because there are too many messages, not because they are too large. */
   readonly isByLength: boolean
   /** Whether the profile says itself how much stays: by a limit, or by a target of its own that can be reached. */
   readonly saysItself: boolean
@@ -98,7 +98,7 @@ export function* frameOf(
       : Math.min(goalOf(policy, options, beforeTokens, fixedTokens), thresholdOf(null) - roundsTokens)
   const targetTokens = smallest ? 0 : goalTokens
   const triggerTokens = Math.max(targetTokens, thresholdOf(null))
-  // Planned ahead, a stride frees now what it has to free when the view has grown up to the trigger.
+  // Planned ahead, a compaction frees now what it has to free when the view has grown up to the trigger.
   const aheadTokens = options.plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   const isByLength = reason === 'limit'
@@ -125,7 +125,7 @@ export function* frameOf(
   }
 }
 
-/** A stride by pressure that would free less waits until the budget forces it. */
+/** A compaction by pressure that would free less waits until the budget forces it. */
 export function savingsMinTokens(room: Room): number {
   return Math.max(SAVINGS_MIN_TOKENS, Math.floor(room.budgetTokens * SAVINGS_MIN_SHARE))
 }
@@ -142,7 +142,7 @@ function sharesBeside(roomTokens: number, sizes: PartSizes): Shares {
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
 
-/** How far a stride goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
+/** How far a compaction goes, in tokens of the whole prompt. One that was asked for goes as far below where it begins. */
 function goalOf(policy: Policy, options: PlanOptions, beforeTokens: number, fixedTokens: number): number {
   const setting = targetOf(policy)
   const target = thresholdTokens(setting, options.room.budgetTokens, fixedTokens)

@@ -2,13 +2,13 @@ import type { Steps } from '../../conversation/source.ts'
 import { clipsByIndex, layoutOf, partTokens } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Pins } from './pins.ts'
-import type { Fold, Reach, Stride } from '../stride.ts'
+import type { Fold, Reach, Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 
 export type FrontierChoice = {
   readonly pins: Pins
   readonly reach: Reach
-  readonly clips: Stride['clips']
+  readonly clips: Compaction['clips']
   readonly foldAt: (frontier: number) => Fold
   readonly targetTokens: number
   readonly point: number

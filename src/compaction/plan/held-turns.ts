@@ -13,7 +13,7 @@ export type HeldTurn = {
 }
 
 /**
- * The turns that the view of a stride holds at a point, oldest first. Where one cannot be told from the one
+ * The turns that the view of a compaction holds at a point, oldest first. Where one cannot be told from the one
  * before it by a cut, because a tool round reaches over its beginning, both are one.
  */
 export function heldTurns(subject: Subject, { fold }: Folded, point: number): HeldTurn[] {
@@ -39,11 +39,11 @@ export function heldTurns(subject: Subject, { fold }: Folded, point: number): He
  * A turn brought down: its request, and its last reply, which is the last assistant message with text and
  * without calls. A request that was folded before does not come back.
  */
-export function requestAndReply(subject: Subject, stride: Folded, turn: HeldTurn): readonly number[] {
+export function requestAndReply(subject: Subject, compaction: Folded, turn: HeldTurn): readonly number[] {
   if (turn.kept !== null) return turn.kept
   const { turns } = subject.structure
   const begun = turns[countBelow(turns, turn.start + 1) - 1]
-  const held = begun === turn.start || begun === stride.latestUser ? begun : undefined
+  const held = begun === turn.start || begun === compaction.latestUser ? begun : undefined
   const next = turns[countBelow(turns, turn.start)]
   const request = held ?? (next !== undefined && next < turn.end ? next : undefined)
   const reply = lastReply(subject, turn)

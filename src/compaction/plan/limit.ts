@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Structure } from '../../conversation/structure.ts'
 import type { Policy } from '../policy.ts'
-import type { Fold, Stride } from '../stride.ts'
+import type { Fold, Compaction } from '../compaction.ts'
 
 /** How long a view is, whatever its tokens. */
 export type Length = {
@@ -12,11 +12,11 @@ export type Length = {
 }
 
 /** What decides how long a view is: its pinned messages, and the fold without its recaps. */
-export type Folded = Pick<Stride, 'task' | 'latestUser'> & {
+export type Folded = Pick<Compaction, 'task' | 'latestUser'> & {
   readonly fold: Pick<Fold, 'frontier' | 'kept'> | null
 }
 
-/** The length of a stride's view of the conversation up to `point`; a few look-ups, whatever the length. */
+/** The length of a compaction's view of the conversation up to `point`; a few look-ups, whatever the length. */
 export function lengthOf(structure: Structure, { task, latestUser, fold }: Folded, point: number): Length {
   const { turns, systemCount } = structure
   const frontier = fold?.frontier ?? systemCount
@@ -42,7 +42,7 @@ export function isOverLimit({ limit }: Pick<Policy, 'limit'>, length: Length): b
 }
 
 /**
- * Whether a stride by length is worth being made. Where the newest messages alone are over the limit, it takes
+ * Whether a compaction by length is worth being made. Where the newest messages alone are over the limit, it takes
  * no less than half of what there is: else one would be made at every request, each for another message.
  */
 export function bringsDown({ limit }: Pick<Policy, 'limit'>, before: Length, after: Length): boolean {

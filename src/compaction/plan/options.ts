@@ -1,11 +1,11 @@
 import type { Room } from '../policy.ts'
-import type { Fold, Stride, StrideReason } from '../stride.ts'
+import type { Fold, Compaction, CompactionReason } from '../compaction.ts'
 
 export type PlanOptions = {
   readonly point: number
-  readonly previous: Stride | null
+  readonly previous: Compaction | null
   readonly room: Room
-  readonly reason: StrideReason
+  readonly reason: CompactionReason
   /** Whether the view before is known not to fit, whatever our count says. */
   readonly isBeyondBudget: boolean
   /** How many of the newest messages to pin; the profile's number, halved by each overflow. */
@@ -17,18 +17,18 @@ export type PlanOptions = {
   /** A fold whose summaries are there: it is taken, and only what they do not reach goes into a recap. */
   readonly prepared: PreparedFold | null
   /**
-   * Only planned, for when the trigger will be reached: what a summary may take at most then, in tokens. Null: a stride
+   * Only planned, for when the trigger will be reached: what a summary may take at most then, in tokens. Null: a compaction
    * that is made now.
    */
   readonly plannedTokensMax: number | null
-  /** What the view weighs under the stride before, up to `point`, beside what surrounds it; null: as it was planned. */
+  /** What the view weighs under the compaction before, up to `point`, beside what surrounds it; null: as it was planned. */
   readonly viewTokens: number | null
 }
 
 /** A fold that was planned ahead, with the summaries that were written for it. */
 export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
 
-/** Whether a stride is made for another reason than its size. */
-export function isAskedFor(reason: StrideReason): boolean {
+/** Whether a compaction is made for another reason than its size. */
+export function isAskedFor(reason: CompactionReason): boolean {
   return reason === 'forced' || reason === 'every'
 }

@@ -1,5 +1,5 @@
 import type { PlanFrame } from './frame.ts'
-import type { Clip, Stride } from '../stride.ts'
+import type { Clip, Compaction } from '../compaction.ts'
 
 /** Whether a message is task or latest user message. */
 export function isPinned({ pins }: Pick<PlanFrame, 'pins'>, index: number): boolean {
@@ -7,7 +7,7 @@ export function isPinned({ pins }: Pick<PlanFrame, 'pins'>, index: number): bool
 }
 
 /** What was clipped before stays clipped; what is pinned now is clipped again only where that is needed. */
-export function standingClips(frame: PlanFrame): Stride['clips'] {
+export function standingClips(frame: PlanFrame): Compaction['clips'] {
   return frame.before.clips.filter(({ index }) => !isPinned(frame, index))
 }
 
@@ -37,9 +37,9 @@ export function pinnedClips({ pins, parts, shares, before }: PlanFrame): readonl
  */
 export function withSpare(
   { pins, parts, roomTokens }: PlanFrame,
-  clips: Stride['clips'],
+  clips: Compaction['clips'],
   spareTokens: number,
-): Stride['clips'] {
+): Compaction['clips'] {
   if (spareTokens < roomTokens * SPARE_SHARE_MIN) return clips
   let left = spareTokens
   let given = clips

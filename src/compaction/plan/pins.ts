@@ -1,8 +1,8 @@
 import type { Policy } from '../policy.ts'
-import type { Stride } from '../stride.ts'
+import type { Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 
-/** The messages that a stride at this point pins by what they are. */
+/** The messages that a compaction at this point pins by what they are. */
 export function pinsAt(subject: Subject, policy: Policy, point: number): Pins {
   const task = subject.structure.task
   return {
@@ -11,7 +11,7 @@ export function pinsAt(subject: Subject, policy: Policy, point: number): Pins {
   }
 }
 
-export type Pins = Pick<Stride, 'task' | 'latestUser'>
+export type Pins = Pick<Compaction, 'task' | 'latestUser'>
 
 /** Tokens of the pinned messages, a message that is both counted once. */
 export function pinnedTokens(subject: Subject, pins: Pins): number {

@@ -2,7 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Policy } from '../policy.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
-import { FOLD_VERSION, type Fold, type Stride } from '../stride.ts'
+import { FOLD_VERSION, type Fold, type Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import { hasUnsummarised } from '../summary-ranges.ts'
 import { planClips } from './clip-to-fit.ts'
@@ -18,15 +18,15 @@ import { recapCaps } from './recap-caps.ts'
 import { treated } from './treat.ts'
 
 /**
- * The next stride at a request point: the passes, cheapest first, until the view is at or below the
+ * The next compaction at a request point: the passes, cheapest first, until the view is at or below the
  * target; null where it would free too little to be worth a cache miss and nothing forces it.
  */
-export function* planStride(
+export function* planCompaction(
   subject: Subject,
   ledger: Ledger,
   policy: Policy,
   options: PlanOptions,
-): Steps<Stride | null> {
+): Steps<Compaction | null> {
   const { point, room, reason, prepared, plannedTokensMax } = options
   const frame = yield* frameOf(subject, ledger, policy, options)
   const { pins, before, beforeTokens, demanded, isByLength, recentFrom, recentTokens, targetTokens } = frame
@@ -75,7 +75,7 @@ export function* planStride(
     fold: standing === null ? null : foldAt(standing.frontier, options.smallest ? [] : standing.kept),
   })
   // What was prepared was planned for a view that grew by less or more: half of the way down is good enough. Where its
-  // summaries alone would free too little to be a stride, more is folded.
+  // summaries alone would free too little to be a compaction, more is folded.
   const worthTokens = beforeTokens - savingsMinTokens(room)
   const enoughTokens = Math.min((targetTokens + frame.triggerTokens) / 2, worthTokens)
   const isPrepared = prepared !== null && draft.tokens <= enoughTokens
@@ -106,18 +106,18 @@ export function* planStride(
     const { systemCount } = subject.structure
     const isFurther = draft.fold !== null && draft.fold.frontier > (before.fold?.frontier ?? systemCount)
     // Where a recap stands, a summary in its place may be all that it takes.
-    return isFurther || hasUnsummarised(before, systemCount) ? strideOf(plan, draft, plan.clips) : null
+    return isFurther || hasUnsummarised(before, systemCount) ? compactionOf(plan, draft, plan.clips) : null
   }
   const { clips, ...clipped } = yield* clippedToFit(plan, draft)
-  if (isByLength && !demanded) return strideOf(plan, clipped, clips)
+  if (isByLength && !demanded) return compactionOf(plan, clipped, clips)
   if (isByPressure(frame, reason) && beforeTokens - clipped.tokens < savingsMinTokens(room)) return null
-  return clipped.tokens >= beforeTokens ? null : strideOf(plan, clipped, clips)
+  return clipped.tokens >= beforeTokens ? null : compactionOf(plan, clipped, clips)
 }
 
 // --- internal ---
 
 /** What still does not fit is clipped. */
-function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'clips'>> {
+function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Compaction, 'clips'>> {
   const { subject, ledger, policy, options, frame } = plan
   const { reach, fold, tokens } = draft
   const { budgetTokens, aroundTokens } = options.room
@@ -146,16 +146,16 @@ function* clippedToFit(plan: Plan, draft: Draft): Steps<Draft & Pick<Stride, 'cl
 /** What is cut to fit stays this far below the budget: a count of what was never sent may be off by as much. */
 const COUNT_DOUBT_SHARE = 0.005
 
-/** Whether nothing but the size of the view asks for a stride, and it would still fit. */
+/** Whether nothing but the size of the view asks for a compaction, and it would still fit. */
 function isByPressure({ demanded, isByLength }: PlanFrame, reason: PlanOptions['reason']): boolean {
   return !demanded && !isByLength && !isAskedFor(reason)
 }
 
-function strideOf(
+function compactionOf(
   { options, frame }: Plan,
   { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
-  clips: Stride['clips'],
-): Stride {
+  clips: Compaction['clips'],
+): Compaction {
   const { point, reason } = options
   return { version: FOLD_VERSION, reason, point, ...frame.pins, reach, fold, clips }
 }

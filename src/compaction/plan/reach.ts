@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { clipsByIndex } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
-import type { Reach, Stride } from '../stride.ts'
+import type { Reach, Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 
 /** The passes that treat single messages, cheapest first. */
@@ -27,7 +27,7 @@ export function passEnd(
 
 export type Reaching = {
   readonly reach: Reach
-  readonly clips: Stride['clips']
+  readonly clips: Compaction['clips']
   /** The first message that a pass can treat: what lies before is folded. */
   readonly start: number
   readonly end: number

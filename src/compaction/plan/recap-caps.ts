@@ -26,7 +26,7 @@ export type RecapRoom = {
   readonly smallest: boolean
 }
 
-/** How much stands for folded messages in the view of a stride. */
+/** How much stands for folded messages in the view of a compaction. */
 export function recapCaps(policy: Policy, room: RecapRoom): RecapCaps {
   const { shares, roomTokens, leftTokens, targetTokens, smallest } = room
   const systemTokensMax = quotedSystemTokensMax(smallest ? roomTokens : targetTokens)

@@ -3,7 +3,7 @@ import type { Structure } from '../../conversation/structure.ts'
 import { handleOf, handlesOf } from '../handles.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
-import { FOLD_VERSION } from '../stride.ts'
+import { FOLD_VERSION } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import { contextOf } from './context.ts'
 import { headings } from './headings.ts'
@@ -144,7 +144,7 @@ function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boole
 /** The digests of folded runs, by the structure of the conversation that they lie in: what stands in for what is a part of it. */
 const digestsByStructure = new WeakMap<Structure, Map<string, string>>()
 
-/** Stands for the folded messages. Between two strides they are those of the conversation that this one grew from. */
+/** Stands for the folded messages. Between two compactions they are those of the conversation that this one grew from. */
 function* foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): Steps<string> {
   const { structure, grewFrom } = subject
   const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? structure.systemCount : ''}`

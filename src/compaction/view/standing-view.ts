@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
 import type { PassName, Policy } from '../policy.ts'
 import { recapOf, type Beside } from '../recap/recap.ts'
-import type { Stride, SummaryRange } from '../stride.ts'
+import type { Compaction, SummaryRange } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../summary-message.ts'
 import type { Treatments } from '../treatments.ts'
@@ -20,19 +20,19 @@ export type ViewTools = {
 }
 
 /**
- * What is sent of a conversation between the leading system block and the point of the stride that it stands in. Found
+ * What is sent of a conversation between the leading system block and the point of the compaction that it stands in. Found
  * again for the next request that goes on from this one.
  */
 export function* standingView(
   subject: Subject,
   { policy, ledger, treatments, cache }: ViewTools,
-  stride: Stride,
+  compaction: Compaction,
 ): Steps<CarriedView> {
   const areNamed = policy.recall.enabled
-  const carried = carriedView(subject, policy, stride)
+  const carried = carriedView(subject, policy, compaction)
   if (carried !== null) return carried
-  const layout = layoutOf(stride, subject.structure.systemCount)
-  const clips = clipsByIndex(stride.clips)
+  const layout = layoutOf(compaction, subject.structure.systemCount)
+  const clips = clipsByIndex(compaction.clips)
   const messages: ViewMessage[] = []
   const passes = new Set<PassName>()
   const standIns = { summaries: 0, recaps: 0 }
@@ -42,10 +42,10 @@ export function* standingView(
   const pinned = [layout.task, ...layout.kept, layout.latestUser].filter((index) => index !== null)
   // A name that stands only in what was cleared or shortened is not there to be read.
   const isWhole = (index: number): boolean => {
-    const { kind } = ledger.treatment(index, stride.reach, clips)
+    const { kind } = ledger.treatment(index, compaction.reach, clips)
     return kind === 'kept' || kind === 'rendered'
   }
-  const tail = range(layout.tail, stride.point)
+  const tail = range(layout.tail, compaction.point)
   const beside: Beside = {
     visible: [...pinned, ...tail.filter(isWhole)],
     shortened: tail.filter((index) => !isWhole(index)),
@@ -53,7 +53,7 @@ export function* standingView(
   }
   yield
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
-  // provider's cache, while further strides of the same turn move the tail.
+  // provider's cache, while further compactions of the same turn move the tail.
   yield* addStandIns(
     layout.before,
     layout.latestUser === null ? beside : { visible: pinned, shortened: [], said: [] },
@@ -61,14 +61,19 @@ export function* standingView(
   if (layout.latestUser !== null) yield* add([layout.latestUser])
   yield* addStandIns(layout.after, beside)
   const tools = { policy, ledger, treatments, cache }
-  yield* messagesFrom(subject, tools, stride, { start: layout.tail, end: stride.point, messages, passes })
+  yield* messagesFrom(subject, tools, compaction, {
+    start: layout.tail,
+    end: compaction.point,
+    messages,
+    passes,
+  })
   const view = { messages, passes: [...passes], standIns }
-  carryView(subject, policy, stride, view)
+  carryView(subject, policy, compaction, view)
   return view
 
   function* add(indexes: readonly number[]): Steps<void> {
     for (const index of indexes)
-      yield* messagesFrom(subject, { policy, ledger, treatments, cache }, stride, {
+      yield* messagesFrom(subject, { policy, ledger, treatments, cache }, compaction, {
         start: index,
         end: index + 1,
         messages,
@@ -92,11 +97,11 @@ export function* standingView(
   }
 }
 
-/** Adds the client's messages of a range as they stand under a stride, and the passes that made them so. */
+/** Adds the client's messages of a range as they stand under a compaction, and the passes that made them so. */
 export function* messagesFrom(
   subject: Subject,
   { ledger, treatments }: ViewTools,
-  stride: Stride | null,
+  compaction: Compaction | null,
   into: {
     readonly start: number
     readonly end: number
@@ -104,7 +109,7 @@ export function* messagesFrom(
     readonly passes: Set<PassName>
   },
 ): Steps<void> {
-  const { reach, clips } = stride ?? UNTOUCHED
+  const { reach, clips } = compaction ?? UNTOUCHED
   const known = clipsByIndex(clips)
   for (let index = into.start; index < into.end; index += 1) {
     if ((index - into.start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield

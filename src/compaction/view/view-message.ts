@@ -1,6 +1,6 @@
 import type { ViewItem } from '../../conversation/splice.ts'
 import type { MadeHow } from '../made-cache.ts'
-import type { SummaryRange } from '../stride.ts'
+import type { SummaryRange } from '../compaction.ts'
 
 /** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
 export type ViewMessage = {

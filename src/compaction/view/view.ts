@@ -4,7 +4,7 @@ import { joinUsers } from './placement.ts'
 import type { PassName } from '../policy.ts'
 import { BARE_MARK } from '../recap/recap.ts'
 import { messagesFrom, original, standInMessage, standingView, type ViewTools } from './standing-view.ts'
-import type { Stride } from '../stride.ts'
+import type { Compaction } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view-message.ts'
 
@@ -19,28 +19,32 @@ export type View = {
 }
 
 export type ViewOptions = {
-  readonly stride: Stride | null
+  readonly compaction: Compaction | null
   /** Whether user messages are joined, for templates that want the roles to alternate. */
   readonly strict: boolean
 }
 
-/** The messages that are sent for a conversation that stands in this stride. */
-export function* buildView(subject: Subject, tools: ViewTools, { stride, strict }: ViewOptions): Steps<View> {
+/** The messages that are sent for a conversation that stands in this compaction. */
+export function* buildView(
+  subject: Subject,
+  tools: ViewTools,
+  { compaction, strict }: ViewOptions,
+): Steps<View> {
   const { systemCount } = subject.structure
   const messages: ViewMessage[] = []
   const passes = new Set<PassName>()
   let standIns = { summaries: 0, recaps: 0 }
 
   for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
-  if (stride !== null) {
-    const standing = yield* standingView(subject, tools, stride)
+  if (compaction !== null) {
+    const standing = yield* standingView(subject, tools, compaction)
     for (const message of standing.messages) messages.push(message)
     for (const pass of standing.passes) passes.add(pass)
     standIns = { ...standing.standIns }
   }
-  const { tail } = layoutOf(stride ?? UNTOUCHED, systemCount)
-  yield* messagesFrom(subject, tools, stride, {
-    start: Math.max(tail, stride?.point ?? 0),
+  const { tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
+  yield* messagesFrom(subject, tools, compaction, {
+    start: Math.max(tail, compaction?.point ?? 0),
     end: subject.messages.length,
     messages,
     passes,

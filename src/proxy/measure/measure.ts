@@ -1,7 +1,7 @@
 import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import type { Room } from '../../compaction/policy.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
-import type { Stride } from '../../compaction/stride.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { CountedModel, Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/expected.ts'
@@ -41,13 +41,13 @@ export type Measure = {
 
 export type Counted = Weighed & {
   readonly room: Room
-  /** What the provider is known to have counted of what is sent under `stride`; null where nothing. */
+  /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
   readonly anchor: Anchor | null
   /** Our count of all messages but the leading system block, as they came. */
   readonly conversationTokens: number
-  /** The newest stride on record. */
-  readonly stride: Stride | null
-  /** How much more the provider has counted of the prompt under `stride` than we did, in our tokens; may be below zero. */
+  /** The newest compaction on record. */
+  readonly compaction: Compaction | null
+  /** How much more the provider has counted of the prompt under `compaction` than we did, in our tokens; may be below zero. */
   readonly differenceTokens: number
 }
 
@@ -57,14 +57,14 @@ export type MeasureRequest = {
   readonly model: string
   readonly modelKey: ModelKey
   readonly window: ResolvedWindow
-  /** The newest stride on record. */
-  readonly stride: Stride | null
+  /** The newest compaction on record. */
+  readonly compaction: Compaction | null
   /** Whose conversation it is, and which. */
   readonly scope: string
   readonly conversation: string
   /** A tool that is offered beside the client's; null where none is. */
   readonly addedTool: JsonObject | null
-  /** Counted whatever the size: a stride stands, or one is asked for. */
+  /** Counted whatever the size: a compaction stands, or one is asked for. */
   readonly mustCount: boolean
 }
 
@@ -122,7 +122,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const incomingTokens = aroundTokens + conversationTokens
     const anchor = anchorOf(request, counts, counting, weighed)
     const besideTokens = besideFor(rate, weighed, budgetTokens, anchor !== null)
-    const isAsItCame = request.stride === null
+    const isAsItCame = request.compaction === null
     return {
       window,
       rate,
@@ -134,7 +134,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
         anchor,
         conversationTokens,
-        stride: request.stride,
+        compaction: request.compaction,
         differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
       },
       incomingTokens,
@@ -154,15 +154,15 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 
 // --- internal ---
 
-/** What of the prompt under the newest stride the provider has counted; null where nothing. */
+/** What of the prompt under the newest compaction the provider has counted; null where nothing. */
 function anchorOf(
-  { chat, stride, scope }: MeasureRequest,
+  { chat, compaction, scope }: MeasureRequest,
   counts: Pick<Counts, 'anchorAt'>,
   counting: CountedModel,
   { subject }: Weighed,
 ): Anchor | null {
   const { systemCount } = chat.structure
-  const points = promptBeginnings(chat, scope, stride)
+  const points = promptBeginnings(chat, scope, compaction)
   return counts.anchorAt(
     counting,
     points.map(({ point, prompt }) => ({
@@ -210,7 +210,7 @@ function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: 
     bodyBytes,
     // The budget is in our tokens, so the provider's ratio is in it already.
     ratio: 1,
-    // Well before the first stride: what the provider says of a counted prompt tells what that one needs.
+    // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
     triggerTokens: Math.min(
       lowestThresholdTokens(profile, budgetTokens, 0),
       hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,

@@ -1,5 +1,5 @@
 import { sumsOf } from '../../compaction/size-sums.ts'
-import { writeStride, type Stride } from '../../compaction/stride.ts'
+import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import { expectedTokens } from '../../models/counts/expected.ts'
 import type { Anchor } from '../../models/counts/prompt.ts'
 import type { SentBeginning } from '../../models/counts/reported-prompt.ts'
@@ -20,26 +20,26 @@ export function expectedPromptTokens(
 }
 
 export function describeSent(chat: Chat, scope: string, measure: Measure, prepared: Prepared): SentPrompt {
-  const stride = prepared.compacted?.stride ?? null
+  const compaction = prepared.compacted?.compaction ?? null
   return {
-    prompt: promptName(chat, scope, stride, chat.messages.length),
+    prompt: promptName(chat, scope, compaction, chat.messages.length),
     encoding: measure.counting.encoding,
-    beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, stride)),
+    beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, compaction)),
     textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat, prepared),
     counted: measure.counted === null ? null : countOf(measure, measure.counted, prepared),
   }
 }
 
-/** The request points whose prompts are beginnings of what is sent under a stride, the longest first. */
+/** The request points whose prompts are beginnings of what is sent under a compaction, the longest first. */
 export function promptBeginnings(
   chat: Chat,
   scope: string,
-  stride: Stride | null,
+  compaction: Compaction | null,
 ): readonly { readonly point: number; readonly prompt: string }[] {
-  const under = strideName(chat, scope, stride)
+  const under = compactionName(chat, scope, compaction)
   return chat.structure.requestPoints
     .slice(-POINTS_BACK_MAX)
-    .filter((point) => stride === null || point >= stride.point)
+    .filter((point) => compaction === null || point >= compaction.point)
     .toReversed()
     .map((point) => ({ point, prompt: named(under, chat, point) }))
 }
@@ -64,9 +64,9 @@ function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCo
   }
 }
 
-/** The provider's count is known of the view of the newest stride, and of no other. */
+/** The provider's count is known of the view of the newest compaction, and of no other. */
 function anchorFor({ counted }: Measure, { compacted }: Prepared): Anchor | null {
-  if (counted === null || (compacted?.stride ?? null) !== counted.stride) return null
+  if (counted === null || (compacted?.compaction ?? null) !== counted.compaction) return null
   return counted.anchor
 }
 
@@ -115,19 +115,19 @@ function looseTokens({ weights }: Counted, { compacted }: Prepared): number {
   return kept.reduce((sum, weight) => sum + looseOf(weight), 0)
 }
 
-/** Names the prompt that is sent for the first `point` messages under a stride; null: as they came. */
-function promptName(chat: Chat, scope: string, stride: Stride | null, point: number): string {
-  return named(strideName(chat, scope, stride), chat, point)
+/** Names the prompt that is sent for the first `point` messages under a compaction; null: as they came. */
+function promptName(chat: Chat, scope: string, compaction: Compaction | null, point: number): string {
+  return named(compactionName(chat, scope, compaction), chat, point)
 }
 
 function named(under: string, chat: Chat, point: number): string {
   return `${under} ${chat.keys[point] ?? ''}`
 }
 
-function strideName(chat: Chat, scope: string, stride: Stride | null): string {
-  if (stride === null) return scope
-  const written = writeStride(stride, chat.structure.systemCount)
-  return `${scope} ${digest(`${chat.keys[stride.point] ?? ''} ${written}`)}`
+function compactionName(chat: Chat, scope: string, compaction: Compaction | null): string {
+  if (compaction === null) return scope
+  const written = writeCompaction(compaction, chat.structure.systemCount)
+  return `${scope} ${digest(`${chat.keys[compaction.point] ?? ''} ${written}`)}`
 }
 
 /** How much of what was sent is base64. */

@@ -5,10 +5,10 @@ import { parseJsonText } from '../../conversation/json-value.ts'
 import type { Store } from '../../stores/store.ts'
 import type { StoreGuard } from './store-guard.ts'
 
-/** Strides that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
+/** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
 export type CompactWishes = {
   readonly ask: (conversation: string) => Promise<void>
-  /** Whether a stride was asked for. It is for whoever takes it first. No promise where none is known of. */
+  /** Whether a compaction was asked for. It is for whoever takes it first. No promise where none is known of. */
   readonly take: (conversation: string) => Promise<boolean> | false
 }
 
@@ -62,7 +62,7 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
 
 const wishSchema = z.object({ id: z.uuid(), conversation: z.string() })
 
-/** Conversations of which a stride may be asked for at a time. */
+/** Conversations of which a compaction may be asked for at a time. */
 const WISHES_MAX = 1_000
 
 /** How long it may take until what was asked of another replica is known here, in milliseconds. */

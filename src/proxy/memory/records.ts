@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { strideUpTo } from '../../compaction/stride-up-to.ts'
-import { readStride, writeStride, type Stride } from '../../compaction/stride.ts'
+import { compactionUpTo } from '../../compaction/compaction-up-to.ts'
+import { readCompaction, writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { breathe } from '../drive.ts'
 import { digest } from '../request/body-source.ts'
 import type { Chat } from '../request/read-chat.ts'
 import { forksAt, identityOf, leadsThrough, type KeyedSight } from './branches.ts'
-import { fitting } from './fitting-stride.ts'
+import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookups } from './record-points.ts'
 import { readName, readSight, writeName, writeSight, type SeenRequest, type Sight } from './sights.ts'
 import type { StoreGuard } from './store-guard.ts'
@@ -18,8 +18,8 @@ export type Remembered = {
   readonly conversation: string
   /** The conversation that it branched off; null where it did not. */
   readonly parent: string | null
-  /** The newest stride that is a prefix of it; null where there is none. */
-  readonly stride: Stride | null
+  /** The newest compaction that is a prefix of it; null where there is none. */
+  readonly compaction: Compaction | null
   /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
   readonly seen: SeenRequest | null
   /**
@@ -32,19 +32,19 @@ export type Remembered = {
 }
 
 /**
- * Records of strides and sights, by scope, profile, model and meaning key. A sight stands for a request that
- * was seen: it names the conversation, so that its id is inherited, and the stride it stood in, so that one
- * look-up finds it. The name is also kept without the model: it goes with the conversation, while a stride
+ * Records of compactions and sights, by scope, profile, model and meaning key. A sight stands for a request that
+ * was seen: it names the conversation, so that its id is inherited, and the compaction it stood in, so that one
+ * look-up finds it. The name is also kept without the model: it goes with the conversation, while a compaction
  * that one model's window asked for is nothing to a model with a larger one. Of a request that goes on from no
  * whole one its last beginnings are recorded, too: the next may share no more with it than one of those.
  */
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
-  /** Records a stride; returns the one that stands, which is another's where that came first. */
-  readonly keep: (of: RecordedConversation, stride: Stride) => Promise<Stride>
-  /** Records a stride in the place of one at the same point: a view that was refused is not followed again. */
-  readonly replace: (of: RecordedConversation, stride: Stride) => Promise<void>
-  /** Records that this request was seen, in the stride that `remembered` names. */
+  /** Records a compaction; returns the one that stands, which is another's where that came first. */
+  readonly keep: (of: RecordedConversation, compaction: Compaction) => Promise<Compaction>
+  /** Records a compaction in the place of one at the same point: a view that was refused is not followed again. */
+  readonly replace: (of: RecordedConversation, compaction: Compaction) => Promise<void>
+  /** Records that this request was seen, in the compaction that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
 }
 
@@ -62,7 +62,7 @@ export type RecordPlace = {
   readonly model: string
 }
 
-/** Records, and the strides that were read of late: with summaries they hold content. */
+/** Records, and the compactions that were read of late: with summaries they hold content. */
 export type ReadRecords = Records & {
   /** Lets go of what was read: it is read again, and that of a conversation that was deleted is not kept here. */
   readonly forgetRead: () => void
@@ -70,68 +70,68 @@ export type ReadRecords = Records & {
 
 /** Whatever fails in the store is as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
-  const strides: ReadStrides = new LRUCache({ max: STRIDES_MAX })
+  const compactions: ReadCompactions = new LRUCache({ max: COMPACTIONS_MAX })
   const ways: TakenWays = new LRUCache({ max: WAYS_MAX })
-  const records = recordsIn(store, strides, ways)
+  const records = recordsIn(store, compactions, ways)
   return {
     forgetRead: () => {
-      strides.clear()
+      compactions.clear()
       ways.clear()
     },
     find: (chat, place) => guarded(firstSeen(chat, place), () => records.find(chat, place)),
-    keep: (of, stride) => guarded(stride, () => records.keep(of, stride)),
-    replace: (of, stride) => guarded(undefined, () => records.replace(of, stride)),
+    keep: (of, compaction) => guarded(compaction, () => records.keep(of, compaction)),
+    replace: (of, compaction) => guarded(undefined, () => records.replace(of, compaction)),
     see: (chat, place, remembered) => guarded(undefined, () => records.see(chat, place, remembered)),
   }
 }
 
 // --- internal ---
 
-/** The same record is the same stride: what was found out about it is found again by that. */
-type ReadStrides = LRUCache<string, Stride | typeof DAMAGED>
+/** The same record is the same compaction: what was found out about it is found again by that. */
+type ReadCompactions = LRUCache<string, Compaction | typeof DAMAGED>
 
 /** The request that was the first to go on from a sight as it stood, by the sight's key and its `next`. */
 type TakenWays = LRUCache<string, string>
 
-function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records {
-  function readOnce(value: string, systemCount: number): Stride | null {
+function recordsIn(store: Store, compactions: ReadCompactions, ways: TakenWays): Records {
+  function readOnce(value: string, systemCount: number): Compaction | null {
     const name = `${systemCount} ${value}`
-    const stride = strides.get(name) ?? readStride(value, systemCount) ?? DAMAGED
-    strides.set(name, stride)
-    return stride === DAMAGED ? null : stride
+    const compaction = compactions.get(name) ?? readCompaction(value, systemCount) ?? DAMAGED
+    compactions.set(name, compaction)
+    return compaction === DAMAGED ? null : compaction
   }
 
-  /** The newest stride that was made for one of these prefixes. */
-  async function newestStride(
+  /** The newest compaction that was made for one of these prefixes. */
+  async function newestCompaction(
     chat: Chat,
     place: RecordPlace,
     points: readonly number[],
-  ): Promise<Stride | null> {
+  ): Promise<Compaction | null> {
     for (const { start, end } of lookups(points.length)) {
       if (start > 0) await breathe()
-      const found = await store.getFirst(keysOf('stride', chat, place, points.slice(start, end)))
-      const stride = found === null ? null : readOnce(found.value, chat.structure.systemCount)
-      if (fitting(stride, chat) !== null) return stride
+      const found = await store.getFirst(keysOf('compaction', chat, place, points.slice(start, end)))
+      const compaction = found === null ? null : readOnce(found.value, chat.structure.systemCount)
+      if (fitting(compaction, chat) !== null) return compaction
     }
     return null
   }
 
-  /** The stride that a conversation stands in which goes on from a sight; `points` from the newest down. */
-  async function strideSince(
+  /** The compaction that a conversation stands in which goes on from a sight; `points` from the newest down. */
+  async function compactionSince(
     { point, sight }: SeenRequest,
     chat: Chat,
     place: RecordPlace,
     points: readonly number[],
-  ): Promise<Stride | null> {
-    // From that sight on a stride may have been made by a request that was not completed.
+  ): Promise<Compaction | null> {
+    // From that sight on a compaction may have been made by a request that was not completed.
     const since = points.filter((later) => later >= point)
-    const strideKey = sight.stride === null ? [] : [recordKey('stride', place, sight.stride)]
-    const found = await store.getFirst([...keysOf('stride', chat, place, since), ...strideKey])
-    const stride = found === null ? null : readOnce(found.value, chat.structure.systemCount)
-    if (!sight.inner || found === null || found.index < since.length) return fitting(stride, chat)
+    const compactionKey = sight.compaction === null ? [] : [recordKey('compaction', place, sight.compaction)]
+    const found = await store.getFirst([...keysOf('compaction', chat, place, since), ...compactionKey])
+    const compaction = found === null ? null : readOnce(found.value, chat.structure.systemCount)
+    if (!sight.inner || found === null || found.index < since.length) return fitting(compaction, chat)
     // It was made for the end of another request.
-    const within = stride === null ? null : fitting(strideUpTo(stride, point), chat)
-    return within ?? newestStride(chat, place, points.slice(since.length))
+    const within = compaction === null ? null : fitting(compactionUpTo(compaction, point), chat)
+    return within ?? newestCompaction(chat, place, points.slice(since.length))
   }
 
   async function namedBefore(chat: Chat, place: RecordPlace, points: readonly number[]): Promise<Remembered> {
@@ -154,7 +154,7 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
         const found = await store.getFirst([
           ...sights,
           ...namesOf(chat, place, points),
-          ...keysOf('stride', chat, place, points),
+          ...keysOf('compaction', chat, place, points),
         ])
         if (found === null) return firstSeen(chat, place)
         if (found.index < sights.length) foundSight = found
@@ -175,27 +175,27 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
             return standing === null ? null : readSight(standing.value)
           },
         })
-        const stride = await strideSince(seen, chat, place, points)
-        return { ...identity, stride, seen, sharedUntil: sight.inner ? point : null }
+        const compaction = await compactionSince(seen, chat, place, points)
+        return { ...identity, compaction, seen, sharedUntil: sight.inner ? point : null }
       }
       const unseen = await namedBefore(chat, place, points)
-      return { ...unseen, stride: await newestStride(chat, place, points) }
+      return { ...unseen, compaction: await newestCompaction(chat, place, points) }
     },
 
-    keep: async ({ chat, place, conversation }, stride) => {
+    keep: async ({ chat, place, conversation }, compaction) => {
       const { systemCount } = chat.structure
-      const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      const standing = await store.putIfAbsent(key, writeStride(stride, systemCount), conversation)
-      return fitting(readOnce(standing, systemCount), chat) ?? stride
+      const key = recordKey('compaction', place, chat.keys[compaction.point] ?? '')
+      const standing = await store.putIfAbsent(key, writeCompaction(compaction, systemCount), conversation)
+      return fitting(readOnce(standing, systemCount), chat) ?? compaction
     },
 
-    replace: async ({ chat, place, conversation }, stride) => {
-      const key = recordKey('stride', place, chat.keys[stride.point] ?? '')
-      await store.put(key, writeStride(stride, chat.structure.systemCount), conversation)
+    replace: async ({ chat, place, conversation }, compaction) => {
+      const key = recordKey('compaction', place, chat.keys[compaction.point] ?? '')
+      await store.put(key, writeCompaction(compaction, chat.structure.systemCount), conversation)
     },
 
     see: async (chat, place, remembered) => {
-      const { stride, conversation, parent, seen, amended, sharedUntil } = remembered
+      const { compaction, conversation, parent, seen, amended, sharedUntil } = remembered
       const entryOf = (key: string, sight: Sight): StoreEntry => ({
         key: recordKey('sight', place, key),
         value: writeSight(sight),
@@ -216,7 +216,7 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
       const sight: Sight = {
         conversation,
         parent,
-        stride: stride === null ? null : keyAt(stride.point),
+        compaction: compaction === null ? null : keyAt(compaction.point),
         next: isSame ? seen.sight.next : null,
         partedAt: isSame ? seen.sight.partedAt : isSecond && !isBranch ? keyAt(left.point) : null,
         inner: false,
@@ -232,9 +232,9 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
       }
       const inner = { ...sight, next: keyAt(end), partedAt: null, inner: true }
       const beginnings = innerPoints(chat, seen).map((point) => entryOf(keyAt(point), inner))
-      if (stride !== null && stride.point === sharedUntil) {
-        const key = recordKey('stride', place, keyAt(stride.point))
-        const value = writeStride(stride, chat.structure.systemCount)
+      if (compaction !== null && compaction.point === sharedUntil) {
+        const key = recordKey('compaction', place, keyAt(compaction.point))
+        const value = writeCompaction(compaction, chat.structure.systemCount)
         beginnings.push({ key, value, group: conversation })
       }
       await Promise.all([
@@ -255,8 +255,8 @@ function recordsIn(store: Store, strides: ReadStrides, ways: TakenWays): Records
   }
 }
 
-/** Strides that are remembered as they were read: of the conversations of late. */
-const STRIDES_MAX = 256
+/** Compactions that are remembered as they were read: of the conversations of late. */
+const COMPACTIONS_MAX = 256
 
 const DAMAGED = 'damaged'
 
@@ -268,7 +268,7 @@ function firstSeen(chat: Chat, place: RecordPlace): Remembered {
   return {
     conversation: conversationId(chat, place),
     parent: null,
-    stride: null,
+    compaction: null,
     seen: null,
     sharedUntil: null,
     amended: [],

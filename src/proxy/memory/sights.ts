@@ -7,8 +7,8 @@ export type SeenRequest = { readonly point: number; readonly sight: Sight }
 export type Sight = {
   readonly conversation: string
   readonly parent: string | null
-  /** Key of the stride that it stood in. */
-  readonly stride: string | null
+  /** Key of the compaction that it stood in. */
+  readonly compaction: string | null
   /** Key of the request that went on from here last: one that goes on in another way forks here. */
   readonly next: string | null
   /**
@@ -40,18 +40,18 @@ export function writeSight({ partedAt, inner, ...sight }: Sight): string {
 /** Null where the text is no sight. */
 export function readSight(text: string): Sight | null {
   const value = parseJsonText(text)
-  if (typeof value !== 'object' || value === null || !('conversation' in value) || !('stride' in value))
+  if (typeof value !== 'object' || value === null || !('conversation' in value) || !('compaction' in value))
     return null
-  const { conversation, stride } = value
+  const { conversation, compaction } = value
   if (typeof conversation !== 'string' || !isConversationId(conversation)) return null
-  if (stride !== null && typeof stride !== 'string') return null
+  if (compaction !== null && typeof compaction !== 'string') return null
   const parent = 'parent' in value && typeof value.parent === 'string' ? value.parent : null
   const next = 'next' in value && typeof value.next === 'string' ? value.next : null
   const partedAt = 'partedAt' in value && typeof value.partedAt === 'string' ? value.partedAt : null
   return {
     conversation,
     parent: parent !== null && isConversationId(parent) ? parent : null,
-    stride,
+    compaction,
     next,
     partedAt,
     inner: 'inner' in value && value.inner === true,

@@ -1,6 +1,6 @@
 import type { PassName } from '../../compaction/policy.ts'
 import { rangesOf, type PassRange } from '../../compaction/report.ts'
-import type { Stride } from '../../compaction/stride.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import type { Measure } from '../measure/measure.ts'
@@ -14,7 +14,7 @@ import { actionOf, summaryState } from './action.ts'
 import type { Arrival } from './arrival.ts'
 import { isBeyondWindow } from './beyond-window.ts'
 import { heldMessages } from './held-messages.ts'
-import type { RequestReport, RequestSize, StrideReport } from './request-report.ts'
+import type { RequestReport, RequestSize, CompactionReport } from './request-report.ts'
 
 /** What is told of a request whose answer is settled on. */
 export function reportOf(
@@ -58,7 +58,7 @@ export function describedReport(
     upstream: request.modelKey.upstream,
     isStreamed: request.chat.completion.stream,
     // On record, and followed by the next request, whatever becomes of this one.
-    strides: ready === null || sent === null ? [] : stridesOf(ready, sent),
+    compactions: ready === null || sent === null ? [] : compactionsOf(ready, sent),
     ...(ready === null || sent === null ? {} : preparedFacts(request, ready, sent)),
   }
 }
@@ -87,7 +87,7 @@ export function bareReport(exchange: Exchange, arrival: Arrival): RequestReport 
     summary: 'none',
     isBeyondWindow: null,
     observed: null,
-    strides: [],
+    compactions: [],
     held: null,
     addedMs: 0,
     firstByteMs: null,
@@ -144,18 +144,18 @@ function repeatedTokens({ chat }: ChatRequest, { counted }: Measure): number {
   return tokens
 }
 
-/** A stride that was due, and the one that a refusal made necessary: each is told once. */
-function stridesOf(ready: Ready, sent: Prepared): readonly StrideReport[] {
+/** A compaction that was due, and the one that a refusal made necessary: each is told once. */
+function compactionsOf(ready: Ready, sent: Prepared): readonly CompactionReport[] {
   const all = ready.prepared.made === sent.made ? [sent] : [ready.prepared, sent]
   return all.flatMap(({ made, compacted, sentTokens, chat }) =>
     made === null
       ? []
       : {
-          reason: made.stride.reason,
-          point: made.stride.point,
+          reason: made.compaction.reason,
+          point: made.compaction.point,
           passes: compacted?.view.passes ?? [],
-          ranges: treatedRanges(made.stride, compacted?.view.passes ?? [], chat.structure.systemCount),
-          isDerived: made.stride.point < chat.messages.length,
+          ranges: treatedRanges(made.compaction, compacted?.view.passes ?? [], chat.structure.systemCount),
+          isDerived: made.compaction.point < chat.messages.length,
           tokensBefore: made.tokensBefore,
           tokensAfter: sentTokens,
           summaries: ready.summaries,
@@ -166,12 +166,12 @@ function stridesOf(ready: Ready, sent: Prepared): readonly StrideReport[] {
 
 /** Where each pass treated something that is sent: what was folded is not. */
 function treatedRanges(
-  stride: Stride,
+  compaction: Compaction,
   passes: readonly PassName[],
   systemCount: number,
 ): readonly PassRange[] {
-  const tail = stride.fold?.frontier ?? systemCount
-  return rangesOf(stride, systemCount).flatMap(({ pass, start, end }) => {
+  const tail = compaction.fold?.frontier ?? systemCount
+  return rangesOf(compaction, systemCount).flatMap(({ pass, start, end }) => {
     if (!passes.includes(pass)) return []
     const from = pass === 'fold' ? start : Math.max(start, tail)
     return [{ pass, start: from < end ? from : start, end }]

@@ -60,8 +60,8 @@ export type RequestReport = {
   readonly isBeyondWindow: boolean | null
   /** What would have been done under a profile that only observes; null under any other. */
   readonly observed: Observed | null
-  /** The strides that were made for it, in their order: one that was due, one after a refusal. */
-  readonly strides: readonly StrideReport[]
+  /** The compactions that were made for it, in their order: one that was due, one after a refusal. */
+  readonly compactions: readonly CompactionReport[]
   /** Null where nothing was read. */
   readonly held: HeldMessages | null
   /** From the body's arrival until the first upstream request, in milliseconds. */
@@ -102,7 +102,7 @@ export type RequestSize = {
 }
 
 /** A compaction that was made; tokens are Foldgate's own count of the whole prompt. */
-export type StrideReport = {
+export type CompactionReport = {
   readonly reason: string
   readonly point: number
   readonly passes: readonly PassName[]

@@ -8,7 +8,7 @@ export type Wishes = {
   readonly bypass: boolean
   /** A profile by name; null: the one that matches. */
   readonly profile: string | null
-  /** `force`: a stride now; `off`: none, with recovery on; the others choose what stands for folded messages. */
+  /** `force`: a compaction now; `off`: none, with recovery on; the others choose what stands for folded messages. */
   readonly compact: 'force' | 'off' | 'truncate' | 'summarize' | null
   /** A label of the client's own for this conversation. */
   readonly conversation: string | null

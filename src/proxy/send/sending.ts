@@ -73,7 +73,7 @@ export function sendingOf(
       const measure = await counted()
       if (measure.counted === null) return null
       const rewriting = rewriteRequest(request, parts, ready.remembered)
-      const previous = refused.compacted?.stride ?? ready.remembered.stride
+      const previous = refused.compacted?.compaction ?? ready.remembered.compaction
       return rewriter.tighten(rewriting, measure.counted, { ...how, previous, strict: rewriting.strict })
     })
 
@@ -141,8 +141,8 @@ export function sendingOf(
           const measure = await counted()
           if (measure.counted === null) return null
           const rewriting = rewriteRequest(request, parts, ready.remembered)
-          const stride = prepared.compacted?.stride ?? null
-          const placed = await rewriter.placeAnew(rewriting, measure.counted, true, stride)
+          const compaction = prepared.compacted?.compaction ?? null
+          const placed = await rewriter.placeAnew(rewriting, measure.counted, true, compaction)
           // What was only repaired may have nothing to join.
           if (!placed.strict) return null
           const { clampedOutputTokens } = prepared
@@ -201,11 +201,11 @@ export function sendingOf(
     },
   }
 
-  /** Records the stride of a smaller form, so that the next request goes on from it. */
+  /** Records the compaction of a smaller form, so that the next request goes on from it. */
   async function record({ compacted }: Prepared): Promise<void> {
-    const stride = compacted?.stride ?? null
-    if (stride === null || stride === ready.prepared.compacted?.stride) return
-    await parts.records.replace(rewriteRequest(request, parts, ready.remembered), stride)
+    const compaction = compacted?.compaction ?? null
+    if (compaction === null || compaction === ready.prepared.compacted?.compaction) return
+    await parts.records.replace(rewriteRequest(request, parts, ready.remembered), compaction)
   }
 }
 

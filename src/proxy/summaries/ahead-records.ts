@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shiftedRange } from '../../compaction/stride.ts'
+import { shiftedRange } from '../../compaction/compaction.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { FoldAhead } from '../../compaction/ahead.ts'
 import type { Store } from '../../stores/store.ts'
@@ -9,7 +9,7 @@ import type { Chat } from '../request/read-chat.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
- * asks for the same, once, and the stride that is due takes the frontier that they were asked for.
+ * asks for the same, once, and the compaction that is due takes the frontier that they were asked for.
  */
 export type AheadRecords = {
   /**

@@ -10,7 +10,7 @@ import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
-import type { StandingSummary, Stride, StrideReason } from '../../compaction/stride.ts'
+import type { StandingSummary, Compaction, CompactionReason } from '../../compaction/compaction.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
 import { summaryNote } from '../../compaction/summary-note.ts'
 import type { Desk } from '../../summaries/desk.ts'
@@ -43,7 +43,7 @@ export type SummaryRequest = {
 /** Why a summary is not there: it failed, or a request waited for it in vain. */
 export type MissingReason = FailureReason | 'not-in-time'
 
-/** What there is for a stride that is due. */
+/** What there is for a compaction that is due. */
 export type DueFold = {
   /** The fold with its summaries; null where there are none, and a recap takes their place. */
   readonly fold: PreparedFold | null
@@ -62,10 +62,10 @@ export type SummaryOutlook = {
   readonly begin: (() => void) | null
 }
 
-/** The summaries of requests: whether one is there for a stride that is due, and which will be needed next. */
+/** The summaries of requests: whether one is there for a compaction that is due, and which will be needed next. */
 export type Summarizer = {
   /**
-   * The summaries for a stride that is due: those that were asked for ahead of need, waited for within
+   * The summaries for a compaction that is due: those that were asked for ahead of need, waited for within
    * `summary.wait_ms`. Rejects where the client leaves.
    */
   readonly foldFor: (wanted: SummaryRequest, due: Advanced) => Promise<DueFold>
@@ -101,10 +101,10 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
 
   async function planned(
     wanted: SummaryRequest,
-    stride: Stride | null,
-    due: StrideReason | null,
+    compaction: Compaction | null,
+    due: CompactionReason | null,
   ): Promise<FoldAhead | null> {
-    return drive(foldAhead(wanted.counted.subject, cache, aheadOptions(wanted, stride, due)))
+    return drive(foldAhead(wanted.counted.subject, cache, aheadOptions(wanted, compaction, due)))
   }
 
   /** What is on record of the ranges of a fold; null for those of which nothing is. */
@@ -120,7 +120,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   /** Has every range written that is not, one after the other: what they may cost is one account. */
   async function obtainAll(
     wanted: SummaryRequest,
-    { stride, sent }: { readonly stride: Stride | null; readonly sent: Compacted | null },
+    { compaction, sent }: { readonly compaction: Compaction | null; readonly sent: Compacted | null },
     fold: FoldAhead,
   ): Promise<void> {
     const { request, conversation } = wanted
@@ -141,7 +141,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         write: async (signal) => {
           const spendableTokens = await parts.spent.left(account, expiredTokens)
           const written = await orderSummary(
-            { ...wanted, stride, sent, range, spendableTokens },
+            { ...wanted, compaction, sent, range, spendableTokens },
             parts,
             signal,
           )
@@ -157,14 +157,14 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     foldFor: async (wanted, due) => {
       const how = await summarizingOf(wanted.request)
       const { request, counted } = wanted
-      // At first sight the strides may lie in the past, where nothing is to be waited for.
-      if (how === null || due.stride?.point !== request.chat.messages.length) return noFold
+      // At first sight the compactions may lie in the past, where nothing is to be waited for.
+      if (how === null || due.compaction?.point !== request.chat.messages.length) return noFold
       const { previous } = due
       const fold = await foldAsked(wanted, due, how)
       if (fold === null) return noFold
       let ready = await recordsOf(request, fold.ranges)
       if (how !== 'fitted' && ready.some(({ record }) => record === null)) {
-        const obtained = obtainAll(wanted, { stride: previous, sent: null }, fold)
+        const obtained = obtainAll(wanted, { compaction: previous, sent: null }, fold)
         const { wait_ms: waitMs } = request.profile.summary
         await request.turn.aside(waitFor(obtained, waitMs, request.exchange.signal))
         ready = await recordsOf(request, fold.ranges)
@@ -195,18 +195,18 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     },
 
     outlook: async (wanted, sent) => {
-      const stride = sent?.stride ?? null
+      const compaction = sent?.compaction ?? null
       const { request, conversation } = wanted
       const how = await summarizingOf(request)
       if (how === null) return noOutlook
       const { subject } = wanted.counted
-      const mayNeed = await drive(mayNeedSummary(subject, cache, aheadOptions(wanted, stride, null)))
+      const mayNeed = await drive(mayNeedSummary(subject, cache, aheadOptions(wanted, compaction, null)))
       if (!mayNeed) return noOutlook
       const { chat, place } = request
       const { systemCount } = chat.structure
-      const asked = await ahead.find(chat, place, stride?.point ?? systemCount, conversation)
-      const isFurther = asked !== null && asked.frontier > (stride?.fold?.frontier ?? systemCount)
-      const fold = isFurther ? asked : ((await planned(wanted, stride, null)) ?? asked)
+      const asked = await ahead.find(chat, place, compaction?.point ?? systemCount, conversation)
+      const isFurther = asked !== null && asked.frontier > (compaction?.fold?.frontier ?? systemCount)
+      const fold = isFurther ? asked : ((await planned(wanted, compaction, null)) ?? asked)
       if (fold === null) return noOutlook
       const found = (await recordsOf(request, fold.ranges)).filter(({ range }) =>
         isWorthwhile(request, range),
@@ -223,7 +223,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
         if (isLimited(wanted)) return
         const work = async (): Promise<void> => {
           const standing = fold === asked ? fold : await ahead.keep(chat, place, fold, conversation)
-          await obtainAll(wanted, { stride, sent: wanted.strict ? null : sent }, standing)
+          await obtainAll(wanted, { compaction, sent: wanted.strict ? null : sent }, standing)
         }
         // No request waits for it: whatever it ends in has to be heard here.
         work().catch((error: unknown) => parts.failures.note('summary', error))
@@ -240,7 +240,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   /** The fold that summaries were asked for, or, where a request may wait for them, are asked for now. */
   async function foldAsked(
     wanted: SummaryRequest,
-    { previous, stride }: Advanced,
+    { previous, compaction }: Advanced,
     how: Exclude<Summarizing, null>,
   ): Promise<FoldAhead | null> {
     const { request, conversation } = wanted
@@ -248,8 +248,8 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     const { systemCount } = chat.structure
     const asked = await ahead.find(chat, place, previous?.point ?? systemCount, conversation)
     const isFurther = asked !== null && asked.frontier > (previous?.fold?.frontier ?? systemCount)
-    if (isFurther || how !== 'blocking' || stride === null || !mayAsk(wanted)) return asked
-    const fold = await planned(wanted, previous, stride.reason)
+    if (isFurther || how !== 'blocking' || compaction === null || !mayAsk(wanted)) return asked
+    const fold = await planned(wanted, previous, compaction.reason)
     return fold === null ? asked : ahead.keep(chat, place, fold, conversation)
   }
 }
@@ -258,11 +258,11 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
 
 function aheadOptions(
   { request, counted, strict }: SummaryRequest,
-  stride: Stride | null,
-  due: StrideReason | null,
+  compaction: Compaction | null,
+  due: CompactionReason | null,
 ): AheadOptions {
-  const room = lastingRoom(counted.room, counted.stride === stride ? counted.differenceTokens : 0)
-  return { policy: request.profile, stride, room, strict, due }
+  const room = lastingRoom(counted.room, counted.compaction === compaction ? counted.differenceTokens : 0)
+  return { policy: request.profile, compaction, room, strict, due }
 }
 
 function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {

@@ -7,7 +7,7 @@ import type { ChatRequest } from '../request/chat-request.ts'
 import type { Chat } from '../request/read-chat.ts'
 
 /**
- * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a stride is
+ * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a compaction is
  * due, which waits; `fitted`: what is there is used and none is asked for. Null: not even that.
  */
 export type Summarizing = 'background' | 'blocking' | 'fitted' | null
@@ -21,7 +21,7 @@ export async function summarizingOf({ chat, profile, wishes, exchange }: ChatReq
   // The client summarises by itself: a summary of ours would be one of its question.
   if (await isOwnRequest(chat)) return 'fitted'
   if (isWished) return 'blocking'
-  // No stride comes that one could be asked for ahead of: recovery takes what stands, and recaps.
+  // No compaction comes that one could be asked for ahead of: recovery takes what stands, and recaps.
   return profile.trigger === 'off' && profile.summary.mode === 'background' ? 'fitted' : profile.summary.mode
 }
 

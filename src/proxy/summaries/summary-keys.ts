@@ -1,4 +1,4 @@
-import type { SummaryRange } from '../../compaction/stride.ts'
+import type { SummaryRange } from '../../compaction/compaction.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { SUMMARY_VERSION } from '../../summaries/prompt.ts'
 import { digest } from '../request/body-source.ts'

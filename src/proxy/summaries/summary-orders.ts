@@ -1,7 +1,7 @@
 import { rangeIndexes } from '../../compaction/layout.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { WorthyRange } from '../../compaction/ahead.ts'
-import type { StandingSummary, Stride, SummaryRange } from '../../compaction/stride.ts'
+import type { StandingSummary, Compaction, SummaryRange } from '../../compaction/compaction.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
@@ -29,8 +29,8 @@ export type SummaryWish = {
   readonly request: ChatRequest
   readonly measure: Measure
   readonly counted: Counted
-  /** The stride that the conversation stands in. */
-  readonly stride: Stride | null
+  /** The compaction that the conversation stands in. */
+  readonly compaction: Compaction | null
   /** What the upstream has just been sent; null where it has not been sent yet. */
   readonly sent: Compacted | null
   readonly range: WorthyRange
@@ -118,10 +118,10 @@ export async function orderSummary(
 type Material = { readonly previous: string | null; readonly indexes: readonly number[] }
 
 async function materialOf(
-  { request, stride, range }: SummaryWish,
+  { request, compaction, range }: SummaryWish,
   desk: Pick<Desk, 'find'>,
 ): Promise<Material> {
-  const standing = (stride?.fold?.summaries ?? []).filter(
+  const standing = (compaction?.fold?.summaries ?? []).filter(
     ({ start, end }) => start >= range.start && end <= range.end,
   )
   const earlier = await earlierSummary(request, range, standing, desk)
@@ -134,7 +134,7 @@ async function materialOf(
 
 /**
  * A summary of the beginning of the range that is on record and reaches further than what stands: one that came too
- * late for its stride, or was made for another model or a branch of the conversation.
+ * late for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
   { chat, place, profile }: ChatRequest,

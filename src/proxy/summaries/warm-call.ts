@@ -1,6 +1,6 @@
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
-import type { SummaryRange } from '../../compaction/stride.ts'
+import type { SummaryRange } from '../../compaction/compaction.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { Entry } from '../../summaries/transcript.ts'
@@ -75,7 +75,7 @@ function isLong({ chat }: ChatRequest, messages: readonly ViewMessage[]): boolea
 
 /** Whether every message that is to be summarised stands in the view as the client sent it. */
 function showsAll({ compacted, range }: WarmCall): boolean {
-  const covered = compacted.stride?.fold?.summaries ?? []
+  const covered = compacted.compaction?.fold?.summaries ?? []
   const whole = new Set(
     compacted.view.messages.flatMap(({ item }) => (item.kind === 'kept' ? [item.index] : [])),
   )

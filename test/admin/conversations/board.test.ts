@@ -29,12 +29,12 @@ describe('the list', () => {
 
   test('says of each what its latest request was like, and what all of them come to', () => {
     const board = createBoard()
-    const first = { time: atSecond(1), label: 'the label', beyond_window: true, stride: 'trigger' }
+    const first = { time: atSecond(1), label: 'the label', beyond_window: true, compaction: 'trigger' }
     board.add(usageRow(first), true)
     board.add(usageRow({ time: atSecond(2), beyond_window: false, model: 'another', parent: idOf(7) }), true)
     expect(board.card(idOf(1))).toMatchObject({
       requests: 2,
-      strides: 1,
+      compactions: 1,
       beyond_window: 1,
       first_seen: atSecond(1),
       last_seen: atSecond(2),

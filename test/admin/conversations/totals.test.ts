@@ -15,7 +15,7 @@ function keeperOf(process: string, periodMs = 60_000) {
 const compacted: Partial<UsageRow> = {
   action: 'compacted',
   passes: ['fold'],
-  stride: 'trigger',
+  compaction: 'trigger',
   beyond_window: true,
   tokens_received: 90_000,
   tokens_sent: 50_000,
@@ -45,7 +45,7 @@ describe('the headline', () => {
       requests: 3,
       beyondWindow: 2,
       beyondUnknown: 0,
-      strides: 2,
+      compactions: 2,
       recoveries: 1,
       savedTokens: 80_000,
       summaryTokens: 1_200,
@@ -125,7 +125,7 @@ describe('what is written down', () => {
       expect(keeper.headline()).toMatchObject({
         since: atSecond(1),
         requests: 3,
-        strides: 2,
+        compactions: 2,
         savedTokens: 80_000,
         summaryMoney: 0.5,
       })

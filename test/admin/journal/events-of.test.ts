@@ -8,7 +8,7 @@ import {
   type Stamp,
 } from '../../../src/admin/journal/events-of.ts'
 import { journalEventSchema, type JournalEvent } from '../../../src/admin/journal/rows.ts'
-import type { RequestReport, StrideReport } from '../../../src/proxy/report/request-report.ts'
+import type { RequestReport, CompactionReport } from '../../../src/proxy/report/request-report.ts'
 import type { Written } from '../../../src/summaries/write-summary.ts'
 import { reportOf } from '../../tracing/told-request.ts'
 import { atSecond } from '../rows.ts'
@@ -23,7 +23,7 @@ function eventsFor(other: Partial<RequestReport>): readonly JournalEvent[] {
   return events
 }
 
-const none = { strides: [] } as const
+const none = { compactions: [] } as const
 
 describe('a request', () => {
   test.each<[string, Partial<RequestReport>]>([
@@ -40,7 +40,7 @@ describe('a request', () => {
   })
 
   test('that was compacted is told with what was done and why', () => {
-    const stride: StrideReport = {
+    const compaction: CompactionReport = {
       reason: 'trigger',
       point: 80,
       passes: ['render', 'fold'],
@@ -51,10 +51,10 @@ describe('a request', () => {
       summaries: ['summary-1', 'summary-2'],
       milliseconds: 12.6,
     }
-    expect(eventsFor({ strides: [stride] })).toEqual([
+    expect(eventsFor({ compactions: [compaction] })).toEqual([
       {
         ...stamp,
-        type: 'stride',
+        type: 'compaction',
         conversation: 'c0ffee',
         profile: 'default',
         model: 'gpt-5',
@@ -70,10 +70,10 @@ describe('a request', () => {
     ])
   })
 
-  test('that was refused as too long and went through is a recovery, behind the strides that it took', () => {
+  test('that was refused as too long and went through is a recovery, behind the compactions that it took', () => {
     const events = eventsFor({ action: 'recovered', attempts: 2 })
     expect(events.map(({ type, reason }) => [type, reason])).toEqual([
-      ['stride', 'trigger'],
+      ['compaction', 'trigger'],
       ['recovery', 'recovered'],
     ])
     expect(events[1]).toMatchObject({

@@ -43,7 +43,7 @@ async function modelsIn({ journal }: On): Promise<readonly (string | null)[]> {
 async function manyEvents(count: number): Promise<On> {
   const at = journalOn()
   for (let number = 0; number < count; number += 1) {
-    const type = number % 3 === 0 ? 'stride' : 'summary'
+    const type = number % 3 === 0 ? 'compaction' : 'summary'
     at.journal.writeEvent(journalEvent({ model: `${number}`, type, conversation: idOf(number % 2) }))
   }
   await at.journal.flush()
@@ -284,8 +284,8 @@ describe('events are read page by page', () => {
     for (const filter of [
       { conversation: null, type: null },
       { conversation: idOf(1), type: null },
-      { conversation: null, type: 'stride' },
-      { conversation: idOf(0), type: 'stride' },
+      { conversation: null, type: 'compaction' },
+      { conversation: idOf(0), type: 'compaction' },
     ] as const) {
       const wanted = Array.from({ length: 1_300 }, (_, index) => 1_299 - index).filter(
         (number) =>
@@ -341,11 +341,11 @@ describe('events are read page by page', () => {
 describe('rows of another version', () => {
   test('with fewer keys are read, and say nothing where they have nothing', async () => {
     const { store, journal } = journalOn()
-    const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'stride' })
+    const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'compaction' })
     await store.appendRows('events', [{ text }])
     const [event] = await journal.events(all)
     expect(event).toMatchObject({
-      type: 'stride',
+      type: 'compaction',
       model: null,
       passes: [],
       ranges: [],

@@ -19,7 +19,7 @@ test('a request’s row says what came, what was sent and what became of it, and
     pressure: 0.9,
     sent_pressure: 0.5,
     passes: ['render', 'fold'],
-    stride: 'trigger',
+    compaction: 'trigger',
     answered_by: 'gpt-5-2026-08-07',
     prompt_tokens: 50_100,
     cached_tokens: 40_000,
@@ -33,13 +33,13 @@ test('a request’s row says what came, what was sent and what became of it, and
 })
 
 test('one that was never measured, or broke off, has nulls where nothing is known', () => {
-  const begun = begunRow(reportOf({ size: null, strides: [], status: null, conversation: null }), 'here')
+  const begun = begunRow(reportOf({ size: null, compactions: [], status: null, conversation: null }), 'here')
   const row = endedRow(begun, endOf({ outcome: 'client-gone', usage: null, answeredBy: null }), noCosts)
   expect(row).toMatchObject({
     outcome: 'client-gone',
     conversation: null,
     status: null,
-    stride: null,
+    compaction: null,
     window_tokens: null,
     tokens_received: null,
     prompt_tokens: null,

@@ -25,8 +25,8 @@ type Opened = ReturnType<typeof openMetrics>
 function everything({ metrics, request }: Opened): void {
   request({ isBeyondWindow: true }, { recalls: 2, continuations: 1 })
   request({ action: 'recovered', attempts: 2 })
-  request({ refusal: 'overflow', status: 400, strides: [] })
-  request({ profile: null, size: null, action: 'refused', strides: [], attempts: 0, firstByteMs: null })
+  request({ refusal: 'overflow', status: 400, compactions: [] })
+  request({ profile: null, size: null, action: 'refused', compactions: [], attempts: 0, firstByteMs: null })
   metrics.reports.relayed('/responses', 'relayed')
   metrics.reports.relayed('other', 'relayed')
   metrics.turnedAway()
@@ -89,7 +89,7 @@ describe('the text', () => {
       request({ profile })
       const labels = { action: 'compacted', profile, endpoint: 'chat_completions' }
       expect(await value('foldgate_requests_total', labels)).toBe(1)
-      expect(await value('foldgate_strides_total', { pass: 'fold', profile })).toBe(1)
+      expect(await value('foldgate_compactions_total', { pass: 'fold', profile })).toBe(1)
     },
   )
 })

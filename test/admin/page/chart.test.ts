@@ -27,12 +27,12 @@ describe('where things lie', () => {
     expect(received.map((piece) => piece.length)).toEqual([2, 1])
   })
 
-  test('strides and cache hits stand at their requests', () => {
-    const { strides, cached } = chartGeometry([
+  test('compactions and cache hits stand at their requests', () => {
+    const { compactions, cached } = chartGeometry([
       rowWith({ cached_tokens: 500 }),
-      rowWith({ stride: 'trigger', cached_tokens: 0 }),
+      rowWith({ compaction: 'trigger', cached_tokens: 0 }),
     ])
-    expect(strides).toEqual([{ row: 1, x: 750 }])
+    expect(compactions).toEqual([{ row: 1, x: 750 }])
     expect(cached.map(({ x }) => x)).toEqual([250])
   })
 
@@ -86,5 +86,5 @@ test('the chart says in words what it draws', () => {
   expect(markup).toMatch(
     /aria-label="Requests 8 to 71\. Tokens in went from [\d,]+ to [\d,]+, tokens sent from/,
   )
-  expect(markup).toContain('Stride: pressure reached the trigger')
+  expect(markup).toContain('Compaction: pressure reached the trigger')
 })

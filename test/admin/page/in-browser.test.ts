@@ -75,7 +75,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       await page.locator('#requests > summary').click()
       await page.evaluate(`void (document.querySelector('.wide').scrollTop = 120)`)
       const scrolled = await page.evaluate('window.scrollY')
-      stand.show({ detail: detailWith({ label: 'another label', strides: 9 }) }, detailWith().id)
+      stand.show({ detail: detailWith({ label: 'another label', compactions: 9 }) }, detailWith().id)
       await page.getByRole('heading', { name: 'another label' }).waitFor()
       expect(await details.getAttribute('open')).not.toBeNull()
       expect(await page.evaluate(`document.querySelector('.wide').scrollTop`)).toBe(120)

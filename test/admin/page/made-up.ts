@@ -23,7 +23,7 @@ export function headlineWith(changes: Partial<Headline> = {}): Headline {
     requests: 0,
     beyondWindow: 0,
     beyondUnknown: 0,
-    strides: 0,
+    compactions: 0,
     recoveries: 0,
     savedTokens: 0,
     observedTokens: 0,
@@ -48,7 +48,7 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
     last_seen: before(20),
     answering: false,
     requests: 12,
-    strides: 0,
+    compactions: 0,
     beyond_window: 0,
     pressure: 0.42,
     sent_pressure: 0.42,
@@ -165,7 +165,7 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     sent_pressure: 0.03,
     passes: [],
     summary: 'none',
-    stride: null,
+    compaction: null,
     beyond_window: false,
     observed_tokens_sent: null,
     observed_passes: [],
@@ -188,7 +188,7 @@ export function eventWith(changes: Partial<KnownEvent> = {}): KnownEvent {
     id: 'e1',
     time: before(60),
     process: 'a',
-    type: 'stride',
+    type: 'compaction',
     conversation: 'kX2v9QmT4rLz81ab',
     profile: 'default',
     model: 'qwen3-32b',
@@ -213,7 +213,7 @@ export function detailWith(changes: Partial<ConversationDetail> = {}): Conversat
       label: 'migrate the billing service',
       client_key: 'ci',
       requests: 71,
-      strides: rows.filter((row) => row.stride !== null).length,
+      compactions: rows.filter((row) => row.compaction !== null).length,
       beyond_window: rows.filter((row) => row.beyond_window === true).length,
       pressure: last?.pressure ?? null,
       sent_pressure: last?.sent_pressure ?? null,
@@ -230,7 +230,7 @@ export function detailWith(changes: Partial<ConversationDetail> = {}): Conversat
   }
 }
 
-/** An agent's conversation in a window of 32k: it grows, and every now and then a stride takes it back. */
+/** An agent's conversation in a window of 32k: it grows, and every now and then a compaction takes it back. */
 export function agentRows(count: number): readonly UsageRow[] {
   const budget = 28_672
   let received = 2_400
@@ -241,8 +241,8 @@ export function agentRows(count: number): readonly UsageRow[] {
     const sentBefore = sent
     received += growth
     sent += growth
-    const isStride = sent > 0.75 * budget
-    if (isStride) sent = Math.round(budget * 0.46) + growth
+    const isCompaction = sent > 0.75 * budget
+    if (isCompaction) sent = Math.round(budget * 0.46) + growth
     return rowWith({
       time: before((count - at) * 55),
       tokens_received: received,
@@ -251,10 +251,10 @@ export function agentRows(count: number): readonly UsageRow[] {
       pressure: received / budget,
       sent_pressure: sent / budget,
       passes: received === sent ? [] : ['render', 'clear', 'fold'],
-      stride: isStride ? 'trigger' : null,
+      compaction: isCompaction ? 'trigger' : null,
       beyond_window: received > 32_768,
       prompt_tokens: Math.round(sent * 1.04),
-      cached_tokens: isStride ? 1_900 : sentBefore,
+      cached_tokens: isCompaction ? 1_900 : sentBefore,
       completion_tokens: 210,
     })
   })
@@ -325,7 +325,7 @@ export function someConversations(): readonly ConversationCard[] {
       client_key: 'team-support',
       last_seen: before(310),
       requests: 148,
-      strides: 5,
+      compactions: 5,
       pressure: 0.93,
       sent_pressure: 0.51,
       tokens_received: 112_380,
@@ -337,7 +337,7 @@ export function someConversations(): readonly ConversationCard[] {
       model: 'anthropic/claude-sonnet-4.5',
       last_seen: before(1_260),
       requests: 31,
-      strides: 1,
+      compactions: 1,
       pressure: 0.74,
       sent_pressure: 0.74,
       tokens_received: 138_200,
@@ -362,7 +362,7 @@ export function someConversations(): readonly ConversationCard[] {
       label: 'refactoring bot',
       last_seen: before(9_200),
       requests: 402,
-      strides: 23,
+      compactions: 23,
       beyond_window: 371,
       pressure: 7.31,
       sent_pressure: 0.68,
@@ -391,7 +391,7 @@ export function someHeadline(): Headline {
     since: '2026-11-12T08:02:00.000Z',
     requests: 1_862,
     beyondWindow: 431,
-    strides: 58,
+    compactions: 58,
     recoveries: 3,
     savedTokens: 9_482_110,
     summaryTokens: 214_380,

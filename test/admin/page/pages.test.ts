@@ -96,7 +96,13 @@ describe('hostile names and texts', () => {
       profile: hostile,
       client_key: hostile,
       rows: [
-        rowWith({ action: hostile, reason: hostile, stride: hostile, window_source: hostile, time: hostile }),
+        rowWith({
+          action: hostile,
+          reason: hostile,
+          compaction: hostile,
+          window_source: hostile,
+          time: hostile,
+        }),
       ],
       events: [eventWith({ type: 'error', reason: hostile })],
       messages: [

@@ -93,11 +93,11 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
 
     expect(await column(page, 5)).toEqual(sent.map(({ promptTokens }) => promptTokens))
     expect(await column(page, 6)).toEqual(sent.map(({ cachedTokens }) => cachedTokens))
-    const strides = sent.flatMap(({ rawMessages }, at) => {
+    const compactions = sent.flatMap(({ rawMessages }, at) => {
       const before = sent[at - 1]?.rawMessages ?? []
       return before.every((raw, index) => raw === rawMessages[index]) ? [] : [at + 1]
     })
-    expect(strides.length).toBeGreaterThan(1)
+    expect(compactions.length).toBeGreaterThan(1)
     const marked = await page
       .locator('#requests tbody tr')
       .evaluateAll((rows) =>
@@ -105,8 +105,8 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
           row.lastElementChild?.textContent === '' ? [] : [Number(row.id.slice('request-'.length))],
         ),
       )
-    expect(marked.toReversed()).toEqual(strides)
-    expect(await page.locator('svg line.stride').count()).toBe(strides.length)
+    expect(marked.toReversed()).toEqual(compactions)
+    expect(await page.locator('svg line.compaction').count()).toBe(compactions.length)
 
     const shown = await page
       .locator(

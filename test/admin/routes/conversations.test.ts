@@ -10,7 +10,7 @@ import { adminStand, conversationOf, type AdminStand } from '../admin-stand.ts'
 import { memoryStore } from '../memory.ts'
 import { idOf } from '../rows.ts'
 
-/** A run that fits, of which a stride frees a good deal. */
+/** A run that fits, of which a compaction frees a good deal. */
 const fitting = longRun(24, 1)
 const roomy = { window: { tokens: 64_000, output_reserve: 4_000 } }
 
@@ -19,7 +19,7 @@ const cardSchema = z.looseObject({
   parent: z.string().nullable(),
   answering: z.boolean(),
   requests: z.int(),
-  strides: z.int(),
+  compactions: z.int(),
 })
 
 const detailSchema = cardSchema.extend({
@@ -60,7 +60,7 @@ async function requestsSeen(at: AdminStand) {
   return new Map((await cards(at)).map((card) => [card.id, [card.requests, card.answering]]))
 }
 
-/** Asks for a stride of a conversation. */
+/** Asks for a compaction of a conversation. */
 async function wish(at: AdminStand, id: string): Promise<void> {
   const answer = await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
   expect([answer.status, JSON.parse(answer.text)]).toEqual([
@@ -91,7 +91,7 @@ describe('what there is to see', () => {
       profile: 'default',
       model: 'test-model',
       requests: 1,
-      strides: 0,
+      compactions: 0,
       window_tokens: 64_000,
       action: 'relayed',
     })
@@ -164,7 +164,7 @@ describe('what there is to see', () => {
   })
 })
 
-describe('a stride that the operator asks for', () => {
+describe('a compaction that the operator asks for', () => {
   test('is made at the next request, once, and is told', async () => {
     await using at = await adminStand({ profile: roomy })
     const { id, action } = await ask(at, fitting)
@@ -172,14 +172,14 @@ describe('a stride that the operator asks for', () => {
     await wish(at, id)
     const next = await ask(at, goneOn(fitting, 1))
     expect([next.id, next.action]).toEqual([id, 'compacted'])
-    // It goes on from there, and no further stride is made.
+    // It goes on from there, and no further compaction is made.
     expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
     await expect
-      .poll(async () => (await detail(at, id)).rows.map(({ stride }) => stride))
+      .poll(async () => (await detail(at, id)).rows.map(({ compaction }) => compaction))
       .toEqual([null, 'forced', null])
     await expect
       .poll(async () => (await detail(at, id)).events.map(({ type }) => type))
-      .toEqual(['stride', 'compact-requested'])
+      .toEqual(['compaction', 'compact-requested'])
   })
 
   test('twice before there is a next request is one', async () => {
@@ -190,7 +190,7 @@ describe('a stride that the operator asks for', () => {
     const next = await ask(at, goneOn(fitting, 1))
     expect(next.action).toBe('compacted')
     expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
-    await expect.poll(async () => (await detail(at, id)).strides).toBe(1)
+    await expect.poll(async () => (await detail(at, id)).compactions).toBe(1)
   })
 
   test('is for that conversation alone', async () => {
@@ -214,7 +214,7 @@ describe('a stride that the operator asks for', () => {
       .toBe('compacted')
     await ask(first, goneOn(fitting, 2))
     await expect
-      .poll(async () => (await detail(first, id)).rows.filter(({ stride }) => stride !== null).length)
+      .poll(async () => (await detail(first, id)).rows.filter(({ compaction }) => compaction !== null).length)
       .toBe(1)
   })
 })

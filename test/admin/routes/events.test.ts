@@ -30,7 +30,7 @@ async function standOnEvents(count: number, more: Parameters<typeof adminStand>[
           journalEvent({
             model: `${number}`,
             conversation: idOf(number % 2),
-            type: number % 3 === 0 ? 'stride' : 'summary',
+            type: number % 3 === 0 ? 'compaction' : 'summary',
           }),
         ),
       })),
@@ -75,8 +75,8 @@ describe('as JSON', () => {
     await using at = await standOnEvents(24)
     const count = async (query: string) => pageIn(await at.ask(`/events?${query}`)).events.length
     expect(await count(`conversation=${idOf(1)}`)).toBe(12)
-    expect(await count('type=stride')).toBe(8)
-    expect(await count(`conversation=${idOf(1)}&type=stride`)).toBe(4)
+    expect(await count('type=compaction')).toBe(8)
+    expect(await count(`conversation=${idOf(1)}&type=compaction`)).toBe(4)
     expect(await count(`conversation=${idOf(7)}`)).toBe(0)
   })
 
@@ -167,7 +167,7 @@ describe('as server-sent events', () => {
     await using at = await standOnEvents(12)
     const { events } = pageIn(await at.ask('/events'))
     const first = events.at(-1)?.id ?? expect.fail()
-    const client = await listenTo(`${at.origin}/events?conversation=${idOf(1)}&type=stride`, {
+    const client = await listenTo(`${at.origin}/events?conversation=${idOf(1)}&type=compaction`, {
       'last-event-id': first,
     })
     await expect.poll(() => modelsOf(client)).toEqual(['3', '9'])

@@ -6,7 +6,7 @@ import { prose, round, rounds, send, user, type Sent } from '../sending.ts'
 const task = user('The task.')
 const isCleared = (content: string): boolean => content.startsWith('[cleared: ')
 
-/** A stride that clears as much as it may and does nothing else. */
+/** A compaction that clears as much as it may and does nothing else. */
 function sendCleared(conversation: readonly object[], clear: object = {}): Sent {
   const policy = policyOf({
     clear: { at: 0.01, ...clear },
@@ -52,8 +52,8 @@ describe('clearing', () => {
 
   test('leaves the newest results', () => {
     for (const keepResults of [4, 6]) {
-      const { contents, passes, stride } = sendCleared(conversation, { keep_results: keepResults })
-      const results = contents.slice(0, stride?.point).filter((_, index) => index > 0 && index % 2 === 0)
+      const { contents, passes, compaction } = sendCleared(conversation, { keep_results: keepResults })
+      const results = contents.slice(0, compaction?.point).filter((_, index) => index > 0 && index % 2 === 0)
       expect(passes).toEqual(['clear'])
       expect(results.filter((content) => !isCleared(content))).toHaveLength(keepResults)
       expect(results.slice(-keepResults).some(isCleared)).toBe(false)

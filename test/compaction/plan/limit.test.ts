@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { violationsOf } from '../../../src/conversation/rules.ts'
-import type { Stride } from '../../../src/compaction/stride.ts'
+import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from '../sending.ts'
 
@@ -21,17 +21,17 @@ const turns = (count: number, roundCount: number, resultTokens = 40): object[] =
 /** What is sent at each request of a conversation that grows, each with the record of the one before. */
 function sendGrowing(conversation: readonly object[], options: SendOptions): Sent[] {
   const sent: Sent[] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   for (const end of subjectOf(conversation).structure.requestPoints) {
     const request = send(conversation.slice(0, end), { ...options, newest })
-    newest = request.stride
+    newest = request.compaction
     sent.push(request)
   }
   return sent
 }
 
-const strideCount = (requests: readonly Sent[]): number =>
-  new Set(requests.flatMap(({ stride }) => (stride === null ? [] : [stride.point]))).size
+const compactionCount = (requests: readonly Sent[]): number =>
+  new Set(requests.flatMap(({ compaction }) => (compaction === null ? [] : [compaction.point]))).size
 
 const isRecap = (content: string): boolean => content.startsWith('<conversation-recap>')
 
@@ -52,15 +52,15 @@ describe('a limit of turns', () => {
   const policy = policyOf({ limit: { turns: 6 }, keep: keepFew })
   const conversation = [system('Be brief.'), ...turns(6, 3), user('Do more.')]
 
-  test('is no reason for a stride while it is kept', () => {
+  test('is no reason for a compaction while it is kept', () => {
     const options = { budgetTokens: ROOMY, policy }
-    expect(send(turns(6, 3), options).stride).toBeNull()
-    expect(send(conversation, { ...options, policy: policyOf({ keep: keepFew }) }).stride).toBeNull()
+    expect(send(turns(6, 3), options).compaction).toBeNull()
+    expect(send(conversation, { ...options, policy: policyOf({ keep: keepFew }) }).compaction).toBeNull()
   })
 
   test('folds the older half of the turns, and leaves the others whole', () => {
     const sent = send(conversation, { budgetTokens: ROOMY, policy })
-    expect(sent.stride).toMatchObject({ reason: 'limit', point: conversation.length, fold: { kept: [] } })
+    expect(sent.compaction).toMatchObject({ reason: 'limit', point: conversation.length, fold: { kept: [] } })
     // Eight messages a turn: three of seven turns go, but for the task, which is the first one's request.
     const own = [...conversation.slice(0, 2), ...conversation.slice(1 + 3 * 8)]
     expect(ownTexts(sent)).toEqual(textsOf(own))
@@ -70,62 +70,62 @@ describe('a limit of turns', () => {
 
   test('halves a longer conversation again and again until it is kept', () => {
     const long = [...turns(30, 2), user('Do more.')]
-    const { stride, messages } = send(long, { budgetTokens: ROOMY, policy })
-    expect(stride?.reason).toBe('limit')
+    const { compaction, messages } = send(long, { budgetTokens: ROOMY, policy })
+    expect(compaction?.reason).toBe('limit')
     const requests = messages.filter(({ role, content }) => role === 'user' && !isRecap(String(content)))
     // The task beside them.
     expect(requests.length).toBeLessThanOrEqual(6 + 1)
-    expect(long[stride?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
+    expect(long[compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
   })
 
-  test('is kept at every request, with a stride for each half of it', () => {
+  test('is kept at every request, with a compaction for each half of it', () => {
     const requests = sendGrowing(turns(30, 2), { budgetTokens: ROOMY, policy })
     for (const request of requests) {
       const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
       expect(users.length).toBeLessThanOrEqual(6 + 1)
     }
-    expect(strideCount(requests)).toBe(8)
+    expect(compactionCount(requests)).toBe(8)
   })
 
   test('leaves the newest messages alone: it cuts at the turn before them', () => {
-    const { stride } = send(conversation, {
+    const { compaction } = send(conversation, {
       budgetTokens: ROOMY,
       policy: policyOf({ limit: { turns: 6 }, keep: { recent_messages: 36 } }),
     })
     // The newest 37 of 50 reach into the second turn.
-    expect(stride?.fold?.frontier).toBe(1 + 8)
+    expect(compaction?.fold?.frontier).toBe(1 + 8)
   })
 
-  test('that the newest messages alone exceed is no reason for a stride at every request', () => {
+  test('that the newest messages alone exceed is no reason for a compaction at every request', () => {
     const chat = turns(60, 0)
     const tight = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 10 } })
     const requests = sendGrowing(chat, { budgetTokens: ROOMY, policy: tight })
-    expect(strideCount(requests)).toBeGreaterThan(3)
-    expect(strideCount(requests)).toBeLessThanOrEqual(10)
+    expect(compactionCount(requests)).toBeGreaterThan(3)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(10)
     const held = requests.map((request) => ownTexts(request).length)
     expect(Math.max(...held)).toBeLessThanOrEqual(26)
   })
 
-  test('and nothing to fold make no stride', () => {
+  test('and nothing to fold make no compaction', () => {
     const pinned = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 1000 } })
-    expect(send(turns(10, 0), { budgetTokens: ROOMY, policy: pinned }).stride).toBeNull()
+    expect(send(turns(10, 0), { budgetTokens: ROOMY, policy: pinned }).compaction).toBeNull()
   })
 
   test('waits for min_growth_tokens, and does nothing where the trigger is off', () => {
     for (const profile of [{ min_growth_tokens: 50_000 }, { trigger: 'off' }]) {
       const waiting = policyOf({ limit: { turns: 6 }, keep: keepFew, ...profile })
-      expect(send(conversation, { budgetTokens: ROOMY, policy: waiting }).stride).toBeNull()
+      expect(send(conversation, { budgetTokens: ROOMY, policy: waiting }).compaction).toBeNull()
     }
   })
 
-  test('holds after a stride by size too', () => {
+  test('holds after a compaction by size too', () => {
     const large = turns(16, 3, 400)
     const requests = sendGrowing(large, { budgetTokens: 9000, policy })
-    expect(new Set(requests.map(({ stride }) => stride?.reason))).toContain('trigger')
+    expect(new Set(requests.map(({ compaction }) => compaction?.reason))).toContain('trigger')
     for (const request of requests) {
       const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
       expect(users.length).toBeLessThanOrEqual(6 + 1)
-      const frontier = request.stride?.fold?.frontier
+      const frontier = request.compaction?.fold?.frontier
       if (frontier !== undefined) expect(large[frontier]).toMatchObject({ role: 'user' })
     }
   })
@@ -134,11 +134,11 @@ describe('a limit of turns', () => {
     // The last but one of these is no request: it stands for a result.
     const chat = [...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')]
     const options = { budgetTokens: ROOMY, policy: policyOf({ limit: { turns: 3 }, keep: keepFew }) }
-    expect(send(subjectOf(chat), options).stride?.reason).toBe('limit')
+    expect(send(subjectOf(chat), options).compaction?.reason).toBe('limit')
     const subject = { ...subjectOf(chat) }
     const { structure } = subject
     const repaired = { ...structure, turns: structure.turns.filter((index) => index !== 4) }
-    expect(send({ ...subject, structure: repaired }, options).stride).toBeNull()
+    expect(send({ ...subject, structure: repaired }, options).compaction).toBeNull()
   })
 })
 
@@ -148,8 +148,8 @@ describe('a limit of messages', () => {
   test('folds whole turns', () => {
     const conversation = [...turns(10, 2), user('Do more.')]
     const sent = send(conversation, { budgetTokens: ROOMY, policy })
-    expect(sent.stride?.reason).toBe('limit')
-    expect(conversation[sent.stride?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
+    expect(sent.compaction?.reason).toBe('limit')
+    expect(conversation[sent.compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
     expect(ownTexts(sent).length).toBeLessThanOrEqual(40)
   })
 
@@ -158,16 +158,16 @@ describe('a limit of messages', () => {
     const requests = sendGrowing(run, { budgetTokens: ROOMY, policy })
     for (const { messages } of requests) expect(messages.length).toBeLessThanOrEqual(41)
     // Some twenty messages go each time.
-    expect(strideCount(requests)).toBeLessThanOrEqual(17)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(17)
     expect(requests.at(-1)?.texts[0]).toBe(JSON.stringify(run[0]))
   })
 
-  test('that the newest messages alone exceed is no reason for a stride at every request', () => {
+  test('that the newest messages alone exceed is no reason for a compaction at every request', () => {
     const run = [user('The task.'), ...rounds('a', 100, 40)]
     const tight = policyOf({ limit: { messages: 5 }, keep: { recent_messages: 10 } })
     const requests = sendGrowing(run, { budgetTokens: ROOMY, policy: tight })
-    expect(strideCount(requests)).toBeGreaterThan(3)
-    expect(strideCount(requests)).toBeLessThanOrEqual(20)
+    expect(compactionCount(requests)).toBeGreaterThan(3)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(20)
   })
 })
 
@@ -179,7 +179,7 @@ describe('short conversations with huge turns', () => {
 
   test('come down to the request and the last reply of each older turn', () => {
     const sent = send(conversation, { budgetTokens: ROOMY, policy: atLast })
-    expect(sent.stride?.fold).toMatchObject({
+    expect(sent.compaction?.fold).toMatchObject({
       frontier: open,
       kept: [second - 1, second, third - 1, third, open - 1],
     })
@@ -192,11 +192,11 @@ describe('short conversations with huge turns', () => {
   test('do so when tokens press, before any turn is dropped', () => {
     const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
     const huge = [...turns(3, 8, 300), user('Do more.')]
-    const { stride, tokens, contents } = send(huge, { budgetTokens: 8000, policy: bySize })
-    expect(stride?.reason).toBe('trigger')
+    const { compaction, tokens, contents } = send(huge, { budgetTokens: 8000, policy: bySize })
+    expect(compaction?.reason).toBe('trigger')
     expect(tokens).toBeLessThanOrEqual(8000 * 0.75)
     // The newest messages reach into the third turn.
-    expect(stride?.fold).toMatchObject({ frontier: 36, kept: [17, 18, 35] })
+    expect(compaction?.fold).toMatchObject({ frontier: 36, kept: [17, 18, 35] })
     expect(contents).toContain('Do t1.')
     expect(contents).toContain('Do t2.')
   })
@@ -208,9 +208,9 @@ describe('short conversations with huge turns', () => {
       ...rounds(`r${index}`, 2, 300),
       assistant(prose(`reply${index}`, 1500)),
     ])
-    const { stride, tokens } = send([...huge, user('Do more.')], { budgetTokens: 9000, policy: bySize })
+    const { compaction, tokens } = send([...huge, user('Do more.')], { budgetTokens: 9000, policy: bySize })
     expect(tokens).toBeLessThanOrEqual(9000)
-    expect(stride?.fold?.kept.length).toBeLessThan(5)
+    expect(compaction?.fold?.kept.length).toBeLessThan(5)
   })
 
   test('keep what was kept while it grows, and drop it with its turn', () => {
@@ -219,7 +219,7 @@ describe('short conversations with huge turns', () => {
     let before: Sent | null = null
     for (const request of requests) {
       expect(ownTexts(request).length).toBeLessThanOrEqual(61)
-      if (request.stride?.point === before?.stride?.point && before !== null)
+      if (request.compaction?.point === before?.compaction?.point && before !== null)
         expect(request.texts.slice(0, before.texts.length)).toEqual(before.texts)
       before = request
     }
@@ -231,7 +231,7 @@ describe('short conversations with huge turns', () => {
     const broken = [...unanswered, ...turn('c', 12), user('Do more.'), ...rounds('now', 2, 40)]
     const full = policyOf({ limit: { messages: broken.length - 1 }, keep: keepFew })
     const strict = send(broken, { budgetTokens: ROOMY, policy: full, strict: true })
-    expect(strict.stride?.fold?.kept).toEqual([25, 50, 75])
+    expect(strict.compaction?.fold?.kept).toEqual([25, 50, 75])
     expect(strictViolations(strict)).toEqual([])
     expect(strict.contents[0]).toBe('Do a.\n\nDo b.\n\nDo c.')
     const lenient = send(broken, { budgetTokens: ROOMY, policy: full })
@@ -244,7 +244,7 @@ describe('short conversations with huge turns', () => {
       const { tokens, texts } = send([...conversation, ...rounds('more', 1, 100)], {
         budgetTokens,
         policy,
-        newest: sent.stride,
+        newest: sent.compaction,
       })
       expect(tokens).toBeLessThanOrEqual(budgetTokens)
       expect(texts).toContain(JSON.stringify(conversation[open]))

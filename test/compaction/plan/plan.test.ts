@@ -4,21 +4,21 @@ import { assistant, prose, round, rounds, send, user, type SendOptions, type Sen
 
 const task = user('The task.')
 
-/** What is sent at the first request that makes a stride, of a conversation that grows by these pieces. */
-function firstStride(pieces: readonly object[][], options: SendOptions): Sent {
+/** What is sent at the first request that makes a compaction, of a conversation that grows by these pieces. */
+function firstCompaction(pieces: readonly object[][], options: SendOptions): Sent {
   for (let count = 1; count <= pieces.length; count += 1) {
     const sent = send([task, ...pieces.slice(0, count).flat()], options)
-    if (sent.stride !== null) return sent
+    if (sent.compaction !== null) return sent
   }
-  throw new Error('no stride was made')
+  throw new Error('no compaction was made')
 }
 
-describe('a stride', () => {
+describe('a compaction', () => {
   test('goes no further than its target asks, over the oldest messages first', () => {
     const pieces = Array.from({ length: 30 }, (_, index) => round(`a${index}`, prose(`a${index}`, 300)))
     const policy = policyOf({ fold: { at: 0.99 } })
-    const { stride, contents, tokens, passes } = firstStride(pieces, { budgetTokens: 10_000, policy })
-    expect(stride).toMatchObject({ reason: 'trigger', fold: null, clips: [] })
+    const { compaction, contents, tokens, passes } = firstCompaction(pieces, { budgetTokens: 10_000, policy })
+    expect(compaction).toMatchObject({ reason: 'trigger', fold: null, clips: [] })
     expect(passes).toEqual(['clear'])
     const cleared = contents.map((content) => content.startsWith('[cleared: '))
     const last = cleared.lastIndexOf(true)
@@ -33,8 +33,8 @@ describe('a stride', () => {
       assistant(prose(`a${index}`, 160)),
       user(prose(`q${index}`, 40)),
     ])
-    const { stride, tokens } = firstStride(talk, { budgetTokens: 13_000 })
-    expect(stride?.fold).not.toBeNull()
+    const { compaction, tokens } = firstCompaction(talk, { budgetTokens: 13_000 })
+    expect(compaction?.fold).not.toBeNull()
     expect(tokens).toBeLessThanOrEqual(6530)
     // The recap is planned with its cap; one more turn would have been too much.
     expect(tokens).toBeGreaterThan(6530 - 1024 - 2 * 208)
@@ -59,7 +59,7 @@ describe('a stride', () => {
     // that were asked for again was gone.
     const named = round('a0', `deployed deploy-7f3a91c2-staging ${prose('a0', 300)}`)
     const pieces = Array.from({ length: 30 }, (_, index) => round(`b${index}`, prose(`b${index}`, 300)))
-    const { contents, passes } = firstStride([named, ...pieces], { budgetTokens: 10_000 })
+    const { contents, passes } = firstCompaction([named, ...pieces], { budgetTokens: 10_000 })
     expect(passes).toContain('fold')
     expect(contents.find((content) => content.startsWith('<conversation-recap>'))).toContain('7f3a91c2')
   })
@@ -83,9 +83,9 @@ describe('a stride', () => {
   test('keeps of the newest messages what takes no more than half of the room', () => {
     const conversation = [task, ...rounds('a', 30, 400)]
     const policy = policyOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
-    const { stride } = send(conversation, { budgetTokens: 8000, policy, forced: true })
+    const { compaction } = send(conversation, { budgetTokens: 8000, policy, forced: true })
     const { sizes } = subjectOf(conversation)
-    const kept = sizes.slice(stride?.reach.clear).reduce((sum, size) => sum + size, 0)
+    const kept = sizes.slice(compaction?.reach.clear).reduce((sum, size) => sum + size, 0)
     // Half of the conversation, of some 12,300 tokens in a room of 8,000 what there is room for.
     expect(kept).toBeLessThanOrEqual(4000 + 350)
     expect(kept).toBeGreaterThan(800)
@@ -96,15 +96,15 @@ describe('thresholds', () => {
   test('above 1 are tokens of the whole prompt', () => {
     const policy = policyOf({ trigger: 3000, target: 1200 })
     const below = [task, ...rounds('a', 8, 300)]
-    expect(send(below, { budgetTokens: 100_000, policy }).stride).toBeNull()
+    expect(send(below, { budgetTokens: 100_000, policy }).compaction).toBeNull()
     const above = send([task, ...rounds('a', 10, 300)], {
       budgetTokens: 100_000,
       policy: { ...policy, min_growth_tokens: 0 },
     })
-    // A tenth of this budget is more than such a stride can free.
-    expect(above.stride).toBeNull()
+    // A tenth of this budget is more than such a compaction can free.
+    expect(above.compaction).toBeNull()
     const smaller = send([task, ...rounds('a', 10, 300)], { budgetTokens: 10_000, policy })
-    expect(smaller.stride?.reason).toBe('trigger')
+    expect(smaller.compaction?.reason).toBe('trigger')
     // The newest messages keep their third of what there is, and whole rounds: the target gives way to that.
     expect(smaller.tokens).toBeLessThanOrEqual(2000)
   })
@@ -113,24 +113,26 @@ describe('thresholds', () => {
     const largeTask = user(prose('task', 6000))
     const policy = policyOf()
     // 75 % of the whole budget is passed with the task alone: what presses is the rest.
-    expect(send([largeTask, ...rounds('a', 5, 300)], { budgetTokens: 9000, policy }).stride).toBeNull()
-    expect(send([largeTask, ...rounds('a', 16, 300)], { budgetTokens: 9000, policy }).stride).not.toBeNull()
+    expect(send([largeTask, ...rounds('a', 5, 300)], { budgetTokens: 9000, policy }).compaction).toBeNull()
+    expect(
+      send([largeTask, ...rounds('a', 16, 300)], { budgetTokens: 9000, policy }).compaction,
+    ).not.toBeNull()
   })
 
   test('of a pass ahead of the trigger let it run alone, over all that it may', () => {
     const conversation = [task, ...rounds('a', 14, 300)]
     const policy = policyOf({ clear: { at: 0.3 } })
-    const { stride, passes } = send(conversation, { budgetTokens: 10_000, policy })
+    const { compaction, passes } = send(conversation, { budgetTokens: 10_000, policy })
     expect(passes).toEqual(['clear'])
-    expect(stride?.fold).toBeNull()
-    expect(send(conversation, { budgetTokens: 10_000 }).stride).toBeNull()
+    expect(compaction?.fold).toBeNull()
+    expect(send(conversation, { budgetTokens: 10_000 }).compaction).toBeNull()
   })
 
-  test('of zero treat a result from the first time it is sent, without a stride', () => {
+  test('of zero treat a result from the first time it is sent, without a compaction', () => {
     const policy = policyOf({ preview: { at: 0 }, render: { at: 0 } })
     const conversation = [task, ...round('a', prose('a', 3000)), ...round('b', 'red\rgreen and some more')]
-    const { stride, passes, messages } = send(conversation, { budgetTokens: 1_000_000, policy })
-    expect(stride).toBeNull()
+    const { compaction, passes, messages } = send(conversation, { budgetTokens: 1_000_000, policy })
+    expect(compaction).toBeNull()
     expect(passes).toEqual(['render', 'preview'])
     expect(messages[2]?.content).toContain('3004 tokens')
     expect(messages[4]?.content).toBe('green and some more')
@@ -142,8 +144,8 @@ describe('thresholds', () => {
       user(`q${index}`),
       assistant(prose(`a${index}`, 200)),
     ])
-    expect(send([task, ...talk.flat()], { budgetTokens: 10_000, policy }).stride).toBeNull()
-    expect(send([task, ...talk.flat()], { budgetTokens: 10_000 }).stride).not.toBeNull()
-    expect(send([task, ...talk.flat()], { budgetTokens: 8800, policy }).stride).not.toBeNull()
+    expect(send([task, ...talk.flat()], { budgetTokens: 10_000, policy }).compaction).toBeNull()
+    expect(send([task, ...talk.flat()], { budgetTokens: 10_000 }).compaction).not.toBeNull()
+    expect(send([task, ...talk.flat()], { budgetTokens: 8800, policy }).compaction).not.toBeNull()
   })
 })

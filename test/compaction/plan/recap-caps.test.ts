@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Stride } from '../../../src/compaction/stride.ts'
+import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { countThirds, policyOf } from '../../support/subject.ts'
 import { assistant, prose, round, send, system, user } from '../sending.ts'
 
 const recapOpening = '<conversation-recap>'
 
-/** The contents of the recaps that each stride of a growing conversation writes. */
-function recapsOfStrides(conversation: readonly object[], budgetTokens: number): string[][] {
+/** The contents of the recaps that each compaction of a growing conversation writes. */
+function recapsOfCompactions(conversation: readonly object[], budgetTokens: number): string[][] {
   const recaps: string[][] = []
-  let newest: Stride | null = null
+  let newest: Compaction | null = null
   for (let point = 3; point <= conversation.length; point += 2) {
     const sent = send(conversation.slice(0, point), { budgetTokens, newest, policy: policyOf(defaults) })
-    if (sent.stride !== null && sent.stride.point !== newest?.point)
+    if (sent.compaction !== null && sent.compaction.point !== newest?.point)
       recaps.push(sent.contents.filter((content) => content.startsWith(recapOpening)))
-    newest = sent.stride
+    newest = sent.compaction
   }
   return recaps
 }
@@ -51,7 +51,7 @@ describe('the room of recaps', () => {
     expect(countThirds(recap)).toBeLessThanOrEqual(500 + 110)
   })
 
-  // It went up and down with the tail of each stride, and lost the provider's cache each time.
+  // It went up and down with the tail of each compaction, and lost the provider's cache each time.
   test.each([8_000, 18_000])(
     'leaves the recap before the latest user message as it is while a turn goes on (%d tokens)',
     (budgetTokens) => {
@@ -63,7 +63,9 @@ describe('the room of recaps', () => {
         user('Go on.'),
         ...lineCounts.flatMap((count, index) => round(`b${index}`, listing('b', index, count))),
       ]
-      const inSameTurn = recapsOfStrides(conversation, budgetTokens).filter((recaps) => recaps.length === 2)
+      const inSameTurn = recapsOfCompactions(conversation, budgetTokens).filter(
+        (recaps) => recaps.length === 2,
+      )
       expect(inSameTurn.length).toBeGreaterThan(4)
       const before = inSameTurn.map(([first]) => first)
       const changes = before.filter((recap, index) => index > 0 && recap !== before[index - 1])

@@ -104,10 +104,10 @@ describe('what the client sent side by side', () => {
     expect(texts).toEqual(conversation.map((message) => JSON.stringify(message)))
   })
 
-  test('stays so where a stride changes other messages', () => {
+  test('stays so where a compaction changes other messages', () => {
     const conversation = [user('The task.'), ...rounds('a', 12, 300), assistant('Done.'), ...pair]
-    const { texts, stride } = send(conversation, { budgetTokens: 2500, strict: true })
-    expect(stride).not.toBeNull()
+    const { texts, compaction } = send(conversation, { budgetTokens: 2500, strict: true })
+    expect(compaction).not.toBeNull()
     for (const message of pair) expect(texts).toContain(JSON.stringify(message))
   })
 })
@@ -117,12 +117,12 @@ test('under strict placement the tail begins with an assistant message where one
     user(`Do ${turn}.`),
     assistant(prose(`did ${turn}`, 200)),
   ]).flat()
-  const { stride } = send([system('Be brief.'), ...turns, user('Go on.')], {
+  const { compaction } = send([system('Be brief.'), ...turns, user('Go on.')], {
     budgetTokens: 2000,
     policy: policyOf({ recap: { max_tokens: 128 } }),
     strict: true,
   })
-  const frontier = stride?.fold?.frontier ?? 0
+  const frontier = compaction?.fold?.frontier ?? 0
   expect(frontier).toBeGreaterThan(1)
   expect([...turns][frontier - 1]).toMatchObject({ role: 'assistant' })
 })

@@ -162,7 +162,7 @@ const keys = [
 const values = [
   '',
   ...texts`
-    1 ¦ 0 ¦ -1 ¦ 1001 ¦ 1e3 ¦ NaN ¦ %00 ¦ % ¦ %ff ¦ stride ¦ default ¦ \u00e9 ¦ 2-1 ¦ 99999999999999999999
+    1 ¦ 0 ¦ -1 ¦ 1001 ¦ 1e3 ¦ NaN ¦ %00 ¦ % ¦ %ff ¦ compaction ¦ default ¦ \u00e9 ¦ 2-1 ¦ 99999999999999999999
     ${'x'.repeat(3_000)}
   `,
 ]

@@ -81,7 +81,7 @@ export const stores: FuzzTarget = {
 // --- internal ---
 
 const KINDS = [
-  'stride:',
+  'compaction:',
   'sight:',
   'name:',
   'learnt:',

@@ -127,7 +127,7 @@ describe('what is no count of a whole prompt teaches nothing', () => {
 })
 
 describe('a provider that counts otherwise than we do', () => {
-  test('that counts half as much again never has to refuse: the strides come in time', async () => {
+  test('that counts half as much again never has to refuse: the compactions come in time', async () => {
     const { script, refused } = await counting(1.5)
     await using at = await standWith(script, { profile: { ...profile, trigger: 0.9 } })
     await converse(at.url)

@@ -94,7 +94,7 @@ describe('a server that counts honestly', () => {
     expect(learntIn(stand, windows)).toEqual(nothing)
   })
 
-  test('a long run with strides in between', async () => {
+  test('a long run with compactions in between', async () => {
     await using stand = await standWith(reporting(exactly), windowOf(16_000))
     const run = longRun(40, 5)
     const windows: string[] = []

@@ -22,7 +22,7 @@ const failing = async () => Promise.reject(new Error('the store is broken'))
 /** How long until one hears of what others were asked, in milliseconds. */
 const HEARD_MS = 1_001
 
-describe('a stride that was asked for', () => {
+describe('a compaction that was asked for', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] })
   })
@@ -42,7 +42,7 @@ describe('a stride that was asked for', () => {
     }
   })
 
-  test('asked for twice it is one stride, asked for again it is another', async () => {
+  test('asked for twice it is one compaction, asked for again it is another', async () => {
     const wishes = wishesOn(newStore())
     await wishes.ask(conversation)
     await wishes.ask(conversation)
@@ -105,7 +105,7 @@ async function askFor(at: ReportStand, id: string | null) {
 }
 
 describe('POST /conversations/ID/compact', () => {
-  test('makes the next request a stride, and only that', async () => {
+  test('makes the next request a compaction, and only that', async () => {
     await using at = await reportStand(completion('fine'), options)
     const first = await postChat(at.url, body)
     expect(first.action).toBe('relayed')
@@ -113,10 +113,10 @@ describe('POST /conversations/ID/compact', () => {
     const second = await postChat(at.url, body)
     expect(second.action).toBe('compacted')
     await postChat(at.url, body)
-    expect((await at.rows(3)).map(({ stride }) => stride)).toEqual([null, 'forced', null])
+    expect((await at.rows(3)).map(({ compaction }) => compaction)).toEqual([null, 'forced', null])
     expect((await at.events()).map(({ type, reason }) => [type, reason])).toEqual([
       ['compact-requested', 'operator'],
-      ['stride', 'forced'],
+      ['compaction', 'forced'],
     ])
   })
 
@@ -148,6 +148,6 @@ describe('POST /conversations/ID/compact', () => {
     await askFor(one, first.header('x-foldgate-conversation'))
     await sleep(HEARD_MS)
     expect((await postChat(other.url, body)).action).toBe('compacted')
-    expect((await one.rows(3)).map(({ stride }) => stride)).toEqual([null, null, 'forced'])
+    expect((await one.rows(3)).map(({ compaction }) => compaction)).toEqual([null, null, 'forced'])
   })
 })

@@ -23,7 +23,7 @@ function damaging(kind: string, damaged: string): Store {
 // client to take the answer.
 test.each([
   ['name:', 'x'.repeat(20_000)],
-  ['sight:', JSON.stringify({ conversation: 'x'.repeat(20_000), stride: null })],
+  ['sight:', JSON.stringify({ conversation: 'x'.repeat(20_000), compaction: null })],
 ])('a damaged record (%s) is as if it were not there', async (kind, damaged) => {
   const store = damaging(kind, damaged)
   await using at = await standWith(completion('fine'), { store })

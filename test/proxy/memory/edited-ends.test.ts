@@ -212,9 +212,9 @@ test('conversations have nothing in common by their system prompt, nor one that 
   expect(new Set(ids).size).toBe(3)
 })
 
-const isRecord = (key: string): boolean => /^(?:sight|name|stride):/.test(key)
+const isRecord = (key: string): boolean => /^(?:sight|name|compaction):/.test(key)
 
-/** A store that counts what is looked up and written of sights, names and strides. */
+/** A store that counts what is looked up and written of sights, names and compactions. */
 function countingStore() {
   const inner = newStore()
   const counts = { lookups: 0, entries: 0 }

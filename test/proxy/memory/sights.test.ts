@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { readSight, writeSight, type Sight } from '../../../src/proxy/memory/sights.ts'
 
 const conversation = 'abcdefgh-_012345'
-const plain: Sight = { conversation, parent: null, stride: 'k1', next: null, partedAt: null, inner: false }
+const plain: Sight = {
+  conversation,
+  parent: null,
+  compaction: 'k1',
+  next: null,
+  partedAt: null,
+  inner: false,
+}
 
 test.each<[string, Sight]>([
   ['a request', plain],
@@ -14,18 +21,21 @@ test.each<[string, Sight]>([
 })
 
 test('what was written before there were beginnings is read, and a request that simply goes on is written so still', () => {
-  const text = JSON.stringify({ conversation, parent: null, stride: 'k1', next: null })
+  const text = JSON.stringify({ conversation, parent: null, compaction: 'k1', next: null })
   expect(readSight(text)).toEqual(plain)
   expect(writeSight(plain)).toBe(text)
-  expect(readSight(JSON.stringify({ conversation, stride: null }))).toEqual({ ...plain, stride: null })
+  expect(readSight(JSON.stringify({ conversation, compaction: null }))).toEqual({
+    ...plain,
+    compaction: null,
+  })
 })
 
 test.each([
   ['no JSON', 'sight'],
   ['no object', '7'],
-  ['without an id', JSON.stringify({ stride: null })],
-  ['with an id that is none', JSON.stringify({ conversation: 'x', stride: null })],
-  ['with a stride that is no key', JSON.stringify({ conversation, stride: 7 })],
+  ['without an id', JSON.stringify({ compaction: null })],
+  ['with an id that is none', JSON.stringify({ conversation: 'x', compaction: null })],
+  ['with a compaction that is no key', JSON.stringify({ conversation, compaction: 7 })],
 ])('what is none is not read: %s', (_, text) => {
   expect(readSight(text)).toBeNull()
 })

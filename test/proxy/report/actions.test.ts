@@ -72,7 +72,7 @@ describe.concurrent('each request is a row, a count and headers that say the sam
       messages_sent: 1,
       passes: [],
       summary: 'none',
-      stride: null,
+      compaction: null,
       prompt_tokens: 10,
       cached_tokens: null,
       completion_tokens: 2,
@@ -90,14 +90,14 @@ describe.concurrent('each request is a row, a count and headers that say the sam
     expect(await at.events()).toEqual([])
   })
 
-  test('compacted, plain: its counts, its stride, and the tokens that came from the cache', async () => {
+  test('compacted, plain: its counts, its compaction, and the tokens that came from the cache', async () => {
     await using at = await reportStand(completion('fine', usage), { profile: window })
     const reply = await postChat(at.url, long)
     expect(reply.action).toBe('compacted')
     const row = await at.row()
     expect(row).toMatchObject({
       action: 'compacted',
-      stride: 'trigger',
+      compaction: 'trigger',
       tokens_are_bounds: false,
       beyond_window: true,
       prompt_tokens: 11_000,
@@ -151,7 +151,7 @@ describe.concurrent('each request is a row, a count and headers that say the sam
     expect(row).toMatchObject({
       action: 'recovered',
       attempts: 2,
-      stride: 'overflow',
+      compaction: 'overflow',
       beyond_window: true,
       tokens_are_bounds: false,
     })
@@ -159,7 +159,7 @@ describe.concurrent('each request is a row, a count and headers that say the sam
     const told = await at.events()
     expect(told.map(({ type, reason }) => [type, reason])).toEqual([
       ['window', 'refusal'],
-      ['stride', 'overflow'],
+      ['compaction', 'overflow'],
       ['recovery', 'recovered'],
     ])
     expect(told[2]).toMatchObject({
@@ -334,21 +334,21 @@ describe.concurrent("an error of Foldgate's own is a row and an event", () => {
     expect(await at.row()).toMatchObject({ action: 'refused', reason: 'body_too_large', status: 413 })
   })
 
-  // A stride was recorded, and the next request followed it, but nobody had ever been told of it.
-  test('a stride that was made for a request that met a dead upstream is told', async () => {
+  // A compaction was recorded, and the next request followed it, but nobody had ever been told of it.
+  test('a compaction that was made for a request that met a dead upstream is told', async () => {
     await using at = await reportStand([cut, completion('fine')], { profile: window })
     const broken = await postChat(at.url, long)
     expect(broken.status).toBe(502)
     expect((await postChat(at.url, long)).action).toBe('compacted')
     const rows = await at.rows(2)
-    expect(rows.map(({ action, stride }) => [action, stride])).toEqual([
+    expect(rows.map(({ action, compaction }) => [action, compaction])).toEqual([
       ['refused', 'trigger'],
       ['compacted', null],
     ])
-    const strides = (await at.events()).filter(({ type }) => type === 'stride')
-    expect(strides).toHaveLength(1)
+    const compactions = (await at.events()).filter(({ type }) => type === 'compaction')
+    expect(compactions).toHaveLength(1)
     const metrics = await at.metrics()
-    expect(metrics.sum('foldgate_strides_total', { pass: 'fold' })).toBe(1)
+    expect(metrics.sum('foldgate_compactions_total', { pass: 'fold' })).toBe(1)
   })
 })
 

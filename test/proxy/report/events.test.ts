@@ -23,16 +23,16 @@ async function walk(at: ReportStand, messages: readonly TestMessage[], pause = a
   }
 }
 
-describe.concurrent('an event of a stride', () => {
+describe.concurrent('an event of a compaction', () => {
   test('says why, which passes treat which messages, and what that came to', async () => {
     await using at = await reportStand(completion('fine'), { profile: window })
     await walk(at, run)
     const requests = at.upstream.requests.map(rawMessages)
-    const strides = ofType(await at.events(), 'stride')
-    expect(strides.length).toBeGreaterThan(1)
-    const rows = (await at.rows(requests.length)).filter(({ stride }) => stride !== null)
-    expect(strides).toHaveLength(rows.length)
-    for (const [number, event] of strides.entries()) {
+    const compactions = ofType(await at.events(), 'compaction')
+    expect(compactions.length).toBeGreaterThan(1)
+    const rows = (await at.rows(requests.length)).filter(({ compaction }) => compaction !== null)
+    expect(compactions).toHaveLength(rows.length)
+    for (const [number, event] of compactions.entries()) {
       const row = rows[number]
       expect(event).toMatchObject({
         reason: 'trigger',
@@ -55,14 +55,14 @@ describe.concurrent('an event of a stride', () => {
       // What is in effect reaches somewhere; what reaches somewhere may have met nothing to treat.
       expect(event.ranges.map(({ pass }) => pass)).toEqual(expect.arrayContaining(event.passes))
     }
-    // The first stride was made of the whole conversation.
-    expect(strides[0]?.tokens_before).toBe(rows[0]?.tokens_received)
+    // The first compaction was made of the whole conversation.
+    expect(compactions[0]?.tokens_before).toBe(rows[0]?.tokens_received)
   })
 
   test('forced: that somebody asked for it', async () => {
     await using at = await reportStand(completion('fine'), { profile: window })
     await postChat(at.url, chatOf(run.slice(0, 12), model), { 'x-foldgate-compact': 'force' })
-    expect(ofType(await at.events(), 'stride')).toMatchObject([{ reason: 'forced' }])
+    expect(ofType(await at.events(), 'compaction')).toMatchObject([{ reason: 'forced' }])
   })
 
   test('has the name of its summary, which is that of the event when it was written', async () => {
@@ -74,13 +74,13 @@ describe.concurrent('an event of a stride', () => {
     await walk(at, run, summaries.quiet)
     const told = await at.events()
     const written = ofType(told, 'summary').filter(({ reason }) => reason === 'written')
-    const strides = ofType(told, 'stride').filter((event) => event.summary_key !== null)
-    expect(strides.length).toBeGreaterThan(0)
+    const compactions = ofType(told, 'compaction').filter((event) => event.summary_key !== null)
+    expect(compactions.length).toBeGreaterThan(0)
     const names = new Set(written.map((event) => event.summary_key))
-    for (const { summary_key: name } of strides) expect(names).toContain(name)
+    for (const { summary_key: name } of compactions) expect(names).toContain(name)
     for (const event of written) {
       expect(event).toMatchObject({
-        conversation: strides[0]?.conversation,
+        conversation: compactions[0]?.conversation,
         details: { calls: expect.any(Number), prompt_tokens: expect.any(Number) },
       })
       expect(event.tokens_after).toBeGreaterThan(0)

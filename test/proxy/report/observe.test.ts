@@ -55,11 +55,11 @@ describe('a profile that only observes', () => {
     const rows = await at.rows(bodies.length)
     expect(rows.some(({ observed_passes: passes }) => passes.length > 0)).toBe(true)
     for (const row of rows) {
-      expect(row).toMatchObject({ action: 'relayed', reason: 'observe', passes: [], stride: null })
+      expect(row).toMatchObject({ action: 'relayed', reason: 'observe', passes: [], compaction: null })
       expect(row.tokens_sent).toBe(row.tokens_received)
     }
     expect(await at.events()).toEqual([])
-    expect((await at.metrics()).by('foldgate_strides_total', 'pass')).toEqual(new Map())
+    expect((await at.metrics()).by('foldgate_compactions_total', 'pass')).toEqual(new Map())
     // What was learnt is written a second later.
     await expect.poll(() => [...kinds].toSorted()).toEqual(['model', 'name', 'sight'])
   })

@@ -24,7 +24,7 @@ test('a digest of bytes is the digest of the text that they spell', () => {
   expect(source.hash(0, 1)).not.toBe(source.hash(7, 8))
 })
 
-// Texts were slices of the whole body for a while: what a stride had made of a few words kept sixty kilobytes, and with
+// Texts were slices of the whole body for a while: what a compaction had made of a few words kept sixty kilobytes, and with
 // them what somebody had said, long after the answer.
 test('a text that is kept keeps nothing of the body beside it', () => {
   collectGarbage('all')

@@ -242,7 +242,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
 
   test.each<[string, Failing]>([
     ['reads', { getFirst: true }],
-    ['writes of strides', { putIfAbsent: true }],
+    ['writes of compactions', { putIfAbsent: true }],
     ['writes of sights', { put: true }],
     ['everything', all],
   ])('a store whose %s fail: the conversation is compacted all the same', async (_name, failing) => {
@@ -269,7 +269,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     expect(reply.action).toBe('recovered')
   })
 
-  const stride = {
+  const compaction = {
     version: 1,
     reason: 'trigger',
     point: 20,
@@ -283,30 +283,42 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['no JSON', '{'],
     ['null', 'null'],
     ['a list', '[]'],
-    ['another shape', '{"conversation":1,"stride":{}}'],
-    ['a sight of nothing', '{"conversation":"id","stride":null}'],
-    ['a sight of a stride that is not there', '{"conversation":"id","stride":"gone"}'],
-    ['an id that could end a header', '{"conversation":"a\\r\\nx-evil: 1","stride":null}'],
-    ['a stride beyond the end', JSON.stringify({ ...stride, point: 5_000 })],
-    ['a stride with a negative point', JSON.stringify({ ...stride, point: -3 })],
-    ['a frontier inside a tool round', JSON.stringify({ ...stride, fold: { ...stride.fold, frontier: 2 } })],
-    ['a frontier behind its point', JSON.stringify({ ...stride, fold: { ...stride.fold, frontier: 25 } })],
-    ['a kept result', JSON.stringify({ ...stride, fold: { ...stride.fold, kept: [3] } })],
-    ['a kept message of the tail', JSON.stringify({ ...stride, fold: { ...stride.fold, kept: [12] } })],
-    ['a task that is none', JSON.stringify({ ...stride, task: 7, latestUser: 9 })],
-    ['a task in the system block', JSON.stringify({ ...stride, task: -100 })],
+    ['another shape', '{"conversation":1,"compaction":{}}'],
+    ['a sight of nothing', '{"conversation":"id","compaction":null}'],
+    ['a sight of a compaction that is not there', '{"conversation":"id","compaction":"gone"}'],
+    ['an id that could end a header', '{"conversation":"a\\r\\nx-evil: 1","compaction":null}'],
+    ['a compaction beyond the end', JSON.stringify({ ...compaction, point: 5_000 })],
+    ['a compaction with a negative point', JSON.stringify({ ...compaction, point: -3 })],
+    [
+      'a frontier inside a tool round',
+      JSON.stringify({ ...compaction, fold: { ...compaction.fold, frontier: 2 } }),
+    ],
+    [
+      'a frontier behind its point',
+      JSON.stringify({ ...compaction, fold: { ...compaction.fold, frontier: 25 } }),
+    ],
+    ['a kept result', JSON.stringify({ ...compaction, fold: { ...compaction.fold, kept: [3] } })],
+    [
+      'a kept message of the tail',
+      JSON.stringify({ ...compaction, fold: { ...compaction.fold, kept: [12] } }),
+    ],
+    ['a task that is none', JSON.stringify({ ...compaction, task: 7, latestUser: 9 })],
+    ['a task in the system block', JSON.stringify({ ...compaction, task: -100 })],
     [
       'clips of messages that are not there',
-      JSON.stringify({ ...stride, clips: [{ index: 4_000, tokensMax: 5 }] }),
+      JSON.stringify({ ...compaction, clips: [{ index: 4_000, tokensMax: 5 }] }),
     ],
-    ['a clip of a system message', JSON.stringify({ ...stride, clips: [{ index: -1, tokensMax: 1 }] })],
-    ['sizes below nought', JSON.stringify({ ...stride, fold: { ...stride.fold, beforeTokensMax: -9 } })],
+    ['a clip of a system message', JSON.stringify({ ...compaction, clips: [{ index: -1, tokensMax: 1 }] })],
+    [
+      'sizes below nought',
+      JSON.stringify({ ...compaction, fold: { ...compaction.fold, beforeTokensMax: -9 } }),
+    ],
     [
       'reaches beyond the end',
-      JSON.stringify({ ...stride, reach: { render: 1e9, preview: 1e9, clear: 1e9 } }),
+      JSON.stringify({ ...compaction, reach: { render: 1e9, preview: 1e9, clear: 1e9 } }),
     ],
-    ['a version of the future', JSON.stringify({ ...stride, version: 99 })],
-    ['numbers that are none', JSON.stringify({ ...stride, point: 1e300 })],
+    ['a version of the future', JSON.stringify({ ...compaction, version: 99 })],
+    ['numbers that are none', JSON.stringify({ ...compaction, point: 1e300 })],
   ])('a damaged record (%s) costs a cache miss, no more', async (_name, value) => {
     const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
     const damaged: Store = {

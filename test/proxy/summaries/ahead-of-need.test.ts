@@ -23,16 +23,16 @@ describe('a summary is there before it is needed', () => {
     expect(stand.model.calls).toMatchObject([{ status: null }])
     give()
     await stand.model.quiet()
-    const stride = (await turnsUntil(agent, isCompacted)).at(-1)
+    const compaction = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(stand.model.calls).toMatchObject([{ status: 200 }])
-    expect(summariesIn(stride ?? { received: [] })).toEqual([
+    expect(summariesIn(compaction ?? { received: [] })).toEqual([
       expect.stringContaining(stand.model.calls[0]?.answer ?? 'no answer'),
     ])
-    expect(stride).toMatchObject({ summary: 'ready', attempts: 1 })
-    expect(stride?.header('x-foldgate-passes')).toBe('fold')
+    expect(compaction).toMatchObject({ summary: 'ready', attempts: 1 })
+    expect(compaction?.header('x-foldgate-passes')).toBe('fold')
   })
 
-  test('it waits for its stride, and until then the view simply grows', async () => {
+  test('it waits for its compaction, and until then the view simply grows', async () => {
     await using stand = await summaryStand()
     const turns = await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })
     const states = turns.map(({ summary }) => summary)
@@ -43,21 +43,21 @@ describe('a summary is there before it is needed', () => {
     }
   })
 
-  test('between two strides views only grow at their end, whatever is being summarised (P5)', async () => {
+  test('between two compactions views only grow at their end, whatever is being summarised (P5)', async () => {
     await using stand = await summaryStand()
     const turns = await stand.agent(long).turns(25, { pause: stand.model.quiet })
-    let strides = 0
+    let compactions = 0
     for (const [index, { received }] of turns.entries()) {
       const before = turns[index - 1]?.received ?? []
-      if (!isBeginning(before, received)) strides += 1
+      if (!isBeginning(before, received)) compactions += 1
     }
-    expect(strides).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
+    expect(compactions).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
     expect(turns.flatMap(recapsIn)).toEqual([])
-    expect(strides).toBeGreaterThan(4)
+    expect(compactions).toBeGreaterThan(4)
   })
 
   // After 256 requests it was not found any more: another was asked for, at another frontier.
-  test('it waits for its stride however many requests that takes', async () => {
+  test('it waits for its compaction however many requests that takes', async () => {
     await using stand = await summaryStand({
       windowTokens: 40_000,
       script: completion('fine'),
@@ -76,7 +76,7 @@ describe('a summary is there before it is needed', () => {
     expect(stand.model.calls).toHaveLength(1)
   })
 
-  test('where a stride is due before it is there, the request waits for it, and sends it', async () => {
+  test('where a compaction is due before it is there, the request waits for it, and sends it', async () => {
     await using stand = await summaryStand({ model: { delayMs: 150 } })
     const turns = await turnsUntil(stand.agent(long), isCompacted)
     expect(stand.model.calls).toMatchObject([{ status: 200 }])
@@ -84,7 +84,7 @@ describe('a summary is there before it is needed', () => {
     expect(turns.flatMap(recapsIn)).toEqual([])
   })
 
-  test('where it does not come in time, a recap stands in its place, and what comes later is used for the next stride', async () => {
+  test('where it does not come in time, a recap stands in its place, and what comes later is used for the next compaction', async () => {
     const { give, quality } = withheld()
     await using stand = await summaryStand({
       model: { quality: (_, index) => (index === 0 ? quality() : 'good') },

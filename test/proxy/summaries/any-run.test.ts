@@ -69,7 +69,7 @@ describe('a run in which anything may happen', () => {
   )
 })
 
-describe('a stride for another reason than its size', () => {
+describe('a compaction for another reason than its size', () => {
   test('x-foldgate-compact: force takes the summary that is there', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent({ roundTokens: 1000 })

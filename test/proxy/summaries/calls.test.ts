@@ -8,7 +8,7 @@ import { isCompacted, isPending, summariesIn, turnsUntil } from './turns-until.t
 
 const long = { roundTokens: 1000 }
 
-/** The calls of an agent's run up to its first stride, and whether that stands on a summary. */
+/** The calls of an agent's run up to its first compaction, and whether that stands on a summary. */
 async function run(options: SummaryStandOptions, agent: AgentOptions = {}) {
   await using stand = await summaryStand(options)
   const client = stand.agent({ ...long, ...agent })

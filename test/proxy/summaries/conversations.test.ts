@@ -70,7 +70,7 @@ async function growUntil(
 }
 
 describe('summaries of conversations of several turns', () => {
-  test('a new user message between asking and the stride: the summary stands before it, and it stays word for word', async () => {
+  test('a new user message between asking and the compaction: the summary stands before it, and it stays word for word', async () => {
     await using at = await talk()
     await growUntil(at, 1, ({ summary }) => summary === 'pending')
     const asked = at.stand.model.calls.length
@@ -96,7 +96,7 @@ describe('summaries of conversations of several turns', () => {
     const second = user('And now look at the weekly run, please: WK-77.')
     await at.say([{ role: 'assistant', content: 'Done.' }, second])
     let sent = await growUntil(at, 10, ({ action }) => action === 'compacted')
-    // One stride after the other, until the frontier has passed the user's message far enough.
+    // One compaction after the other, until the frontier has passed the user's message far enough.
     for (let tries = 0; summariesIn(sent).length < 2 && tries < 4; tries += 1)
       sent = await growUntil(at, 30 + 20 * tries, ({ received }) => !isBeginning(sent.received, received))
     const texts = summariesIn(sent)

@@ -82,7 +82,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     expect(JSON.parse(told ?? '{}')).toMatchObject({ reason: 'unreachable' })
   })
 
-  // The request that took the recap said nothing of why: its headers spoke of the stride after it already.
+  // The request that took the recap said nothing of why: its headers spoke of the compaction after it already.
   test('the request that does without it says why', async () => {
     await using stand = await summaryStand({ model: { quality: 500 } })
     const turns = await turnsUntil(stand.agent(), isCompacted, { pause: stand.model.quiet })
@@ -131,7 +131,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     expect(stand.model.calls).toHaveLength(1)
   })
 
-  test('while its upstream is rate-limited no further call is made, not even for the next strides', async () => {
+  test('while its upstream is rate-limited no further call is made, not even for the next compactions', async () => {
     let nowMs = 1_000_000
     await using stand = await summaryStand({
       model: { quality: (_, index) => (index === 0 ? 429 : 'good'), retryAfterS: 20 },

@@ -17,7 +17,7 @@ async function agentWithHistory(agent: Agent, rounds: number): Promise<Agent> {
 const anything: SummaryStandOptions = { script: completion('fine') }
 
 describe('a long conversation at first sight', () => {
-  test('has a recap at once; it is summarised afterwards, and the next stride stands on that', async () => {
+  test('has a recap at once; it is summarised afterwards, and the next compaction stands on that', async () => {
     await using stand = await summaryStand({ ...anything, model: { delayMs: 20 } })
     const agent = await agentWithHistory(stand.agent({ roundTokens: 1000 }), 20)
     const first = await agent.turn()
@@ -27,7 +27,7 @@ describe('a long conversation at first sight', () => {
     await expect.poll(() => stand.model.calls.length).toBeGreaterThan(0)
     await stand.model.quiet()
     const written = stand.model.calls.at(-1)?.answer ?? 'none'
-    // Until the next stride not a byte of the view changes.
+    // Until the next compaction not a byte of the view changes.
     const again = await agent.again()
     expect(again.received).toEqual(first.received)
     const next = (
@@ -59,8 +59,8 @@ describe('a long conversation at first sight', () => {
     expect(read.length).toBeGreaterThan(40)
   })
 
-  // Where the strides of a history fell before its end, the request waited for a summary of it all, up to
-  // `summary.wait_ms`, and was sent with a recap nevertheless: only a stride that is made now can stand on one.
+  // Where the compactions of a history fell before its end, the request waited for a summary of it all, up to
+  // `summary.wait_ms`, and was sent with a recap nevertheless: only a compaction that is made now can stand on one.
   test.each([
     ['mode blocking', { summary: { mode: 'blocking' } }, {}],
     ['x-foldgate-compact: summarize', {}, { 'x-foldgate-compact': 'summarize' }],

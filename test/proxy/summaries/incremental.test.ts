@@ -48,7 +48,7 @@ describe('summaries are made incrementally', () => {
   })
 
   // Failed calls were charged by the usage that they stated, and errors state none: with an upstream that was down,
-  // every stride sent the whole folded history again, a conversation of 16,000 tokens had cost 140,000 after 45 requests.
+  // every compaction sent the whole folded history again, a conversation of 16,000 tokens had cost 140,000 after 45 requests.
   test.each<SummaryQuality>([500, 'disconnect', 'gibberish'])(
     'also where every call fails (%s)',
     async (quality) => {

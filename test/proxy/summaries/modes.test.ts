@@ -11,7 +11,7 @@ const TURNS = 12
 const noTurn: Pick<Turn, 'received'> = { received: [] }
 
 describe('blocking', () => {
-  test('a summary is asked for when its stride is due, which waits for it', async () => {
+  test('a summary is asked for when its compaction is due, which waits for it', async () => {
     await using stand = await summaryStand({
       model: { delayMs: 40 },
       profile: { summary: { mode: 'blocking' } },
@@ -54,7 +54,7 @@ describe('blocking', () => {
 })
 
 describe('x-foldgate-compact', () => {
-  test('summarize: a stride waits for its summary, also where the profile makes recaps', async () => {
+  test('summarize: a compaction waits for its summary, also where the profile makes recaps', async () => {
     await using stand = await summaryStand({ profile: { strategy: 'truncate' } })
     const agent = stand.agent(long)
     const turns = await turnsUntil(agent, isCompacted, { headers: { 'x-foldgate-compact': 'summarize' } })

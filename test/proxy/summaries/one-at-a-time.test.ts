@@ -72,7 +72,7 @@ const aMoment = () =>
   })
 
 describe('an upstream that takes one request at a time and writes the summaries too', () => {
-  test('never has two at a time, and the agent’s strides stand on summaries', async () => {
+  test('never has two at a time, and the agent’s compactions stand on summaries', async () => {
     await using server = await localServer()
     const agent = server.agent()
     const turns = await agent.turns(10, { pause: aMoment })

@@ -36,7 +36,7 @@ describe('restarts', async () => {
     expect(stand.model.calls.map(({ text }) => text)).toEqual(usual.calls)
   })
 
-  test('between asking and the stride: a summary that was broken off is asked for again, and its stride stands on it', async () => {
+  test('between asking and the compaction: a summary that was broken off is asked for again, and its compaction stands on it', async () => {
     await using stand = await summaryStand({
       store: openStore(),
       model: { quality: (_, index) => (index === 0 ? 'hang' : 'good') },
@@ -124,7 +124,7 @@ describe('replicas on one store', () => {
     for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
     await stand.model.quiet()
     expect(stand.model.calls).toHaveLength(1)
-    // And when the stride is due, all of them stand on it.
+    // And when the compaction is due, all of them stand on it.
     await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
     const due = await fifty(agent, [stand.url, other.url])
     expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
@@ -132,7 +132,7 @@ describe('replicas on one store', () => {
     expect(due.flatMap(recapsIn)).toEqual([])
   })
 
-  test('fifty at once wait for one where the stride is due', async () => {
+  test('fifty at once wait for one where the compaction is due', async () => {
     await using stand = await summaryStand({
       store: openStore(),
       model: { delayMs: 40 },

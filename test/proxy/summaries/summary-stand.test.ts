@@ -6,7 +6,7 @@ import { keptOpen, summaryStand } from './summary-stand.ts'
 
 // What the tests of summaries stand on; the promises themselves are told elsewhere.
 describe('the stand for summaries', () => {
-  test('an agent’s conversation grows by a round a request, until strides hold it within the window', async () => {
+  test('an agent’s conversation grows by a round a request, until compactions hold it within the window', async () => {
     await using stand = await summaryStand()
     const turns = await stand.agent().turns(24, { pause: stand.model.quiet })
     expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))

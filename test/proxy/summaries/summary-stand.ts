@@ -41,7 +41,7 @@ export type SummaryStand = {
   /** The main upstream's address, and what foldgate.yaml says of the others: for a Foldgate in a process. */
   readonly upstreamUrl: string
   readonly upstreams: Upstreams
-  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every stride folds, and summaries stand alone. */
+  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every compaction folds, and summaries stand alone. */
   readonly profile: object
   readonly agent: (options?: AgentOptions) => Agent
   /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
@@ -91,7 +91,7 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
 
 /**
  * The stand's usual window, with what its upstream counts known from the beginning: whoever has not learnt it yet, as
- * another replica or under another key, reaches a stride at the same request.
+ * another replica or under another key, reaches a compaction at the same request.
  */
 export const countedAlike = { tokens: 8000, output_reserve: 1000, ratio: 1 }
 

@@ -22,7 +22,7 @@ export async function turnsUntil(
 /** Summaries are asked for with this turn. */
 export const isPending = ({ summary }: Turn): boolean => summary === 'pending'
 
-/** The first request in a stride's view. */
+/** The first request in a compaction's view. */
 export const isCompacted = ({ action }: Turn): boolean => action === 'compacted'
 
 /** The contents of the messages in a view that hold a summary. */

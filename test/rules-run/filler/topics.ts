@@ -682,8 +682,8 @@ export const topics: readonly [Topic, ...Topic[]] = [
       'the second lap',
     ],
     act: [
-      'shorten the stride',
-      'add strides at the end',
+      'shorten the compaction',
+      'add compactions at the end',
       'run by feel',
       'swim with a float',
       'stretch the hip',

@@ -1,5 +1,5 @@
 import { handleRange } from '../compaction/handles.ts'
-import type { StandingSummary, Stride } from '../compaction/stride.ts'
+import type { StandingSummary, Compaction } from '../compaction/compaction.ts'
 import { summarisedRange } from '../compaction/summary-note.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
@@ -7,10 +7,10 @@ import { fenced } from './fenced.ts'
 import { HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding, type Holding } from './holding.ts'
 import { messageMarkdown } from './message-markdown.ts'
 
-export type StrideEntry = {
+export type CompactionEntry = {
   readonly subject: Subject
-  readonly stride: Stride
-  /** What the stride leaves out or shortens (`losses.ts`). */
+  readonly compaction: Compaction
+  /** What the compaction leaves out or shortens (`losses.ts`). */
   readonly lost: readonly number[]
   /** The meaning key of every prefix. */
   readonly keys: readonly string[]
@@ -21,15 +21,15 @@ export type StrideEntry = {
 }
 
 /**
- * Writes what a stride takes away and the file does not hold yet, piece by piece: a heading, each message, the new
+ * Writes what a compaction takes away and the file does not hold yet, piece by piece: a heading, each message, the new
  * summaries, and what the file holds now. Nothing where there is nothing new.
  */
-export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => void): Steps<void> {
-  const { subject, stride, lost } = entry
+export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
+  const { subject, compaction, lost } = entry
   const { systemCount } = subject.structure
   const { held, others } = ownHolding(entry)
   const fresh = lost.filter((index) => !held.messages.has(index - systemCount + 1))
-  const standing = (stride.fold?.summaries ?? []).map((summary) => ({
+  const standing = (compaction.fold?.summaries ?? []).map((summary) => ({
     summary,
     digest: digestOf(subject, summary),
   }))
@@ -37,7 +37,7 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
   if (fresh.length === 0 && written.length === 0) return
 
   const range = fresh.length === 0 ? 'a summary' : rangeOf(fresh, systemCount)
-  write(`\n# ${entry.time}, ${stride.reason}: ${range}\n\n`)
+  write(`\n# ${entry.time}, ${compaction.reason}: ${range}\n\n`)
   for (const index of fresh) {
     write(`${yield* messageMarkdown(subject, index)}\n`)
     yield
@@ -51,8 +51,8 @@ export function* writeStrideEntry(entry: StrideEntry, write: (text: string) => v
     writeHolding({
       messages: new Set([...held.messages, ...fresh.map((index) => index - systemCount + 1)]),
       summaries: new Set(standing.map(({ digest }) => digest)),
-      point: stride.point - systemCount,
-      key: keyAt(entry, stride.point),
+      point: compaction.point - systemCount,
+      key: keyAt(entry, compaction.point),
     }),
   )
 }
@@ -64,7 +64,7 @@ type Held = Pick<Holding, 'messages' | 'summaries'>
 type OwnHolding = { readonly held: Held; readonly others: readonly Holding[] }
 
 /** What the file holds of this very conversation, and what of others that begin alike and have the same id. */
-function ownHolding(entry: StrideEntry): OwnHolding {
+function ownHolding(entry: CompactionEntry): OwnHolding {
   const { holdings, subject } = entry
   const isOwn = ({ key, point }: Holding): boolean =>
     key === keyAt(entry, point + subject.structure.systemCount)
@@ -78,7 +78,7 @@ function ownHolding(entry: StrideEntry): OwnHolding {
   }
 }
 
-function keyAt({ keys }: StrideEntry, point: number): string {
+function keyAt({ keys }: CompactionEntry, point: number): string {
   return (keys[point] ?? '').slice(0, HOLDING_DIGEST_CHARS)
 }
 

@@ -1,11 +1,11 @@
 /**
  * Raised whenever a release changes the bytes of a view. Records of another version are still followed
- * until their conversation's next stride.
+ * until their conversation's next compaction.
  */
 export const FOLD_VERSION = 2
 
-/** What made a stride necessary. `overflow`: the upstream refused the view before it. */
-export type StrideReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'
+/** What made a compaction necessary. `overflow`: the upstream refused the view before it. */
+export type CompactionReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'
 
 /** How far each of the passes that treat single messages reaches: indexes below it are treated. */
 export type Reach = { readonly render: number; readonly preview: number; readonly clear: number }
@@ -55,16 +55,16 @@ export type Clip =
   | { readonly kind: 'content'; readonly index: number; readonly of: Clippable; readonly tokensMax: number }
   | { readonly kind: 'media'; readonly index: number; readonly mediaKept: number }
 
-/** What a clip starts from: so it stays the same bytes when a later stride's passes reach over it. */
+/** What a clip starts from: so it stays the same bytes when a later compaction's passes reach over it. */
 export type Clippable = 'kept' | 'rendered' | 'previewed'
 
 /**
- * One compaction: together with the conversation it determines the view. It replaces the stride before
+ * One compaction: together with the conversation it determines the view. It replaces the compaction before
  * it, whose treatments it carries on. Indexes count from the conversation's first message.
  */
-export type Stride = {
+export type Compaction = {
   readonly version: number
-  readonly reason: StrideReason
+  readonly reason: CompactionReason
   /** The request point: everything below depends on the messages before it only (P5). */
   readonly point: number
   /** The pinned task, -1 where there is none or it is not kept. */
@@ -77,14 +77,14 @@ export type Stride = {
 }
 
 /**
- * A stride as text for the store. Indexes are written relative to the end of the leading system block,
- * so that a client that adds or drops a system message there finds its strides again.
+ * A compaction as text for the store. Indexes are written relative to the end of the leading system block,
+ * so that a client that adds or drops a system message there finds its compactions again.
  */
-export function writeStride(stride: Stride, systemCount: number): string {
-  return JSON.stringify(withoutEmptyNotes(shifted(stride, -systemCount)))
+export function writeCompaction(compaction: Compaction, systemCount: number): string {
+  return JSON.stringify(withoutEmptyNotes(shifted(compaction, -systemCount)))
 }
 
-/** A range of messages, counted from another one: see `writeStride`. */
+/** A range of messages, counted from another one: see `writeCompaction`. */
 export function shiftedRange<Range extends SummaryRange>(range: Range, by: number): Range {
   return {
     ...range,
@@ -94,15 +94,15 @@ export function shiftedRange<Range extends SummaryRange>(range: Range, by: numbe
   }
 }
 
-/** The stride that `writeStride` wrote; null where the text is none, so that a damaged record costs a cache miss. */
-export function readStride(text: string, systemCount: number): Stride | null {
+/** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
+export function readCompaction(text: string, systemCount: number): Compaction | null {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return null
   }
-  return isStride(value) ? shifted(completed(value), systemCount) : null
+  return isCompaction(value) ? shifted(completed(value), systemCount) : null
 }
 
 // --- internal ---
@@ -113,22 +113,22 @@ const reasons: readonly unknown[] = [
   'limit',
   'forced',
   'overflow',
-] satisfies StrideReason[]
+] satisfies CompactionReason[]
 
-function shifted(stride: Stride, by: number): Stride {
+function shifted(compaction: Compaction, by: number): Compaction {
   const pinned = (index: number): number => (index === NO_INDEX ? NO_INDEX : index + by)
   return {
-    ...stride,
-    point: stride.point + by,
-    task: pinned(stride.task),
-    latestUser: pinned(stride.latestUser),
+    ...compaction,
+    point: compaction.point + by,
+    task: pinned(compaction.task),
+    latestUser: pinned(compaction.latestUser),
     reach: {
-      render: stride.reach.render + by,
-      preview: stride.reach.preview + by,
-      clear: stride.reach.clear + by,
+      render: compaction.reach.render + by,
+      preview: compaction.reach.preview + by,
+      clear: compaction.reach.clear + by,
     },
-    fold: stride.fold === null ? null : shiftedFold(stride.fold, by),
-    clips: stride.clips.map((clip) => ({ ...clip, index: clip.index + by })),
+    fold: compaction.fold === null ? null : shiftedFold(compaction.fold, by),
+    clips: compaction.clips.map((clip) => ({ ...clip, index: clip.index + by })),
   }
 }
 
@@ -146,30 +146,30 @@ type Added = 'kept' | 'recapsBeside'
 /** A summary as it is written: with a note only where it has one, so that records stay what they were before there were notes. */
 type WrittenSummary = Omit<StandingSummary, 'note'> & Partial<Pick<StandingSummary, 'note'>>
 
-/** A stride as it may have been written before folds kept anything or held summaries. */
-type WrittenStride = Omit<Stride, 'fold'> & {
+/** A compaction as it may have been written before folds kept anything or held summaries. */
+type WrittenCompaction = Omit<Compaction, 'fold'> & {
   readonly fold:
     | (Omit<Fold, Added | 'summaries'> &
         Partial<Pick<Fold, Added>> & { readonly summaries?: readonly WrittenSummary[] })
     | null
 }
 
-function withoutEmptyNotes(stride: Stride): WrittenStride {
-  const { fold } = stride
-  if (fold === null) return { ...stride, fold }
+function withoutEmptyNotes(compaction: Compaction): WrittenCompaction {
+  const { fold } = compaction
+  if (fold === null) return { ...compaction, fold }
   const summaries = fold.summaries.map(({ note, ...summary }) =>
     note === '' ? summary : { ...summary, note },
   )
-  return { ...stride, fold: { ...fold, summaries } }
+  return { ...compaction, fold: { ...fold, summaries } }
 }
 
-function completed(stride: WrittenStride): Stride {
-  const { fold } = stride
-  if (fold === null) return { ...stride, fold: null }
-  // Members stay where they were written: strides are compared as text.
+function completed(compaction: WrittenCompaction): Compaction {
+  const { fold } = compaction
+  if (fold === null) return { ...compaction, fold: null }
+  // Members stay where they were written: compactions are compared as text.
   const { kept = [], recapsBeside = false } = fold
   const summaries = (fold.summaries ?? []).map((summary) => ({ ...summary, note: summary.note ?? '' }))
-  return { ...stride, fold: { ...fold, kept, summaries, recapsBeside } }
+  return { ...compaction, fold: { ...fold, kept, summaries, recapsBeside } }
 }
 
 /**
@@ -178,7 +178,7 @@ function completed(stride: WrittenStride): Stride {
  */
 const NO_INDEX = -1
 
-function isStride(value: unknown): value is WrittenStride {
+function isCompaction(value: unknown): value is WrittenCompaction {
   if (!isRecord(value)) return false
   const { version, reason, point, task, latestUser, reach, fold, clips } = value
   return (

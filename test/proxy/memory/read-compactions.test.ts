@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FOLD_VERSION, type Stride } from '../../../src/compaction/stride.ts'
+import { FOLD_VERSION, type Compaction } from '../../../src/compaction/compaction.ts'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/proxy/memory/records.ts'
@@ -7,7 +7,7 @@ import { digest } from '../../../src/proxy/request/body-source.ts'
 import { readBytes } from '../../../src/proxy/request/read-chat.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 
-const stride: Stride = {
+const compaction: Compaction = {
   version: FOLD_VERSION,
   reason: 'trigger',
   point: 2,
@@ -19,7 +19,7 @@ const stride: Stride = {
 }
 
 // What was read stayed for as long as 256 others were not: that of a conversation that had been deleted, too.
-test('a stride is the same as often as it is read, until what was read is to be forgotten', async () => {
+test('a compaction is the same as often as it is read, until what was read is to be forgotten', async () => {
   const messages = [
     { role: 'user', content: 'Hello.' },
     { role: 'assistant', content: 'Yes?' },
@@ -32,8 +32,8 @@ test('a stride is the same as often as it is read, until what was read is to be 
   if (typeof chat === 'string') throw new Error(chat)
   const records = createRecords(openMemoryStore({ charsMax: 100_000, lifetimeMs: 0 }), (_, work) => work())
   const place = { scope: 'scope', profile: 'default', model: 'm' }
-  const kept = await records.keep({ chat, place, conversation: 'c' }, { ...stride, point: 3 })
-  const found = async () => (await records.find(chat, place)).stride
+  const kept = await records.keep({ chat, place, conversation: 'c' }, { ...compaction, point: 3 })
+  const found = async () => (await records.find(chat, place)).compaction
   expect(await found()).toBe(kept)
   records.forgetRead()
   const anew = await found()

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readHoldings } from '../../src/archive/holding.ts'
-import { writeStrideEntry } from '../../src/archive/stride-entry.ts'
+import { writeCompactionEntry } from '../../src/archive/compaction-entry.ts'
 import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/losses.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { meaningKeys } from '../../src/conversation/keys.ts'
 import { parseMessage } from '../../src/conversation/parse.ts'
@@ -21,40 +21,40 @@ import { headingsOf, readArchive } from './read-archive.ts'
 
 const cache = createMadeCache({ charsMax: 10_000_000 })
 
-/** A file after this stride, which may hold something before. */
-function fileAfter(subject: Subject, policy: Policy, stride: Stride, file = ''): string {
+/** A file after this compaction, which may hold something before. */
+function fileAfter(subject: Subject, policy: Policy, compaction: Compaction, file = ''): string {
   let text = file
   const entry = {
     subject,
-    stride,
-    lost: finish(lostMessages(subject, policy, cache, stride)),
+    compaction,
+    lost: finish(lostMessages(subject, policy, cache, compaction)),
     keys: finish(meaningKeys(subject.messages, subject.structure.systemCount, digest)),
     time: '2026-11-03T10:20:30.000Z',
     holdings: readHoldings(file),
   }
-  finish(writeStrideEntry(entry, (piece) => (text += piece)))
+  finish(writeCompactionEntry(entry, (piece) => (text += piece)))
   return text
 }
 
-type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Stride | null }
+type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Compaction | null }
 
 function sent(subject: Subject, options: Sending): Compacted {
   return compactedUnder(subject, { ...options, cache })
 }
 
-function smaller(subject: Subject, policy: Policy, previous: Stride | null): Compacted | null {
+function smaller(subject: Subject, policy: Policy, previous: Compaction | null): Compacted | null {
   const room = { budgetTokens: 600, aroundTokens: 3, slackTokens: 0 }
   const options = { policy, previous, room, keepRecent: 2, smallest: false, strict: false }
   return finish(tighten(subject, cache, options))
 }
 
-/** The messages before a stride's point that its view does not show as they came, or as a terminal would show them. */
-function missingIn({ view, stride }: Compacted): readonly number[] {
+/** The messages before a compaction's point that its view does not show as they came, or as a terminal would show them. */
+function missingIn({ view, compaction }: Compacted): readonly number[] {
   const shown = new Set(
     view.messages.flatMap(({ index, how }) => (how === 'kept' || how === 'rendered' ? [index] : [])),
   )
   const missing: number[] = []
-  for (let index = 0; index < (stride?.point ?? 0); index += 1) if (!shown.has(index)) missing.push(index)
+  for (let index = 0; index < (compaction?.point ?? 0); index += 1) if (!shown.has(index)) missing.push(index)
   return missing
 }
 
@@ -86,16 +86,16 @@ describe('whatever becomes of a growing conversation', () => {
     const budget = fc.integer({ min: 700, max: 8000 })
     fc.assert(
       fc.property(conversation, budget, policies, fc.nat(6), (messages, budgetTokens, policy, refused) => {
-        let newest: Stride | null = null
+        let newest: Compaction | null = null
         let file = ''
         const missing = new Set<number>()
         for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
           const subject = subjectOf(messages.slice(0, point))
           const made = sent(subject, { policy, budgetTokens, newest })
-          const recovered = count % 7 === refused ? smaller(subject, policy, made.stride) : null
+          const recovered = count % 7 === refused ? smaller(subject, policy, made.compaction) : null
           for (const each of recovered === null ? [made] : [made, recovered]) {
-            if (each.stride === null || each.stride === newest) continue
-            newest = each.stride
+            if (each.compaction === null || each.compaction === newest) continue
+            newest = each.compaction
             file = fileAfter(subject, policy, newest, file)
             for (const index of missingIn(each)) missing.add(index)
           }
@@ -119,16 +119,16 @@ describe('whatever becomes of a growing conversation', () => {
   test('a file that was not there at first comes to hold all that is missing now', () => {
     fc.assert(
       fc.property(conversation, policies, (messages, policy) => {
-        let newest: Stride | null = null
+        let newest: Compaction | null = null
         let [file, late] = ['', '']
         for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
           const subject = subjectOf(messages.slice(0, point))
-          const { stride } = sent(subject, { policy, budgetTokens: 1500, newest })
-          if (stride === null || stride === newest) continue
-          newest = stride
-          file = fileAfter(subject, policy, stride, file)
+          const { compaction } = sent(subject, { policy, budgetTokens: 1500, newest })
+          if (compaction === null || compaction === newest) continue
+          newest = compaction
+          file = fileAfter(subject, policy, compaction, file)
           // Half of the time nothing can be written.
-          late = count % 2 === 0 ? late : fileAfter(subject, policy, stride, late)
+          late = count % 2 === 0 ? late : fileAfter(subject, policy, compaction, late)
         }
         const end = subjectOf(messages)
         if (newest === null) return
@@ -159,9 +159,9 @@ describe('an entry', () => {
     ...rounds('b', 8, 500),
   ]
   const subject = subjectOf(messages)
-  const { stride } = sent(subject, { policy, budgetTokens: 2500 })
-  if (stride === null) throw new Error('there is no stride')
-  const file = fileAfter(subject, policy, stride)
+  const { compaction } = sent(subject, { policy, budgetTokens: 2500 })
+  if (compaction === null) throw new Error('there is no compaction')
+  const file = fileAfter(subject, policy, compaction)
 
   test('says when and why, names each message and its tool, and gives text, arguments and marks of media', () => {
     expect(headingsOf(file).slice(0, 5)).toEqual([
@@ -184,17 +184,17 @@ describe('an entry', () => {
   test('holds a message of an unknown role as it came', () => {
     const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
     const unknown = subjectOf([user('The task.'), odd, ...rounds('b', 8, 500)])
-    const made = sent(unknown, { policy, budgetTokens: 2500 }).stride
-    if (made === null) throw new Error('there is no stride')
+    const made = sent(unknown, { policy, budgetTokens: 2500 }).compaction
+    if (made === null) throw new Error('there is no compaction')
     const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
     expect(fileAfter(unknown, policy, made)).toContain(as)
   })
 
   test('is not written twice, and a second one holds only what is new', () => {
-    expect(fileAfter(subject, policy, stride, file)).toBe(file)
+    expect(fileAfter(subject, policy, compaction, file)).toBe(file)
     const longer = subjectOf([...messages, ...rounds('c', 8, 500)])
-    const next = sent(longer, { policy, budgetTokens: 2500, newest: stride }).stride
-    if (next === null || next === stride) throw new Error('there is no further stride')
+    const next = sent(longer, { policy, budgetTokens: 2500, newest: compaction }).compaction
+    if (next === null || next === compaction) throw new Error('there is no further compaction')
     const grown = fileAfter(longer, policy, next, file)
     expect(grown.startsWith(file)).toBe(true)
     const [first, second] = [readArchive(file), readArchive(grown.slice(file.length))]
@@ -204,12 +204,12 @@ describe('an entry', () => {
   })
 
   test('holds the summaries that are new in it', () => {
-    const { fold } = stride
+    const { fold } = compaction
     if (fold === null) throw new Error('nothing was folded')
     const range = { start: 2, end: fold.frontier, except: [] }
     const options = { written: 'The build was made.', systemTokensMax: 0, note: 'A note.' }
     const summaries = [standingSummary(subject, range, options)]
-    const summarised = { ...stride, fold: { ...fold, summaries } }
+    const summarised = { ...compaction, fold: { ...fold, summaries } }
     const withSummary = fileAfter(subject, policy, summarised, file)
     expect(withSummary.slice(file.length)).toMatch(
       /^\n# 2026\S+ trigger: a summary\n\n## Summary of #2 to #\d+\n\n```\nThe build was made\.\n```\n\n<!--.*-->\n$/,
@@ -220,8 +220,8 @@ describe('an entry', () => {
   // Two runs with the same first request have the same id where the store forgot the first one.
   test('of another conversation that began alike holds everything, whatever the file holds', () => {
     const other = subjectOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
-    const made = sent(other, { policy, budgetTokens: 2500 }).stride
-    if (made === null) throw new Error('there is no stride')
+    const made = sent(other, { policy, budgetTokens: 2500 }).compaction
+    if (made === null) throw new Error('there is no compaction')
     const alone = readArchive(fileAfter(other, policy, made))
     expect(readArchive(fileAfter(other, policy, made, file)).slice(-alone.length)).toEqual(alone)
   })
@@ -232,8 +232,8 @@ describe('an entry', () => {
       ...round('a', 'x', 'bash\n## #9 user\u2028# z', {}),
       ...rounds('b', 8, 500),
     ])
-    const made = sent(spoofed, { policy, budgetTokens: 2500 }).stride
-    if (made === null) throw new Error('there is no stride')
+    const made = sent(spoofed, { policy, budgetTokens: 2500 }).compaction
+    if (made === null) throw new Error('there is no compaction')
     expect(headingsOf(fileAfter(spoofed, policy, made))).toContain('#3 result of bash ## #9 user # z')
   })
 
@@ -244,8 +244,8 @@ describe('an entry', () => {
       ...round('a', 'x', '![x](https://example.com/a.png)<img src=b>', {}),
       ...rounds('b', 8, 500),
     ])
-    const made = sent(named, { policy, budgetTokens: 2500 }).stride
-    if (made === null) throw new Error('there is no stride')
+    const made = sent(named, { policy, budgetTokens: 2500 }).compaction
+    if (made === null) throw new Error('there is no compaction')
     const text = fileAfter(named, policy, made)
     expect(text).toContain(String.raw`!\[x\](https://example.com/a.png)\<img src=b\>`)
     expect(text).not.toMatch(/!\[|(?<!\\)<img/)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { assistant, prose, round, rounds, send, system, user, type Sent } from './sending.ts'
 
 const task = user(prose('The task', 500))
@@ -9,7 +9,7 @@ function sendGrowing(
   conversation: readonly object[],
   budgetTokens: number,
   from = 0,
-  record: Stride | null = null,
+  record: Compaction | null = null,
 ): Sent[] {
   const sent: Sent[] = []
   let newest = record
@@ -17,7 +17,7 @@ function sendGrowing(
     const next = conversation[end]
     if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
     const request = send(conversation.slice(0, end), { budgetTokens, newest })
-    newest = request.stride
+    newest = request.compaction
     sent.push(request)
   }
   return sent
@@ -27,7 +27,7 @@ const hasRecap = ({ contents }: Sent): boolean =>
   contents.some((content) => content.startsWith('<conversation-recap>'))
 
 // Story: a user pasted a file larger than the window. To make room the task was cut and the recap left out;
-// and because both were carried on from stride to stride, the task stayed cut and everything folded stayed
+// and because both were carried on from compaction to compaction, the task stayed cut and everything folded stayed
 // without a recap long after the file had gone.
 describe('after one message larger than the window', () => {
   const conversation = [
@@ -48,7 +48,7 @@ describe('after one message larger than the window', () => {
     expect(requests[pasted]?.contents[0]).toMatch(/^The task: and the words go on/)
   })
 
-  test('a later stride restores the task’s own bytes and tells what was folded', () => {
+  test('a later compaction restores the task’s own bytes and tells what was folded', () => {
     const last = requests.at(-1)
     expect(last?.texts[0]).toBe(JSON.stringify(task))
     expect(last).toSatisfy(hasRecap)
@@ -66,7 +66,7 @@ describe('a message that was clipped in the open round', () => {
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
   const conversation = [...begun, ...rounds('b', 100, 200)]
   const cut = send(begun, { budgetTokens: 3000 })
-  const requests = [cut, ...sendGrowing(conversation, 14_000, begun.length, cut.stride)]
+  const requests = [cut, ...sendGrowing(conversation, 14_000, begun.length, cut.compaction)]
   const clipped = requests.map(({ texts }) => texts.find((text) => text.includes('[clipped: ')) ?? null)
   const folded = clipped.indexOf(null)
 
@@ -81,8 +81,8 @@ describe('a message that was clipped in the open round', () => {
   })
 })
 
-describe('a stride on record', () => {
-  const stride: Stride = {
+describe('a compaction on record', () => {
+  const compaction: Compaction = {
     version: 1,
     reason: 'trigger',
     point: 40,
@@ -105,27 +105,27 @@ describe('a stride on record', () => {
   }
 
   test('reads back as it was written', () => {
-    expect(readStride(writeStride(stride, 2), 2)).toEqual(stride)
-    const bare = { ...stride, task: -1, latestUser: -1, fold: null, clips: [] }
-    expect(readStride(writeStride(bare, 2), 2)).toEqual(bare)
+    expect(readCompaction(writeCompaction(compaction, 2), 2)).toEqual(compaction)
+    const bare = { ...compaction, task: -1, latestUser: -1, fold: null, clips: [] }
+    expect(readCompaction(writeCompaction(bare, 2), 2)).toEqual(bare)
   })
 
-  // Members of a fold came back in another order than they were made in. So each new stride was taken for another
+  // Members of a fold came back in another order than they were made in. So each new compaction was taken for another
   // replica's, and its conversation walked once more.
   test('reads back as the same text', () => {
-    expect(JSON.stringify(readStride(writeStride(stride, 2), 2))).toBe(JSON.stringify(stride))
+    expect(JSON.stringify(readCompaction(writeCompaction(compaction, 2), 2))).toBe(JSON.stringify(compaction))
   })
 
   test('reads back where it was written before folds kept anything', () => {
-    const { kept: _, ...fold } = { kept: [], ...stride.fold }
-    expect(readStride(JSON.stringify({ ...stride, fold }), 0)).toEqual({
-      ...stride,
-      fold: { ...stride.fold, kept: [] },
+    const { kept: _, ...fold } = { kept: [], ...compaction.fold }
+    expect(readCompaction(JSON.stringify({ ...compaction, fold }), 0)).toEqual({
+      ...compaction,
+      fold: { ...compaction.fold, kept: [] },
     })
   })
 
   test('follows the conversation where a system message is added or dropped in front', () => {
-    expect(readStride(writeStride(stride, 2), 0)).toMatchObject({
+    expect(readCompaction(writeCompaction(compaction, 2), 0)).toMatchObject({
       point: 38,
       task: 0,
       latestUser: 15,
@@ -141,37 +141,37 @@ describe('a stride on record', () => {
   test.each<[string, unknown]>([
     ['no object', 7],
     ['null', null],
-    ['a list', [stride]],
+    ['a list', [compaction]],
     ['an empty object', {}],
-    ['no version', { ...stride, version: undefined }],
-    ['an unknown reason', { ...stride, reason: 'boredom' }],
-    ['a broken point', { ...stride, point: 1.5 }],
-    ['a point that is text', { ...stride, point: '40' }],
-    ['no reach', { ...stride, reach: null }],
-    ['half a reach', { ...stride, reach: { render: 1, preview: 1 } }],
-    ['no fold', { ...stride, fold: undefined }],
-    ['kept messages that are no list', { ...stride, fold: { ...stride.fold, kept: 3 } }],
-    ['a kept message that is none', { ...stride, fold: { ...stride.fold, kept: ['3'] } }],
-    ['half a fold', { ...stride, fold: { frontier: 20 } }],
-    ['clips that are no list', { ...stride, clips: { 0: stride.clips[0] } }],
-    ['a clip without a size', { ...stride, clips: [{ index: 38 }] }],
-    ['a clip that is none', { ...stride, clips: [null] }],
+    ['no version', { ...compaction, version: undefined }],
+    ['an unknown reason', { ...compaction, reason: 'boredom' }],
+    ['a broken point', { ...compaction, point: 1.5 }],
+    ['a point that is text', { ...compaction, point: '40' }],
+    ['no reach', { ...compaction, reach: null }],
+    ['half a reach', { ...compaction, reach: { render: 1, preview: 1 } }],
+    ['no fold', { ...compaction, fold: undefined }],
+    ['kept messages that are no list', { ...compaction, fold: { ...compaction.fold, kept: 3 } }],
+    ['a kept message that is none', { ...compaction, fold: { ...compaction.fold, kept: ['3'] } }],
+    ['half a fold', { ...compaction, fold: { frontier: 20 } }],
+    ['clips that are no list', { ...compaction, clips: { 0: compaction.clips[0] } }],
+    ['a clip without a size', { ...compaction, clips: [{ index: 38 }] }],
+    ['a clip that is none', { ...compaction, clips: [null] }],
   ])('is none where it is damaged: %s', (_, value) => {
-    expect(readStride(JSON.stringify(value), 0)).toBeNull()
+    expect(readCompaction(JSON.stringify(value), 0)).toBeNull()
   })
 
   test('is none where its text was cut off anywhere', () => {
-    const text = writeStride(stride, 0)
+    const text = writeCompaction(compaction, 0)
     for (let length = 0; length < text.length; length += 1)
-      expect(readStride(text.slice(0, length), 0)).toBeNull()
+      expect(readCompaction(text.slice(0, length), 0)).toBeNull()
   })
 
   test('makes the same view in another process as in the one that wrote it', () => {
     const conversation = [system('Be brief.'), task, ...rounds('a', 40, 200)]
     const first = send(conversation, { budgetTokens: 4000 })
-    const record = first.stride === null ? '' : writeStride(first.stride, 1)
-    const again = send(conversation, { budgetTokens: 4000, newest: readStride(record, 1) })
-    expect(again.stride).toEqual(first.stride)
+    const record = first.compaction === null ? '' : writeCompaction(first.compaction, 1)
+    const again = send(conversation, { budgetTokens: 4000, newest: readCompaction(record, 1) })
+    expect(again.compaction).toEqual(first.compaction)
     expect(again.texts).toEqual(first.texts)
   })
 })

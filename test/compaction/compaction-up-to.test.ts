@@ -2,8 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, viewUnder } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { strideUpTo } from '../../src/compaction/stride-up-to.ts'
-import { FOLD_VERSION, readStride, writeStride, type Stride } from '../../src/compaction/stride.ts'
+import { compactionUpTo } from '../../src/compaction/compaction-up-to.ts'
+import {
+  FOLD_VERSION,
+  readCompaction,
+  writeCompaction,
+  type Compaction,
+} from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
@@ -14,16 +19,16 @@ const policies = fc.constantFrom(
   policyOf({ keep: { task: false }, limit: { turns: 3 } }),
 )
 
-/** The texts of the messages before `point` that stand in the view of a stride, by their index. */
+/** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
 function textsBefore(
   messages: readonly object[],
   policy: ReturnType<typeof policyOf>,
-  stride: Stride,
+  compaction: Compaction,
   point: number,
 ): ReadonlyMap<number, string> {
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
-  const view = finish(viewUnder(subject, cache, { policy, stride, strict: false }))
+  const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
   const texts = new Map<number, string>()
   for (const { index, item } of view.messages) {
     if (index === null || index >= point) continue
@@ -44,7 +49,7 @@ test('what lies before the point is treated as it was, whatever follows there no
       (messages, policy, budgetTokens) => {
         const room = { budgetTokens, aroundTokens: 40 }
         const subject = subjectOf(messages)
-        const { stride } = finish(
+        const { compaction } = finish(
           compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
             policy,
             newest: null,
@@ -57,22 +62,22 @@ test('what lies before the point is treated as it was, whatever follows there no
             prepared: null,
           }),
         )
-        fc.pre(stride !== null)
+        fc.pre(compaction !== null)
         const { systemCount, requestPoints } = subject.structure
         for (const point of requestPoints) {
           if (point <= systemCount) continue
-          const within = strideUpTo(stride, point)
-          if (within === null || within === stride) continue
+          const within = compactionUpTo(compaction, point)
+          if (within === null || within === compaction) continue
           followed += 1
           expect(within.point).toBe(point)
-          expect(strideUpTo(within, point)).toBe(within)
-          expect(readStride(writeStride(within, systemCount), systemCount)).toEqual(within)
+          expect(compactionUpTo(within, point)).toBe(within)
+          expect(readCompaction(writeCompaction(within, systemCount), systemCount)).toEqual(within)
           const otherwise = [
             ...messages.slice(0, point),
             { role: 'assistant', content: 'Otherwise.' },
             { role: 'user', content: 'Go on, please.' },
           ]
-          const before = textsBefore(messages, policy, stride, point)
+          const before = textsBefore(messages, policy, compaction, point)
           expect(textsBefore(otherwise, policy, within, point)).toEqual(before)
           // Without what follows the treatment is the same: it rests on nothing there.
           expect(textsBefore(messages.slice(0, point), policy, within, point)).toEqual(before)
@@ -85,8 +90,8 @@ test('what lies before the point is treated as it was, whatever follows there no
   expect(followed).toBeGreaterThan(40)
 })
 
-describe('a stride', () => {
-  const stride: Stride = {
+describe('a compaction', () => {
+  const compaction: Compaction = {
     version: FOLD_VERSION,
     reason: 'trigger',
     point: 20,
@@ -109,13 +114,13 @@ describe('a stride', () => {
   }
 
   test('that lies before the point as a whole is the same', () => {
-    expect(strideUpTo(stride, 20)).toBe(stride)
-    expect(strideUpTo(stride, 25)).toBe(stride)
+    expect(compactionUpTo(compaction, 20)).toBe(compaction)
+    expect(compactionUpTo(compaction, 25)).toBe(compaction)
   })
 
   test('reaches and clips up to the point only', () => {
-    expect(strideUpTo(stride, 14)).toEqual({
-      ...stride,
+    expect(compactionUpTo(compaction, 14)).toEqual({
+      ...compaction,
       point: 14,
       latestUser: -1,
       reach: { render: 14, preview: 8, clear: 0 },
@@ -123,15 +128,15 @@ describe('a stride', () => {
     })
   })
 
-  test('that folded what lies behind the point, or pinned it as the task, is no stride of the conversation', () => {
-    expect(strideUpTo(stride, 10)).not.toBeNull()
-    expect(strideUpTo(stride, 9)).toBeNull()
-    expect(strideUpTo({ ...stride, fold: null, task: 14 }, 14)).toBeNull()
+  test('that folded what lies behind the point, or pinned it as the task, is no compaction of the conversation', () => {
+    expect(compactionUpTo(compaction, 10)).not.toBeNull()
+    expect(compactionUpTo(compaction, 9)).toBeNull()
+    expect(compactionUpTo({ ...compaction, fold: null, task: 14 }, 14)).toBeNull()
   })
 
   test('of which nothing lies before the point is none', () => {
-    const clipsOnly = { ...stride, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
-    expect(strideUpTo(clipsOnly, 12)).toBeNull()
-    expect(strideUpTo(clipsOnly, 13)?.clips).toHaveLength(1)
+    const clipsOnly = { ...compaction, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
+    expect(compactionUpTo(clipsOnly, 12)).toBeNull()
+    expect(compactionUpTo(clipsOnly, 13)?.clips).toHaveLength(1)
   })
 })

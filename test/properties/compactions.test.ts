@@ -3,29 +3,29 @@ import { describe, expect, test } from 'vitest'
 import { compact } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
-import type { Stride } from '../../src/compaction/stride.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
-/** Also with a limit of length, by which strides fall whatever the numbers are. */
+/** Also with a limit of length, by which compactions fall whatever the numbers are. */
 const policies = fc.constantFrom(
   policyOf(),
   policyOf({ limit: { turns: 3 }, keep: { recent_messages: 3 } }),
   policyOf({ limit: { messages: 16 }, keep: { recent_messages: 3 } }),
 )
 
-type Known = { readonly newest: Stride | null; readonly seenUntil: number | null }
+type Known = { readonly newest: Compaction | null; readonly seenUntil: number | null }
 
 const unknown: Known = { newest: null, seenUntil: null }
 
-/** One request: the view and the stride in this room, by what is on record. */
+/** One request: the view and the compaction in this room, by what is on record. */
 function send(messages: readonly object[], policy: Policy, known: Known, room: Room, differenceTokens = 0) {
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const now = { room, differenceTokens, sharedUntil: null, strict: false, forced: false, prepared: null }
-  const { stride, view } = finish(compact(subject, cache, { policy, ...known, ...now }))
-  return { stride, texts: viewTexts(subject, view) }
+  const { compaction, view } = finish(compact(subject, cache, { policy, ...known, ...now }))
+  return { compaction, texts: viewTexts(subject, view) }
 }
 
 function roomOf(budgetTokens: number, aroundTokens: number): Room {
@@ -41,7 +41,7 @@ const days = fc.record({
   differenceTokens: fc.integer({ min: -3_000, max: 3_000 }),
 })
 
-describe('strides', () => {
+describe('compactions', () => {
   test('that were made stay, whatever today’s window, calibration and tools are', () => {
     fc.assert(
       fc.property(conversation, policies, days, (messages, policy, day) => {
@@ -54,16 +54,16 @@ describe('strides', () => {
           const isLater = position >= points.length / 2
           const room = isLater ? later : usual
           const prefix = messages.slice(0, point)
-          const { stride, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
+          const { compaction, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
           const { newest } = known
-          const isFurther = stride !== null && stride.point > (newest?.point ?? -1)
+          const isFurther = compaction !== null && compaction.point > (newest?.point ?? -1)
           if (isFurther)
-            expect(stride.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
+            expect(compaction.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
           else {
-            expect(stride).toEqual(newest)
+            expect(compaction).toEqual(newest)
             expect(texts.slice(0, before.length)).toEqual(before)
           }
-          known = { newest: stride, seenUntil: point }
+          known = { newest: compaction, seenUntil: point }
           before = texts
         }
       }),
@@ -78,8 +78,13 @@ describe('strides', () => {
         const seenUntil = points.at(-2) ?? null
         fc.pre(seenUntil !== null)
         // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
-        const { stride } = send(messages, policy, { newest: null, seenUntil }, roomOf(day.budgetTokens, 40))
-        expect(stride === null || stride.point === messages.length).toBe(true)
+        const { compaction } = send(
+          messages,
+          policy,
+          { newest: null, seenUntil },
+          roomOf(day.budgetTokens, 40),
+        )
+        expect(compaction === null || compaction.point === messages.length).toBe(true)
       }),
       { numRuns: 100 },
     )
@@ -96,7 +101,7 @@ describe('strides', () => {
         const exact = roomOf(ownTokens + day.differenceTokens, 40)
         fc.pre(exact.budgetTokens > 40)
         const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
-        expect(fitting.stride).toBeNull()
+        expect(fitting.compaction).toBeNull()
       }),
       { numRuns: 100 },
     )
@@ -115,9 +120,9 @@ describe('strides', () => {
           const noon = { role: 'system', content: 'It is noon.' }
           const dated = send([clock, ...prefix], policy, known, room)
           const plain = send([noon, ...prefix], policy, known, room)
-          expect(dated.stride).toEqual(plain.stride)
+          expect(dated.compaction).toEqual(plain.compaction)
           expect(dated.texts.slice(1)).toEqual(plain.texts.slice(1))
-          known = { newest: dated.stride, seenUntil: point }
+          known = { newest: dated.compaction, seenUntil: point }
         }
       }),
       { numRuns: 100 },
