@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 import { startFoldgate } from '../../test/support/foldgate.ts'
 
@@ -86,7 +85,8 @@ async function startUpstream(): Promise<{ readonly url: string; readonly close: 
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : address
   return { url: `http://127.0.0.1:${port}/v1`, close: () => void server.close() }
 }
 

@@ -4,7 +4,7 @@ import type { SourceFile } from './source-files.ts'
  * The rooms of `src` from the ground up,: a module imports from its own room and from those on
  * a lower floor. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
-export const floors: readonly (readonly string[])[] = [
+const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'conversation'],
   ['tokens', 'profiles', 'dialects'],
   ['compaction', 'overflow'],

@@ -4,7 +4,7 @@ import type { SourceFile } from './source-files.ts'
  * Members and values of the three wire formats that mean nothing else: whoever names one knows what a request or an
  * answer looks like.
  */
-export const wireNames: readonly string[] = [
+const wireNames: readonly string[] = [
   // chat completions
   'tool_calls',
   'tool_call_id',
