@@ -2,7 +2,7 @@ import type { Settings } from './config/settings.ts'
 import { openUpstreams } from './open-upstreams.ts'
 import type { ResolvedWindow } from './models/resolve-window.ts'
 import type { Profile } from './profiles/schema.ts'
-import { findOwnWindow } from './proxy/measure/own-window.ts'
+import { findOwnWindow } from './request/measure/own-window.ts'
 import type { HttpProxies } from './upstream/pools.ts'
 import { createServerWindows } from './upstream/windows/server-windows.ts'
 

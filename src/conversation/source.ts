@@ -1,6 +1,6 @@
 /**
  * The bytes of a request body as the pure folders see them. The rim builds one from a Buffer
- * (`src/proxy/request/body-source.ts`); tests build one from a string.
+ * (`src/request/read/body-source.ts`); tests build one from a string.
  */
 export type Source = {
   /** How many bytes there are. */

@@ -6,8 +6,8 @@ import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from './drive.ts'
 import type { Failures } from './failures.ts'
-import type { Counted } from './measure/measure.ts'
-import type { RewriteRequest } from './rewrite.ts'
+import type { Counted } from '../request/measure/measure.ts'
+import type { RewriteRequest } from '../request/rewrite.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;

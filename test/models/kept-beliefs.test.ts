@@ -13,7 +13,7 @@ import {
 } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
 import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
-import { isLearnt, sharedStore } from '../proxy/memory/shared-store.ts'
+import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
 
 const started: { close: () => Promise<void> }[] = []

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAcceptedCredentials } from '../../src/models/accepted-credentials.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import { createFailures } from '../../src/proxy/failures.ts'
-import { createStoreGuard } from '../../src/proxy/memory/store-guard.ts'
-import { digest } from '../../src/proxy/request/body-source.ts'
+import { createStoreGuard } from '../../src/request/records/store-guard.ts'
+import { digest } from '../../src/request/read/body-source.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { sharedStore } from '../proxy/memory/shared-store.ts'
+import { sharedStore } from '../request/records/shared-store.ts'
 
 const key = { upstream: 'default', credential: 'c1', model: 'm' }
 const total = (tokens: number) => ({ tokens, kind: 'total' as const })

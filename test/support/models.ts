@@ -1,7 +1,7 @@
 import { createCounts, type Counts } from '../../src/models/counts/counts.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import type { WindowSources } from '../../src/models/resolve-window.ts'
-import { digest } from '../../src/proxy/request/body-source.ts'
+import { digest } from '../../src/request/read/body-source.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 

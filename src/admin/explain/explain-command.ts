@@ -7,7 +7,7 @@ import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drawExplanation } from './drawing/drawing.ts'
 import type { Paper } from './drawing/ink.ts'
-import { readLimits } from '../../proxy/request/read-limits.ts'
+import { readLimits } from '../../request/read/read-limits.ts'
 import { createExplain, type ExplainOptions } from './explain.ts'
 import { explanationJson } from './explanation.ts'
 

@@ -6,8 +6,8 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
 import { mediaTokens } from '../../pressure/media-tokens.ts'
 import { PRIMING_TOKENS } from '../../pressure/message-tokens.ts'
-import type { Weighed } from '../../proxy/measure/weigh.ts'
-import type { Chat } from '../../proxy/request/read-chat.ts'
+import type { Weighed } from '../../request/measure/weigh.ts'
+import type { Chat } from '../../request/read/read-chat.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */

@@ -3,7 +3,7 @@ import { violationsOf, type Rule } from '../../conversation/rules.ts'
 import { isSampled } from '../../pressure/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
-import type { Chat } from '../../proxy/request/read-chat.ts'
+import type { Chat } from '../../request/read/read-chat.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'
 import { grouped } from '../../grouped.ts'
 

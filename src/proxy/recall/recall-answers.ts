@@ -1,7 +1,7 @@
 import { answerRecall } from '../../recall/answer-recall.ts'
 import { drive } from '../drive.ts'
-import type { Counted } from '../measure/measure.ts'
-import type { Prepared } from '../rewrite.ts'
+import type { Counted } from '../../request/measure/measure.ts'
+import type { Prepared } from '../../request/rewrite.ts'
 
 /** What a model is told that has called the tool too often, or read so much that there is no room for more. */
 export const RECALL_NO_MORE =

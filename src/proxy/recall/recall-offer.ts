@@ -4,13 +4,13 @@ import { isJsonObject, parseJson, type JsonObject } from '../../conversation/jso
 import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../failures.ts'
-import { whyUntouched } from '../prepare.ts'
+import { whyUntouched } from '../../request/prepare.ts'
 import { mayOfferRecall } from '../../models/recall-refusals.ts'
 import type { Models } from '../../models/models.ts'
-import type { ChatRequest } from '../request/chat-request.ts'
-import type { Chat } from '../request/read-chat.ts'
-import { withReplaced } from '../send/outgoing-body.ts'
-import type { Prepared } from '../rewrite.ts'
+import type { ChatRequest } from '../../request/chat-request.ts'
+import type { Chat } from '../../request/read/read-chat.ts'
+import { withReplaced } from '../../request/send/outgoing-body.ts'
+import type { Prepared } from '../../request/rewrite.ts'
 
 /** The tool with which a model reads back what was folded, as one request offers it. */
 export type RecallOffer = { readonly name: string; readonly tool: JsonObject }

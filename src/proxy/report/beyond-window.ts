@@ -1,6 +1,6 @@
-import type { Measure } from '../measure/measure.ts'
-import type { Outcome } from '../send/send.ts'
-import { isAnswered } from '../send/send.ts'
+import type { Measure } from '../../request/measure/measure.ts'
+import type { Outcome } from '../../request/send/send.ts'
+import { isAnswered } from '../../request/send/send.ts'
 
 /**
  * Whether a request would have been refused as it came: it was, in whole or even in part, or its prompt and the output

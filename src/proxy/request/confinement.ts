@@ -5,7 +5,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { isChatCompletions, mayCarryConversation } from '../../upstream/target.ts'
 import type { ChatCompletion } from '../../dialects/chat-completions.ts'
-import { chatFields } from './chat-fields.ts'
+import { chatFields } from '../../request/read/chat-fields.ts'
 
 /**
  * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has

@@ -5,8 +5,8 @@ import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { Entry } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
-import type { Counted } from '../measure/measure.ts'
-import type { ChatRequest } from '../request/chat-request.ts'
+import type { Counted } from '../../request/measure/measure.ts'
+import type { ChatRequest } from '../../request/chat-request.ts'
 
 export type WarmCall = {
   readonly request: ChatRequest

@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliverOptions,
 } from '../../../src/proxy/wire/deliver.ts'
-import { holdBack, type Held, type HoldOptions } from '../../../src/proxy/send/hold.ts'
+import { holdBack, type Held, type HoldOptions } from '../../../src/request/send/hold.ts'
 import { bytes, events, fakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../raw-client.ts'
 import { startProxy, type TestProxy } from '../start-proxy.ts'

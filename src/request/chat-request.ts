@@ -1,0 +1,114 @@
+import { FoldgateError } from '../errors.ts'
+import { matchProfile } from '../profiles/match.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { azureDeployment } from '../upstream/target.ts'
+import { digest } from './read/body-source.ts'
+import type { HeavyTurn } from '../proxy/heavy-work.ts'
+import type { Exchange } from '../proxy/wire/exchange.ts'
+import type { RecallOffer } from '../proxy/recall/recall-offer.ts'
+import { refuseOtherModels, type ClientRights } from '../proxy/request/confinement.ts'
+import type { Chat } from './read/read-chat.ts'
+import type { RecordPlace } from './records/records.ts'
+import type { Scope } from '../proxy/request/scope.ts'
+import { modelKeyOf, type ModelKey } from '../upstream/model-key.ts'
+import type { Wishes } from './request-options.ts'
+
+/** A chat completion request with all that decides how it is treated. */
+export type ChatRequest = {
+  readonly exchange: Exchange
+  /** The conversation that is worked on: the client's, or the same repaired. */
+  readonly chat: Chat
+  /** The client's own. */
+  readonly received: Chat
+  readonly wishes: Wishes
+  readonly profile: Profile
+  readonly model: string
+  /** The upstream that it goes to; null for the default. */
+  readonly upstreamName: string | null
+  /** What windows and placements are learnt for. */
+  readonly modelKey: ModelKey
+  /** Under whose records it is found again. */
+  readonly place: RecordPlace
+  /** The tool that is offered to the model beside the client's; null where none is. */
+  readonly recall: RecallOffer | null
+  /** Given up while it waits for a model or a server. */
+  readonly turn: Pick<HeavyTurn, 'aside'>
+}
+
+export type DescribeOptions = {
+  readonly profiles: () => ReadonlyMap<string, Profile>
+}
+
+/** Finds the profile, the model and the upstream of a request. Throws `unknown_profile`, or what the client's rights forbid. */
+export function describeRequest(
+  input: {
+    exchange: Exchange
+    chat: Chat
+    wishes: Wishes
+    scope: Scope
+    rights: ClientRights | null
+    turn: ChatRequest['turn']
+  },
+  options: DescribeOptions,
+): ChatRequest {
+  const { exchange, chat, wishes, scope, turn } = input
+  const model = bounded(givenName(chat, exchange))
+  const profileOf = (name: string): Profile => matchedProfile(name, exchange, wishes, options)
+  const profile = profileOf(model)
+  refuseOtherModels(
+    input.rights,
+    { completion: chat.completion, deployment: azureDeployment(exchange.path) },
+    profileOf,
+    wishes.profile !== null,
+  )
+  const upstreamName = exchange.upstreamName ?? profile.upstream
+  return {
+    exchange,
+    chat,
+    received: chat,
+    wishes,
+    profile,
+    model,
+    upstreamName,
+    modelKey: modelKeyOf(upstreamName ?? 'default', scope.credential, model),
+    place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
+    recall: null,
+    turn,
+  }
+}
+
+/** Whether the request's model has the name that the client wrote, not a digest of a name that is too long. */
+export function isNamedInFull({ model, chat, exchange }: ChatRequest): boolean {
+  return model === givenName(chat, exchange)
+}
+
+// --- internal ---
+
+/** Enough to tell the models of one scope apart. */
+const MODEL_DIGEST_CHARS = 12
+
+function matchedProfile(
+  model: string,
+  { incoming }: Exchange,
+  wishes: Wishes,
+  options: DescribeOptions,
+): Profile {
+  const match = matchProfile(options.profiles(), {
+    model,
+    headers: incoming.headers,
+    requested: wishes.profile,
+  })
+  if (match.kind === 'found') return match.profile
+  throw new FoldgateError('unknown_profile', `x-foldgate-profile: ${match.message}`, {
+    param: 'x-foldgate-profile',
+  })
+}
+
+function givenName(chat: Chat, exchange: Exchange): string {
+  return chat.completion.model ?? azureDeployment(exchange.path) ?? ''
+}
+
+function bounded(model: string): string {
+  return model.length <= MODEL_NAME_CHARS_MAX ? model : `${model.slice(0, 64)} ${digest(model)}`
+}

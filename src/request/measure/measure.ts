@@ -1,0 +1,224 @@
+import { lowestThresholdTokens } from '../../compaction/advance.ts'
+import type { Room } from '../../compaction/policy.ts'
+import { sumOf } from '../../compaction/size-sums.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
+import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/expected.ts'
+import type { Anchor } from '../../models/counts/prompt.ts'
+import type { Learning } from '../../models/learn.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
+import { encodingFor, loadCounter } from '../../pressure/encodings.ts'
+import { budgetOf, needsNoCount, pressureOf, thresholdTokens } from '../../pressure/pressure.ts'
+import { hasSummaries } from '../../profiles/summaries.ts'
+import { startingRatio } from '../../pressure/ratio.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { JsonObject } from '../../conversation/json-value.ts'
+import { drive, nextSlice } from '../../proxy/drive.ts'
+import type { Chat } from '../read/read-chat.ts'
+import { promptBeginnings } from './sent-prompt.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
+import { reserveOf } from './reserve.ts'
+import { createScales, type Weighed } from './weigh.ts'
+
+/** How a request presses against its model's window. */
+export type Measure = {
+  readonly window: ResolvedWindow
+  readonly rate: Rate
+  /** The family's ratio, whatever was learnt. */
+  readonly familyRatio: number
+  /** Whose counts are compared with ours, and by which encoding we count. */
+  readonly counting: CountedModel
+  /** Window less reserve, in our tokens. */
+  readonly budgetTokens: number
+  /** The counted conversation; null where counting was not needed. */
+  readonly counted: Counted | null
+  /** Own count of the prompt as it came in; an upper bound where nothing was counted. */
+  readonly incomingTokens: number
+  /** Prompt divided by budget. */
+  readonly pressure: number
+}
+
+export type Counted = Weighed & {
+  readonly room: Room
+  /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
+  readonly anchor: Anchor | null
+  /** Our count of all messages but the leading system block, as they came. */
+  readonly conversationTokens: number
+  /** The newest compaction on record. */
+  readonly compaction: Compaction | null
+  /** How much more the provider has counted of the prompt under `compaction` than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
+}
+
+export type MeasureRequest = {
+  readonly chat: Chat
+  readonly profile: Profile
+  readonly model: string
+  readonly modelKey: ModelKey
+  readonly window: ResolvedWindow
+  /** The newest compaction on record. */
+  readonly compaction: Compaction | null
+  /** Whose conversation it is, and which. */
+  readonly scope: string
+  readonly conversation: string
+  /** A tool that is offered beside the client's; null where none is. */
+  readonly addedTool: JsonObject | null
+  /** Counted whatever the size: a compaction stands, or one is asked for. */
+  readonly mustCount: boolean
+}
+
+export type MeasureOptions = {
+  readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
+  readonly wantsCount: Learning['wantsCount']
+  /** Called with a model whose window is not known and had to be guessed. */
+  readonly onGuess: (model: string) => void
+}
+
+/** Measures requests; remembers what a message and a list of tools weighed. */
+export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
+  const { counts } = options
+  const weigh = createScales()
+
+  return async function measure(request) {
+    const { chat, profile, model, modelKey, window } = request
+    if (window.source === 'default') options.onGuess(model)
+    const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
+    const counting = { key: modelKey, encoding }
+    const familyRatio = profile.window.ratio ?? startingRatio(model, profile.window.encoding)
+    const reserve = reserveOf(request)
+    const guess = counts.rateOf(counting, familyRatio, 0)
+    const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
+    const mustCount = request.mustCount || options.wantsCount(modelKey, request.conversation)
+    const bytes = chat.bytes.length + addedBytes(request.addedTool)
+    if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
+      const incomingTokens = bytes
+      return {
+        window,
+        rate: guess,
+        familyRatio,
+        counting,
+        budgetTokens: guessedBudgetTokens,
+        counted: null,
+        incomingTokens,
+        pressure: pressureOf(incomingTokens, guessedBudgetTokens),
+      }
+    }
+
+    const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
+    const weighed = await weigh({
+      chat,
+      counter,
+      encoding,
+      model,
+      scope: request.scope,
+      addedTool: request.addedTool,
+    })
+    const { subject, aroundTokens } = weighed
+    const { systemCount } = chat.structure
+    const rate = counts.rateOf(counting, familyRatio, aroundTokens)
+    const budgetTokens = budgetIn(window, reserve, rate.ratio)
+    const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
+    const incomingTokens = aroundTokens + conversationTokens
+    const anchor = anchorOf(request, counts, counting, weighed)
+    const besideTokens = besideFor(rate, weighed, budgetTokens, anchor !== null)
+    const isAsItCame = request.compaction === null
+    return {
+      window,
+      rate,
+      familyRatio,
+      counting,
+      budgetTokens,
+      counted: {
+        ...weighed,
+        room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
+        anchor,
+        conversationTokens,
+        compaction: request.compaction,
+        differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
+      },
+      incomingTokens,
+      pressure: pressureOf(
+        expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio,
+        budgetTokens,
+      ),
+    }
+  }
+}
+
+/** The window of a measured request; null where it is a guess, by which no answer may be judged. */
+export function knownWindow(measure: Measure | null): StatedWindow | null {
+  if (measure === null || measure.window.source === 'default') return null
+  return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
+// --- internal ---
+
+/** What of the prompt under the newest compaction the provider has counted; null where nothing. */
+function anchorOf(
+  { chat, compaction, scope }: MeasureRequest,
+  counts: Pick<Counts, 'anchorAt'>,
+  counting: CountedModel,
+  { subject }: Weighed,
+): Anchor | null {
+  const { systemCount } = chat.structure
+  const points = promptBeginnings(chat, scope, compaction)
+  return counts.anchorAt(
+    counting,
+    points.map(({ point, prompt }) => ({
+      prompt,
+      // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
+      conversationTokens: sumOf(subject.sizes, systemCount, point),
+    })),
+  )
+}
+
+/** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
+function besideFor(
+  { overheadTokens, overheadDoubtTokens, ratio }: Rate,
+  { toolsTokens, toolsMarginTokens }: Weighed,
+  budgetTokens: number,
+  isAnswered: boolean,
+): number {
+  const overhead = Math.ceil(overheadTokens / ratio)
+  // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
+  const isToolsWayKnown = isAnswered || overheadDoubtTokens / ratio < toolsMarginTokens
+  const least = isToolsWayKnown ? -toolsTokens : toolsMarginTokens
+  return Math.min(Math.max(overhead, least), Math.floor(budgetTokens * BESIDE_SHARE_MAX))
+}
+
+/** Whatever was reported, a conversation keeps this share of the budget. */
+const BESIDE_SHARE_MAX = 0.5
+
+function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {
+  const budget = budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
+  return Math.max(1, Math.floor(budget / ratio))
+}
+
+/** What a tool adds to a body, at most. */
+function addedBytes(tool: JsonObject | null): number {
+  return tool === null ? 0 : Buffer.byteLength(JSON.stringify(tool)) + 1
+}
+
+/** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
+function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
+  const { every, limit, preview, render } = profile
+  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
+  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
+  if (looksAtEachMessage || looksAtCounts) return false
+  return needsNoCount({
+    bodyBytes,
+    // The budget is in our tokens, so the provider's ratio is in it already.
+    ratio: 1,
+    // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
+    triggerTokens: Math.min(
+      lowestThresholdTokens(profile, budgetTokens, 0),
+      hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
+      budgetTokens * COUNTED_FROM_SHARE,
+    ),
+    hasMedia: chat.messages.some(({ facts }) => facts.media.length > 0),
+  })
+}
+
+/** Prompts are counted from this share of the budget on, whatever the trigger. */
+const COUNTED_FROM_SHARE = 0.75

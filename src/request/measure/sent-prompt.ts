@@ -1,0 +1,144 @@
+import { sumsOf } from '../../compaction/size-sums.ts'
+import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
+import { expectedTokens } from '../../models/counts/expected.ts'
+import type { Anchor } from '../../models/counts/prompt.ts'
+import type { SentBeginning } from '../../models/counts/reported-prompt.ts'
+import type { SentCount, SentPrompt } from '../../models/learn.ts'
+import { digest } from '../read/body-source.ts'
+import type { Chat } from '../read/read-chat.ts'
+import type { Prepared } from '../rewrite.ts'
+import { bytesIn } from '../send/outgoing-body.ts'
+import type { Counted, Measure } from './measure.ts'
+
+/** What the provider should count of a prompt of so many of our tokens, in its own. */
+export function expectedPromptTokens(
+  measure: Measure,
+  prepared: Prepared,
+  ownTokens = prepared.sentTokens,
+): number {
+  return expectedTokens(ownTokens, measure.rate, anchorFor(measure, prepared))
+}
+
+export function describeSent(chat: Chat, scope: string, measure: Measure, prepared: Prepared): SentPrompt {
+  const compaction = prepared.compacted?.compaction ?? null
+  return {
+    prompt: promptName(chat, scope, compaction, chat.messages.length),
+    encoding: measure.counting.encoding,
+    beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, compaction)),
+    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat, prepared),
+    counted: measure.counted === null ? null : countOf(measure, measure.counted, prepared),
+  }
+}
+
+/** The request points whose prompts are beginnings of what is sent under a compaction, the longest first. */
+export function promptBeginnings(
+  chat: Chat,
+  scope: string,
+  compaction: Compaction | null,
+): readonly { readonly point: number; readonly prompt: string }[] {
+  const under = compactionName(chat, scope, compaction)
+  return chat.structure.requestPoints
+    .slice(-POINTS_BACK_MAX)
+    .filter((point) => compaction === null || point >= compaction.point)
+    .toReversed()
+    .map((point) => ({ point, prompt: named(under, chat, point) }))
+}
+
+// --- internal ---
+
+/** How far back a prompt is looked for that the provider has counted: mostly it is the one before. */
+const POINTS_BACK_MAX = 16
+
+function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCount {
+  const { rate, familyRatio } = measure
+  return {
+    ownTokens: prepared.sentTokens,
+    aroundTokens: counted.aroundTokens,
+    looseTokens: looseTokens(counted, prepared),
+    conversationTokens: counted.conversationTokens,
+    ratio: rate.ratio,
+    ratioMin: Math.min(rate.ratio, familyRatio),
+    toolsTokens: counted.toolsTokens,
+    messageTokens: messageTokens(counted, prepared),
+    anchor: anchorFor(measure, prepared),
+  }
+}
+
+/** The provider's count is known of the view of the newest compaction, and of no other. */
+function anchorFor({ counted }: Measure, { compacted }: Prepared): Anchor | null {
+  if (counted === null || (compacted?.compaction ?? null) !== counted.compaction) return null
+  return counted.anchor
+}
+
+function describeBeginnings(
+  counted: Counted | null,
+  points: ReturnType<typeof promptBeginnings>,
+): readonly SentBeginning[] {
+  const loose = looseSums(counted?.weights ?? [])
+  const all = sumsOf(counted?.subject.sizes ?? [])
+  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
+  return points.map(({ point, prompt }) => ({
+    prompt,
+    counted:
+      counted === null
+        ? null
+        : { addedTextTokens: text(counted.weights.length) - text(point), looseTokens: loose[point] ?? 0 },
+  }))
+}
+
+/** At each index, what the media and thoughts before it weigh. */
+function looseSums(weights: Counted['weights']): Float64Array {
+  const sums = new Float64Array(weights.length + 1)
+  for (let index = 0; index < weights.length; index += 1)
+    sums[index + 1] = (sums[index] ?? 0) + looseOf(weights[index])
+  return sums
+}
+
+function looseOf(weight: Counted['weights'][number] | undefined): number {
+  return weight === undefined ? 0 : weight.mediaTokens + weight.thoughtTokens
+}
+
+function messageTokens({ subject }: Counted, { compacted }: Prepared): readonly number[] {
+  const { systemCount } = subject.structure
+  if (compacted === null) return subject.sizes.slice(systemCount)
+  return compacted.view.messages.slice(systemCount).map(({ tokens }) => tokens)
+}
+
+/** Media and thoughts in what was sent: what was folded or made anew holds neither. */
+function looseTokens({ weights }: Counted, { compacted }: Prepared): number {
+  const kept =
+    compacted === null
+      ? weights
+      : compacted.view.messages.flatMap(({ item }) =>
+          item.kind === 'kept' ? (weights[item.index] ?? []) : [],
+        )
+  return kept.reduce((sum, weight) => sum + looseOf(weight), 0)
+}
+
+/** Names the prompt that is sent for the first `point` messages under a compaction; null: as they came. */
+function promptName(chat: Chat, scope: string, compaction: Compaction | null, point: number): string {
+  return named(compactionName(chat, scope, compaction), chat, point)
+}
+
+function named(under: string, chat: Chat, point: number): string {
+  return `${under} ${chat.keys[point] ?? ''}`
+}
+
+function compactionName(chat: Chat, scope: string, compaction: Compaction | null): string {
+  if (compaction === null) return scope
+  const written = writeCompaction(compaction, chat.structure.systemCount)
+  return `${scope} ${digest(`${chat.keys[compaction.point] ?? ''} ${written}`)}`
+}
+
+/** How much of what was sent is base64. */
+function mediaCharacters(chat: Chat, { compacted }: Prepared): number {
+  const kept =
+    compacted === null
+      ? chat.messages
+      : compacted.view.messages.flatMap(({ item }) =>
+          item.kind === 'kept' ? (chat.messages[item.index] ?? []) : [],
+        )
+  let bytes = 0
+  for (const { facts } of kept) for (const media of facts.media) bytes += media.dataBytes
+  return Math.ceil((bytes * 4) / 3)
+}

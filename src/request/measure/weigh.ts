@@ -1,0 +1,239 @@
+import { LRUCache } from 'lru-cache'
+import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
+import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { readMessage } from '../../compaction/read-message.ts'
+import { sum } from '../../compaction/size-sums.ts'
+import type { Subject } from '../../compaction/subject.ts'
+import type { Message, MessageFacts } from '../../conversation/message.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { TokenCounter } from '../../pressure/bpe-counter.ts'
+import { mediaTokens } from '../../pressure/media-tokens.ts'
+import {
+  allMediaTokens,
+  inlineThoughts,
+  messageTokens,
+  PRIMING_TOKENS,
+  uncutTokens,
+} from '../../pressure/message-tokens.ts'
+import {
+  plainSchemaTokens,
+  plainToolsTokens,
+  schemaTokens,
+  toolsTokens,
+} from '../../pressure/tools-tokens.ts'
+import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../pressure/unread-tokens.ts'
+import { digest } from '../read/body-source.ts'
+import { drive } from '../../proxy/drive.ts'
+import type { Chat } from '../read/read-chat.ts'
+
+/** A conversation with the weight of its parts, in our tokens. */
+export type Weighed = {
+  readonly subject: Subject
+  /** The leading system block, tools, schemas and priming. */
+  readonly aroundTokens: number
+  /** Of these, tools and schemas. */
+  readonly toolsTokens: number
+  /** How much more tools and schemas cost where they are put into the prompt as JSON. */
+  readonly toolsMarginTokens: number
+  /** What each message weighs, in their order. */
+  readonly weights: readonly Weight[]
+  /** How many of them were counted by samples, in part. */
+  readonly sampledMessages: number
+}
+
+/** What a message weighs, framing included, in our tokens. */
+export type Weight = {
+  readonly tokens: number
+  /** Of these, what was estimated from pixels and bytes. */
+  readonly mediaTokens: number
+  /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
+  readonly thoughtTokens: number
+}
+
+export type WeighRequest = {
+  readonly chat: Chat
+  readonly counter: TokenCounter
+  readonly encoding: string
+  readonly model: string
+  /** Whose conversation it is. */
+  readonly scope: string
+  /** A tool that is offered behind the client's; null where none is. */
+  readonly addedTool: JsonObject | null
+}
+
+/** Weighs conversations; remembers what a message and a list of tools weighed. */
+export function createScales(): (request: WeighRequest) => Promise<Weighed> {
+  const weights: KnownWeights = new LRUCache({ max: WAYS_MAX })
+  const lists = new WeakMap<readonly Message[], WeightList>()
+  const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
+
+  return async function weigh(request) {
+    const { chat, counter, encoding, model, scope } = request
+    const { messages, sizes, sampled } = await drive(weightsOf(request, weights, lists))
+    const tools = await drive(toolsAndSchema(request, aroundSizes))
+    const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
+    return {
+      subject: {
+        source: chat.source,
+        messages: chat.messages,
+        structure: chat.structure,
+        grewFrom: chat.grewFrom,
+        sizes,
+        mediaSizes: (index) =>
+          (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
+        count: counter.count,
+        countSteps: counter.countSteps,
+        digest,
+        memorySpace: `${scope} ${encoding} ${model}`,
+      },
+      aroundTokens: system + PRIMING_TOKENS + tools.tokens,
+      toolsTokens: tools.tokens,
+      toolsMarginTokens: tools.marginTokens,
+      weights: messages,
+      sampledMessages: sampled.length,
+    }
+  }
+}
+
+// --- internal ---
+
+/** Lists of tools and schemas whose size is remembered. */
+const AROUND_ENTRIES_MAX = 1024
+
+/** By the way of counting, and not a list of ways for each message: of those there are many. */
+type KnownWeights = LRUCache<string, WeakMap<MessageFacts, Weight>>
+
+/** Encodings, and for messages with media models. */
+const WAYS_MAX = 256
+
+/** What the messages of a conversation weigh under one encoding and model. */
+type WeightList = {
+  readonly countedAs: string
+  readonly messages: readonly Weight[]
+  readonly sizes: readonly number[]
+  /** Which of them were counted by samples. */
+  readonly sampled: readonly number[]
+}
+
+/** Known messages taken over between two pauses. */
+const MESSAGES_PER_STEP = 4_096
+
+/** Takes over what is known of the conversation that this one grew from. */
+function* weightsOf(
+  { chat, counter, encoding, model }: WeighRequest,
+  known: KnownWeights,
+  lists: WeakMap<readonly Message[], WeightList>,
+): Steps<WeightList> {
+  const { messages, grewFrom } = chat
+  const listAs = `${encoding} ${model}`
+  const own = lists.get(messages)
+  if (own?.countedAs === listAs) return own
+  const before = grewFrom === null ? undefined : lists.get(grewFrom.messages)
+  const shared = before?.countedAs === listAs ? (grewFrom?.shared ?? 0) : 0
+  const weights = before?.messages.slice(0, shared) ?? []
+  const sizes = before?.sizes.slice(0, shared) ?? []
+  const sampled = before?.sampled.filter((index) => index < shared) ?? []
+  for (let index = shared; index < messages.length; index += 1) {
+    const message = messages[index]
+    if (message === undefined) break
+    const { facts } = message
+    // Only media weigh differently from model to model.
+    const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
+    let weight = known.get(countedAs)?.get(facts)
+    if (weight === undefined) {
+      const parsed = yield* readMessage(chat, message)
+      const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
+      const inlineTokens = yield* counter.countSteps(inline)
+      const unread = yield* unreadTokens(chat.source, message, counter.countSteps)
+      weight = {
+        tokens: (yield* messageTokens(parsed, facts, counter, model)) + sum(unread),
+        mediaTokens: yield* allMediaTokens(facts.media, model),
+        thoughtTokens:
+          (yield* uncutTokens(parsed, counter.countSteps)) +
+          hiddenTokens(message, unread, parsed.uncut) +
+          inlineTokens,
+      }
+      remember(known, countedAs, facts, weight)
+      yield
+    }
+    weights.push(weight)
+    sizes.push(weight.tokens)
+    if (isSampled(message)) sampled.push(index)
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+  }
+  const list = { countedAs: listAs, messages: weights, sizes, sampled }
+  lists.set(messages, list)
+  return list
+}
+
+function remember(known: KnownWeights, countedAs: string, facts: MessageFacts, weight: Weight): void {
+  const weights = known.get(countedAs) ?? new WeakMap<MessageFacts, Weight>()
+  known.set(countedAs, weights.set(facts, weight))
+}
+
+/** What surrounds the messages beside the system block. */
+type Surroundings = {
+  /** As the model is shown it. */
+  readonly tokens: number
+  /** How much more it costs where it is put into the prompt as JSON. */
+  readonly marginTokens: number
+}
+
+type WeighValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
+
+function* toolsAndSchema(request: WeighRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
+  const { tools, functions, responseFormat } = request.chat.completion
+  let tokens = 0
+  let marginTokens = 0
+  for (const [span, weigh] of [
+    [tools, weighTools],
+    [functions, weighTools],
+    [responseFormat, weighSchema],
+  ] as const) {
+    if (span === null) continue
+    const added = span === tools ? request.addedTool : null
+    const weight = yield* weighed(request, { span, added }, weigh, known)
+    tokens += weight.tokens
+    marginTokens += weight.marginTokens
+  }
+  return { tokens, marginTokens }
+}
+
+const weighTools: WeighValue = function* weighTools(value, counter, model) {
+  const tokens = yield* toolsTokens(value, counter, model)
+  return { tokens, marginTokens: Math.max(0, (yield* plainToolsTokens(value, counter)) - tokens) }
+}
+
+const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
+  const tokens = yield* schemaTokens(value, counter, model)
+  return { tokens, marginTokens: Math.max(0, (yield* plainSchemaTokens(value, counter)) - tokens) }
+}
+
+function* weighed(
+  { chat, counter, encoding, model, scope }: WeighRequest,
+  { span, added }: { readonly span: EntrySpan; readonly added: JsonObject | null },
+  weigh: WeighValue,
+  known: LRUCache<string, Surroundings>,
+): Steps<Surroundings> {
+  // The model decides how tools are shown to it.
+  const hash = yield* chat.source.hashSteps(span.start, span.end)
+  const key = `${scope} ${encoding} ${model} ${hash} ${nameOf(added)}`
+  const weight = known.get(key)
+  if (weight !== undefined) return weight
+  const counted = !isParsedAtOnce(span)
+    ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
+      { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
+    : yield* weigh(shownWith(added, parseJson(chat.source, span)), counter, model)
+  known.set(key, counted)
+  return counted
+}
+
+function shownWith(added: JsonObject | null, value: unknown): unknown {
+  return added !== null && Array.isArray(value) ? [...(value as readonly unknown[]), added] : value
+}
+
+/** The name of a function tool; '' where there is none. */
+function nameOf(tool: JsonObject | null): string {
+  const described = tool?.['function']
+  return isJsonObject(described) ? String(described['name']) : ''
+}

@@ -1,0 +1,133 @@
+import type { Models } from '../../models/models.ts'
+import {
+  resolveWindow,
+  type ResolvedWindow,
+  type ServerFigure,
+  type WindowSources,
+} from '../../models/resolve-window.ts'
+import type { Windows } from '../../models/windows.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
+import { budgetOf } from '../../pressure/pressure.ts'
+import { isListedAt } from '../../pressure/window-table.ts'
+import { azureDeployment } from '../../upstream/target.ts'
+import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
+import { isNamedInFull, type ChatRequest } from '../chat-request.ts'
+import type { ModelKey } from '../../upstream/model-key.ts'
+import { reserveOf } from './reserve.ts'
+
+export type WindowFinderOptions = {
+  readonly models: Models
+  readonly windows: Windows
+  readonly serverWindows: ServerWindows
+  /** The host of an upstream by its name; null for the default one. */
+  readonly hostOf: (upstream: string | null) => string
+  /** Called with every window that was found, and what it was found from. */
+  readonly onFound: (key: ModelKey, profile: string, window: ResolvedWindow, sources: WindowSources) => void
+}
+
+/**
+ * Finds windows. With `window.tokens: auto` the server is asked, off the path of requests: only the first of a
+ * model that the built-in table does not list at its host waits for the answer, within a bound.
+ */
+export function createWindowFinder(
+  options: WindowFinderOptions,
+): (request: ChatRequest, conversation: string) => Promise<ResolvedWindow> {
+  const { models, windows, serverWindows } = options
+
+  return async function findWindow(request, conversation) {
+    const { model, modelKey, profile } = request
+    const host = options.hostOf(request.upstreamName)
+    const learnt = windows.learnt(modelKey)
+    const answeredBy = models.get(modelKey, 'name')
+    const isAuto = profile.window.tokens === 'auto'
+    const question = windowQuestion(request)
+    if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
+      serverWindows.lookup(question)
+      await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
+    }
+    const reserveTokens = reserveOf(request)
+    const sources = {
+      configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+      maxTokens: profile.window.max,
+      learnt,
+      suggestedTokens: windows.suggestedTokens(modelKey, conversation),
+      answeredTokens: models.get(modelKey, 'answered') ?? 0,
+      server: isAuto
+        ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens)
+        : null,
+      names: namesOf(request, answeredBy),
+      host,
+      reserveTokens,
+    }
+    const window = resolveWindow(sources)
+    options.onFound(modelKey, profile.name, window, sources)
+    return window
+  }
+
+  /** Notes what the server says, so that it is known since when. */
+  function serverFigure(
+    key: ModelKey,
+    said: ServerWindow | null,
+    reserveTokens: number,
+  ): ServerFigure | null {
+    if (said === null) {
+      models.forget(key, 'stated')
+      return null
+    }
+    const { tokens, kind } = bindingWindow(said, reserveTokens)
+    const { isLoaded } = said
+    const before = models.get(key, 'stated')
+    const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)
+    models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded, hasChanged }, 'server')
+    const sinceMs = hasChanged ? (models.belief(key, 'stated')?.sinceMs ?? 0) : 0
+    return { tokens, kind, isLoaded, sinceMs }
+  }
+}
+
+/** What a server is asked for a request: its model, with the client's own credential. The same object each time. */
+export function windowQuestion(request: ChatRequest): WindowQuestion {
+  const known = questions.get(request)
+  if (known !== undefined) return known
+  const { exchange } = request
+  const question = {
+    upstream: request.upstreamName,
+    credential: request.modelKey.credential,
+    model: isNamedInFull(request) ? request.model : null,
+    target: exchange.target,
+    rawHeaders: exchange.incoming.rawHeaders,
+    withholdCredential: exchange.clientKeyName !== null,
+  }
+  questions.set(request, question)
+  return question
+}
+
+// --- internal ---
+
+const questions = new WeakMap<ChatRequest, WindowQuestion>()
+
+/** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
+const FIRST_WAIT_MS = 1_000
+
+/** An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more. */
+function namesOf({ model, exchange }: ChatRequest, answeredBy: string | null): readonly string[] {
+  if (answeredBy === null) return [model]
+  return azureDeployment(exchange.path) === null ? [model, answeredBy] : [answeredBy, model]
+}
+
+/** By the name that was asked for, else by the one that answered: an alias is known to neither list. */
+function statedBy(
+  serverWindows: ServerWindows,
+  question: WindowQuestion,
+  answeredBy: string | null,
+): ServerWindow | null {
+  const stated = serverWindows.lookup(question)
+  if (stated !== null || answeredBy === null || answeredBy === question.model) return stated
+  return serverWindows.lookup({ ...question, model: answeredBy })
+}
+
+/** Where a server limits the prompt and the whole, the one that leaves a prompt less beside this reserve. */
+function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveTokens: number): StatedWindow {
+  const isTighter =
+    inputTokens !== null && inputTokens < budgetOf({ windowTokens: tokens, kind, reserveTokens })
+  return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
+}

@@ -1,0 +1,152 @@
+import { isUtf8 } from 'node:buffer'
+import type { Growth } from '../../conversation/growth.ts'
+import { meaningKeys } from '../../conversation/keys.ts'
+import type { FactsReader } from '../../conversation/facts.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { BodyLimits, KnownHistory } from '../../conversation/body-scan.ts'
+import { readMessages } from '../../conversation/messages.ts'
+import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
+import { finish, type Source, type Steps } from '../../conversation/source.ts'
+import { structureOf, type Structure } from '../../conversation/structure.ts'
+import {
+  findMessages,
+  readChatCompletion,
+  type ChatCompletion,
+  type NotReadReason,
+} from '../../dialects/chat-completions.ts'
+import { bodySource, digest } from './body-source.ts'
+import { breathe, drive } from '../../proxy/drive.ts'
+import type { HeavyTurn } from '../../proxy/heavy-work.ts'
+import type { LastBodies, SharedBeginning } from './last-bodies.ts'
+import type { RequestBody } from '../../proxy/request/read-body.ts'
+
+/** A chat completion request that was read with certainty. */
+export type Chat = {
+  /** The bytes that were read: the client's, without their content coding, or repaired. */
+  readonly bytes: Buffer
+  readonly source: Source
+  readonly completion: ChatCompletion
+  readonly messages: readonly Message[]
+  readonly structure: Structure
+  /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
+  readonly keys: readonly string[]
+  /** The conversation that it was found to go on from, in whole or in part; null where none was. */
+  readonly grewFrom: Growth | null
+  /** What was repaired in it; null where it is the client's own. */
+  readonly repairs: Repairs | null
+}
+
+/** Why a body is relayed as it came. */
+export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
+
+export type ReadChatOptions = {
+  readonly readFacts: FactsReader
+  readonly limits: BodyLimits
+  /** Bodies of which another may be the continuation. Without them every body is read as a whole, with the same result. */
+  readonly lastBodies?: LastBodies
+}
+
+/**
+ * Reads a body as a chat completion; the reason where that cannot be done with certainty. Where much of it is new it
+ * takes a turn, which goes on until the caller ends it.
+ */
+export function readChat(
+  body: RequestBody,
+  scope: string,
+  options: ReadChatOptions,
+  turn: HeavyTurn,
+): Promise<Chat | UnreadReason> {
+  if (body.decoded === null) return Promise.resolve('encoding')
+  return readBytes(body.decoded, scope, options, null, turn)
+}
+
+/** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
+export async function readBytes(
+  bytes: Buffer,
+  scope: string,
+  options: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
+  turn: HeavyTurn | null = null,
+): Promise<Chat | UnreadReason> {
+  const source = bodySource(bytes)
+  // What was repaired is made anew each time.
+  const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
+  const arrayStart = lastBodies === null ? null : findMessages(source)
+  const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
+  const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
+  const awaited = turn?.take(newBytes) ?? null
+  if (awaited !== null) await awaited
+  // What is done at once waits for nothing.
+  const isShort = bytes.length <= SHORT_BYTES_MAX
+  const checking = isText(bytes, beginning)
+  if (!(isShort ? finish(checking) : await drive(checking))) return 'not-utf8'
+  const reading = readChatCompletion(source, options.limits, knownIn(beginning))
+  const read = isShort ? finish(reading) : await drive(reading)
+  if (!read.read) return read.reason
+  const completion = read.request
+  const finding = readMessages(completion.messageSpans, source, scope, options.readFacts)
+  const added = isShort ? finish(finding) : await drive(finding)
+  if (added === null) return 'message-unreadable'
+  if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
+  const grewFrom = beginning?.growth ?? null
+  const messages = beginning === null ? added : [...beginning.messages, ...added]
+  const structure = structureOf(messages, repaired?.standIns, grewFrom)
+  const naming = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  const keys = isShort ? finish(naming) : await drive(naming)
+  if (arrayStart !== null)
+    lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
+  return {
+    bytes,
+    source,
+    completion,
+    messages,
+    structure,
+    keys,
+    grewFrom,
+    repairs: repaired?.repairs ?? null,
+  }
+}
+
+// --- internal ---
+
+/** Up to this size a body is read without a pause, in a fraction of a millisecond. */
+const SHORT_BYTES_MAX = 16_384
+
+/** From this size on others are let in between. */
+const PAUSED_BYTES_MIN = 524_288
+
+function knownIn(beginning: SharedBeginning | null): KnownHistory | null {
+  if (beginning === null) return null
+  const { messages, span } = beginning
+  const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
+  return { ...span, messages: messages.length, elements }
+}
+
+/**
+ * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
+ * byte.
+ */
+function* isText(bytes: Buffer, known: SharedBeginning | null): Steps<boolean> {
+  if (known === null) return yield* isUtf8InSteps(bytes)
+  const isBeforeText = yield* isUtf8InSteps(bytes.subarray(0, known.span.start))
+  return isBeforeText && (yield* isUtf8InSteps(bytes.subarray(known.span.end)))
+}
+
+function* isUtf8InSteps(bytes: Buffer): Steps<boolean> {
+  for (let at = 0; at < bytes.length;) {
+    let end = Math.min(bytes.length, at + CHECKED_BYTES)
+    // Not within a character; of one that is none the check itself will tell.
+    for (let back = 0; back < 3 && end < bytes.length && isContinuation(bytes[end]); back += 1) end -= 1
+    if (!isUtf8(bytes.subarray(at, end))) return false
+    at = end
+    if (at < bytes.length) yield
+  }
+  return true
+}
+
+/** Checked between two pauses: about a millisecond. */
+const CHECKED_BYTES = 4 * 1_048_576
+
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80
+}

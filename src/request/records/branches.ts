@@ -1,0 +1,100 @@
+import type { Chat } from '../read/read-chat.ts'
+import type { SeenRequest, Sight } from './sights.ts'
+
+/** Which conversation a request belongs to. */
+export type Identity = {
+  readonly conversation: string
+  /** The conversation that it branched off; null where it did not. */
+  readonly parent: string | null
+  /** Sights that say something else from this request on. */
+  readonly amended: readonly KeyedSight[]
+}
+
+/** A sight with the meaning key that it is recorded under. */
+export type KeyedSight = { readonly key: string; readonly sight: Sight }
+
+export type IdentityOptions = {
+  /** The id that a conversation gets which begins with this request. */
+  readonly newId: string
+  /** What is on record under a meaning key; null where nothing is. */
+  readonly sightAt: (key: string) => Promise<Sight | null>
+}
+
+/**
+ * The conversation of a request that goes on from one on record. A branch is a branch only when both ways go on: an end
+ * that was edited, retried or written anew is the same conversation, and whoever is the first to go on keeps its id.
+ */
+export async function identityOf(seen: SeenRequest, chat: Chat, options: IdentityOptions): Promise<Identity> {
+  const { sight, point } = seen
+  const own = { conversation: sight.conversation, parent: sight.parent, amended: [] }
+  const key = chat.keys[point] ?? ''
+  const isFork = forksAt(seen, chat)
+  const parting = isFork ? { key, sight } : await partingOf(seen, chat, options)
+  const rivalKey = parting?.sight.next ?? null
+  if (parting === null || rivalKey === null || rivalKey === key) return own
+  const rival = await newestEnd(rivalKey, isFork ? null : sight.conversation, options)
+  if (rival === 'went-on') return { conversation: options.newId, parent: sight.conversation, amended: [] }
+  if (rival === null) return own
+  const replaced = { key: rival.key, sight: { ...rival.sight, partedAt: parting.key } }
+  // The newest way is followed, which may be a branch itself.
+  if (isFork) return { ...identityAs(rival.sight), amended: [replaced] }
+  return { ...own, amended: [replaced, { key: parting.key, sight: { ...parting.sight, next: key } }] }
+}
+
+/** Whether a conversation goes on from a request in another way than the one that went on from it before. */
+export function forksAt({ point, sight: { next } }: SeenRequest, chat: Chat): boolean {
+  return point < chat.messages.length && next !== null && !leadsThrough(next, point, chat)
+}
+
+/** Whether the prefix with this key is one of the conversation's own, longer than its first `point` messages. */
+export function leadsThrough(key: string, point: number, { structure, keys }: Chat): boolean {
+  return structure.recordPoints.some((following) => following > point && keys[following] === key)
+}
+
+// --- internal ---
+
+/**
+ * More replaced ends in a row than this, each behind the one before, are a way that went on. aider asks up to four times
+ * before it puts its files behind what was said, and its next request has no more in common with the fourth of these
+ * than with the first.
+ */
+const REPLACED_MAX = 4
+
+/** Where another way took the place of the request that this one is the first to go on from; null where none did. */
+async function partingOf(
+  { point, sight: { next, partedAt } }: SeenRequest,
+  chat: Chat,
+  { sightAt }: IdentityOptions,
+): Promise<KeyedSight | null> {
+  if (point === chat.messages.length || next !== null || partedAt === null) return null
+  const sight = await sightAt(partedAt)
+  return sight === null ? null : { key: partedAt, sight }
+}
+
+/**
+ * The end that took the place of this one, if any did; null where it is not known any more. Where another conversation
+ * has taken the place, this one went on: else it would not be another. `conversation` null: that of the first.
+ */
+async function newestEnd(
+  from: string,
+  conversation: string | null,
+  { sightAt }: IdentityOptions,
+): Promise<KeyedSight | 'went-on' | null> {
+  let key = from
+  let expected = conversation
+  for (let replaced = 0; replaced <= REPLACED_MAX; replaced += 1) {
+    const sight = await sightAt(key)
+    if (sight === null) return null
+    expected ??= sight.conversation
+    if (sight.next !== null || sight.conversation !== expected) return 'went-on'
+    const parting = sight.partedAt === null ? null : await sightAt(sight.partedAt)
+    const by = parting?.next ?? key
+    if (by === key) return { key, sight }
+    key = by
+  }
+  return 'went-on'
+}
+
+function identityAs({ conversation, parent }: Sight): Pick<Identity, 'conversation' | 'parent'> {
+  return { conversation, parent }
+}

@@ -1,0 +1,52 @@
+import { countBelow } from '../../conversation/count-below.ts'
+import type { Chat } from '../read/read-chat.ts'
+import type { SeenRequest } from './sights.ts'
+
+/**
+ * Where a conversation is looked for, from its end down. All conversations are the same up to the end of the leading
+ * system block, which is no part of their keys.
+ */
+export function findingPoints({ structure, messages }: Chat): readonly number[] {
+  const { recordPoints, systemCount } = structure
+  return recordPoints.filter((point) => point > systemCount || point === messages.length).toReversed()
+}
+
+/** The ranges in which records are looked for, the likeliest first. */
+export function* lookups(count: number): Generator<{ start: number; end: number }, void, void> {
+  for (let start = 0; start < count;) {
+    const end = start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
+    yield { start, end }
+    start = end
+  }
+}
+
+/**
+ * Where a request is recorded beside its end: at its last request points since the one that it goes on from. One that
+ * simply goes on has none there; a reply in several messages is one.
+ */
+export function innerPoints({ structure, messages }: Chat, seen: SeenRequest | null): readonly number[] {
+  const { requestPoints, systemCount } = structure
+  const since = Math.max(systemCount, seen?.point ?? 0)
+  const first = countBelow(requestPoints, since + 1)
+  const points: number[] = []
+  // From the end: of tens of thousands only the last ones count.
+  for (let at = requestPoints.length - 2; at >= first && points.length < INNER_POINTS_MAX; at -= 1) {
+    const point = requestPoints[at] ?? 0
+    if (messages[point - 1]?.facts.role !== 'assistant') points.unshift(point)
+  }
+  return points
+}
+
+// --- internal ---
+
+/** Request points asked for first: a conversation that goes on was seen at one of its latest. */
+const POINTS_AT_FIRST = 16
+
+/** How many keys are asked for at once after that. */
+const POINTS_PER_LOOKUP = 256
+
+/**
+ * Beginnings of a request that are recorded beside its end. Agents that show only the newest five results whole edit the
+ * sixth at each request.
+ */
+const INNER_POINTS_MAX = 8

@@ -1,0 +1,56 @@
+import { repairConversation, type Repairs } from '../conversation/repair/repair.ts'
+import { violationsOf } from '../conversation/rules.ts'
+import { spliceMessages } from '../conversation/splice.ts'
+import { InvariantError } from '../errors.ts'
+import { drive } from '../proxy/drive.ts'
+import type { Failures } from '../proxy/failures.ts'
+import type { Models } from '../models/models.ts'
+import { whyUntouched } from './prepare.ts'
+import type { ChatRequest } from './chat-request.ts'
+import { readBytes, type Chat, type ReadChatOptions } from './read/read-chat.ts'
+import { bytesOf } from './send/outgoing-body.ts'
+
+export type RepairParts = {
+  readonly models: Pick<Models, 'get'>
+  readonly reading: ReadChatOptions
+  readonly failures: Failures
+  /** Called for every request in which something was repaired. */
+  readonly onRepaired: (repairs: Repairs) => void
+}
+
+/**
+ * A request whose broken conversation is repaired, where the profile asks for it: from here on it is as if the client
+ * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
+ * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
+ */
+export async function repairRequest(request: ChatRequest, parts: RepairParts): Promise<ChatRequest> {
+  if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
+  const { received, place } = request
+  const chat = await parts.failures.around('repair', received, () =>
+    repairedChat(received, place.scope, parts.reading),
+  )
+  if (chat.repairs === null) return request
+  parts.onRepaired(chat.repairs)
+  return { ...request, chat }
+}
+
+/** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
+export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
+  const { messages, completion, bytes, source } = received
+  const found = await drive(repairConversation(source, messages))
+  if (found === null) return received
+  const body = bytesOf(bytes, spliceMessages(messages, found.items, completion.messages, bytes.length))
+  const read = await readBytes(body, scope, reading, found)
+  if (typeof read === 'string') throw new InvariantError(`the repaired body cannot be read: ${read}`)
+  if (brokenRules(read) > brokenRules(received)) throw new InvariantError('the repair breaks more rules')
+  return read
+}
+
+// --- internal ---
+
+function brokenRules({ messages }: Chat): number {
+  return violationsOf(
+    messages.map(({ facts }) => facts),
+    'lenient',
+  ).length
+}

@@ -1,0 +1,180 @@
+import { FoldgateError } from '../../errors.ts'
+import { nextStep, type StepLimits } from '../../replies/next-step.ts'
+import {
+  continuedTextTurn,
+  recallTurn,
+  repeatedCallTurn,
+  type AnsweredCall,
+} from '../../replies/further-turns.ts'
+import type { Reply, ReplyCall } from '../../replies/reply.ts'
+import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../replies/seam.ts'
+import type { Failures } from '../../proxy/failures.ts'
+import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
+import type { FurtherRequest } from './send-further.ts'
+import type { Prepared } from '../rewrite.ts'
+import { discard, type Outcome } from '../send/send.ts'
+
+/** What becomes of a reply that is not over yet. */
+export type Further =
+  /** The reply is complete as it is. */
+  | { readonly kind: 'end' }
+  /** It goes on in another answer. */
+  | {
+      readonly kind: 'answer'
+      readonly outcome: Outcome
+      readonly seam: Seam
+      /** Whether the reply is one that was cut, should this answer break off: then nothing of it is lost. */
+      readonly standsCut: boolean
+    }
+  /** It cannot go on, and without that it is nothing: what the upstream said last. */
+  | { readonly kind: 'refused'; readonly outcome: Outcome }
+
+export type FurtherAnswers = {
+  /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
+  readonly after: (reply: Reply) => Promise<Further>
+  /** How often either was done. */
+  readonly counts: () => ReplyCounts
+}
+
+export type ReplyCounts = { readonly recalls: number; readonly continuations: number }
+
+export type FurtherAnswersOptions = {
+  /** The request as it was answered. */
+  readonly prepared: Prepared
+  readonly toolName: string | null
+  readonly recallRounds: number
+  readonly continuationsMax: number
+  /** What is left of the budget beside the request, in our tokens. */
+  readonly roomTokens: number
+  readonly count: (text: string) => number
+  /** Sends a further request; the answer as far as it has to be read to be judged. */
+  readonly send: (further: FurtherRequest) => Promise<Outcome>
+  /** A form of the request of at most so many tokens; null where there is none. */
+  readonly fit: (prepared: Prepared, budgetTokens: number) => Promise<Prepared | null>
+  /** Whether a reply goes on in this answer. */
+  readonly goesOn: (outcome: Outcome) => boolean
+  /** The answer to a call of Foldgate's tool, with what is left of the budget beside this form of the request. */
+  readonly answerRecall: (argumentsText: string, form: Prepared, roomTokens: number) => Promise<string>
+  readonly failures: Pick<Failures, 'around' | 'note'>
+}
+
+/** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
+export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
+  const { failures, goesOn } = options
+  /** The request as it was last sent. */
+  let { prepared } = options
+  let limits: StepLimits = {
+    toolName: options.toolName,
+    recallsLeft: options.recallRounds,
+    continuationsLeft: options.continuationsMax,
+  }
+  /** What was said and answered since the request, as messages. */
+  let turns: readonly string[] = []
+  /** What the model said since then, where it was cut. */
+  let said = ''
+  let recalls = 0
+  let continuations = 0
+
+  function roomBeside(messages: readonly string[]): number {
+    const room = options.roomTokens + options.prepared.sentTokens - prepared.sentTokens
+    return messages.reduce((left, message) => left - options.count(message), room)
+  }
+
+  async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
+    const room = roomBeside(turns)
+    // What was read so far is worth more than another page that does not fit.
+    const isOver = isTooOften || (recalls > 0 && room < RECALL_ROOM_TOKENS_MIN)
+    const text = said + (reply.text ?? '')
+    const seam = paragraphSeam(text)
+    said = ''
+    recalls += 1
+    limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
+    const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
+    if (answered !== null) {
+      turns = [...turns, ...recallTurn(text, reply, answered, recalls - 1)]
+      const outcome = await sent({ prepared, turns, offersRecall: !isOver })
+      if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }
+      refused('recall', outcome)
+    }
+    // As if there were no such tool: the request is answered once more, without it.
+    limits = { ...limits, toolName: null }
+    turns = []
+    const plain = await options.send({ prepared, turns, offersRecall: false })
+    return goesOn(plain)
+      ? { kind: 'answer', outcome: plain, seam, standsCut: false }
+      : { kind: 'refused', outcome: plain }
+  }
+
+  /** @param roomTokens null: nothing more is read back. */
+  async function answersTo(calls: readonly ReplyCall[], roomTokens: number | null): Promise<AnsweredCall[]> {
+    const answered: AnsweredCall[] = []
+    let room = roomTokens
+    for (const call of calls) {
+      const answer =
+        room === null ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, prepared, room)
+      if (room !== null) room -= options.count(answer)
+      answered.push({ call, answer })
+    }
+    return answered
+  }
+
+  async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
+    const all = [...turns, ...messages]
+    const room = roomBeside(all)
+    // A long reply is cut where the prompt is long, too: what it says needs the room that the prompt had.
+    const fitting = room < 0 ? await options.fit(prepared, prepared.sentTokens + room) : prepared
+    if (fitting === null) return { kind: 'end' }
+    prepared = fitting
+    const outcome = await sent({ prepared, turns: all, offersRecall: limits.toolName !== null })
+    if (outcome === null || !goesOn(outcome)) {
+      refused('continuation', outcome)
+      return { kind: 'end' }
+    }
+    continuations += 1
+    limits = { ...limits, continuationsLeft: limits.continuationsLeft - 1 }
+    return { kind: 'answer', outcome, seam, standsCut: true }
+  }
+
+  function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
+    // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
+    if (outcome !== null) discard(outcome.answer)
+    failures.note(part, new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+  }
+
+  /** Null where it fails on the wire. */
+  async function sent(further: FurtherRequest): Promise<Outcome | null> {
+    try {
+      const outcome = await options.send(further)
+      if (goesOn(outcome)) prepared = outcome.prepared
+      return outcome
+    } catch (error) {
+      if (error instanceof FoldgateError) return null
+      throw error
+    }
+  }
+
+  return {
+    after: async (reply) => {
+      const step = nextStep(reply, limits)
+      switch (step.kind) {
+        case 'end':
+          return step
+        case 'recall':
+          return recall(reply, step.calls, step.isTooOften)
+        case 'continue-text':
+          said += reply.text ?? ''
+          return continueWith(continuedTextTurn(said), continuationSeam(said, anchorOf(said)))
+        case 'repeat-call':
+          said += reply.text ?? ''
+          return continueWith(repeatedCallTurn(said, step.name), paragraphSeam(said))
+      }
+    },
+    counts: () => ({ recalls, continuations }),
+  }
+}
+
+// --- internal ---
+
+function statusOf(outcome: Outcome | null): string {
+  return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
+}

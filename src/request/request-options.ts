@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import type { ClientOverride } from '../config/settings.ts'
+import { FoldgateError } from '../errors.ts'
+
+/** What a client asks of Foldgate itself, in `x-foldgate-…` request headers. */
+export type Wishes = {
+  /** No rewriting at all, recovery included. */
+  readonly bypass: boolean
+  /** A profile by name; null: the one that matches. */
+  readonly profile: string | null
+  /** `force`: a compaction now; `off`: none, with recovery on; the others choose what stands for folded messages. */
+  readonly compact: 'force' | 'off' | 'truncate' | 'summarize' | null
+  /** A label of the client's own for this conversation. */
+  readonly conversation: string | null
+}
+
+/**
+ * Reads the wishes of a request. `allowed` names the overrides that this client may send; null: all of
+ * them. Throws `invalid_header` or `override_not_allowed`.
+ */
+export function readWishes(incoming: IncomingMessage, allowed: readonly ClientOverride[] | null): Wishes {
+  const read = (name: ClientOverride): string | null => {
+    const value = incoming.headers[`x-foldgate-${name}`]
+    if (value === undefined) return null
+    if (allowed !== null && !allowed.includes(name)) {
+      throw new FoldgateError(
+        'override_not_allowed',
+        `This client key may not send x-foldgate-${name} (client_keys[].overrides in foldgate.yaml).`,
+        { param: `x-foldgate-${name}` },
+      )
+    }
+    return String(value).trim()
+  }
+  return {
+    bypass: isSet('bypass', read('bypass')),
+    profile: read('profile'),
+    compact: compactWish(read('compact')),
+    conversation: label(read('conversation')),
+  }
+}
+
+// --- internal ---
+
+const compactWishes = ['force', 'off', 'truncate', 'summarize'] as const
+
+/** Labels stand in headers, logs and the page. */
+const LABEL_CHARS_MAX = 128
+
+function isSet(name: string, value: string | null): boolean {
+  if (value === null || value === '0' || value === 'false' || value === '') return false
+  if (value === '1' || value === 'true') return true
+  throw invalid(name, 'set it to 1, or leave it out')
+}
+
+function compactWish(value: string | null): Wishes['compact'] {
+  if (value === null) return null
+  const wish = compactWishes.find((known) => known === value.toLowerCase())
+  if (wish !== undefined) return wish
+  throw invalid('compact', `set it to one of ${compactWishes.join(', ')}`)
+}
+
+function label(value: string | null): string | null {
+  if (value === null || value === '') return null
+  if (value.length <= LABEL_CHARS_MAX) return value
+  throw invalid('conversation', `use at most ${LABEL_CHARS_MAX} characters`)
+}
+
+function invalid(name: string, advice: string): FoldgateError {
+  return new FoldgateError(
+    'invalid_header',
+    `The header x-foldgate-${name} has a value that means nothing: ${advice}.`,
+    {
+      param: `x-foldgate-${name}`,
+    },
+  )
+}

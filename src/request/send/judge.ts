@@ -1,0 +1,131 @@
+import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
+import { classifyAnswer } from '../../overflow/classify.ts'
+import type { Classification } from '../../overflow/classification.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import { decodeBody } from '../../proxy/request/decode-body.ts'
+import { holdBack } from './hold.ts'
+
+/** An answer and what it means. Pieces that were taken from its body to find out are `held`. */
+export type Judged = {
+  readonly answer: Answer
+  readonly held: readonly Buffer[]
+  /**
+   * `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output; `empty`: a
+   * stream that has ended with nothing, which may be an overflow.
+   */
+  readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
+  readonly classification: Classification | null
+}
+
+export type JudgeOptions = {
+  /** Whether an answer with status 200 may still be an overflow; then it is held back. */
+  readonly mayOverflow: boolean
+  /** Whether a stream may begin with the word that a shared memory is full; then it is held back, too. */
+  readonly mayBeCrowded: boolean
+  /** The longest hold, in milliseconds. */
+  readonly holdMs: number
+  /** The window as far as it is known, for answers that state only their usage. */
+  readonly knownWindowTokens: number | null
+  /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
+  readonly expectedPromptTokens: number | null
+}
+
+/**
+ * Looks at an answer before any of it reaches the client. Errors are read whole, within a bound; a 200 that
+ * may still be an overflow is held until its first output. Everything else is left untouched.
+ */
+export async function judge(answer: Answer, options: JudgeOptions): Promise<Judged> {
+  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+  const encoding = headerValue(answer.rawHeaders, 'content-encoding')
+  if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
+  const shape = shapeOf(answer)
+  const isHeld = options.mayOverflow || (options.mayBeCrowded && shape === 'stream')
+  if (shape === null || !isHeld) return passed(answer)
+  const { knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
+  return hold(answer, shape === 'stream' ? watchStream(knowledge) : watchJson(knowledge), options)
+}
+
+// --- internal ---
+
+/** Larger errors are pages, not messages. */
+const ERROR_BYTES_MAX = 256 * 1024
+
+/** The longest wait for the rest of an error, in milliseconds. */
+const ERROR_HOLD_MS = 10_000
+
+/** The most of a 200 that is held, in bytes. */
+const HELD_BYTES_MAX = 4 * 1024 * 1024
+
+/** Never a reason to compact: asked for again, such an answer only costs more. */
+const passedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 429])
+
+function passed(answer: Answer): Judged {
+  return { answer, held: [], verdict: 'good', classification: null }
+}
+
+async function judgeError(
+  answer: Answer,
+  contentType: string,
+  encoding: string | null,
+  options: JudgeOptions,
+): Promise<Judged> {
+  if (passedStatuses.has(answer.status)) return passed(answer)
+  const { pieces, reason } = await holdBack(answer.body, {
+    enough: () => false,
+    holdMs: ERROR_HOLD_MS,
+    bytesMax: ERROR_BYTES_MAX,
+  })
+  const held = [...pieces]
+  if (reason === 'broken') return { answer, held, verdict: 'good', classification: null }
+  const raw = Buffer.concat(held)
+  let allowed = ERROR_BYTES_MAX
+  const decoded =
+    encoding === null
+      ? raw
+      : await decodeBody(raw, encoding, (bytes) => {
+          allowed -= bytes
+          return allowed >= 0
+        })
+  const body = (decoded ?? raw).toString('utf8')
+  const { knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
+  const classification = classifyAnswer({ status: answer.status, contentType, body }, knowledge)
+  const verdict = classification.class === 'overflow' ? 'overflow' : 'refused'
+  return { answer, held, verdict, classification }
+}
+
+async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): Promise<Judged> {
+  const decoder = new TextDecoder()
+  let decision: WatchDecision = { state: 'undecided' }
+  const { pieces, reason } = await holdBack(answer.body, {
+    enough: (piece) => {
+      decision = watch.feed(decoder.decode(piece, { stream: true }))
+      return decision.state !== 'undecided'
+    },
+    holdMs: options.holdMs,
+    bytesMax: HELD_BYTES_MAX,
+  })
+  const held = [...pieces]
+  if (reason === 'ended') decision = watch.end()
+  return judged(answer, held, decision, options)
+}
+
+function judged(
+  answer: Answer,
+  held: readonly Buffer[],
+  decision: WatchDecision,
+  { mayOverflow }: JudgeOptions,
+): Judged {
+  if (decision.state === 'overflow' || decision.state === 'refused') {
+    return { answer, held, verdict: decision.state, classification: decision.classification }
+  }
+  return {
+    answer,
+    held,
+    verdict: mayOverflow && decision.state === 'empty' ? 'empty' : 'good',
+    classification: null,
+  }
+}

@@ -1,0 +1,89 @@
+import type { Cancellation } from '../../upstream/cancellation.ts'
+import { waitFor } from '../../proxy/summaries/wait-for.ts'
+
+/**
+ * What requests at one upstream know of each other. A local server's slots share one memory: when the prompts under way
+ * fill it, several fail together, and would again if they were repeated at once.
+ */
+export type SharedPool = {
+  /** Notes a request on its way there, with a prompt of so many of its tokens. */
+  readonly enter: (promptTokens: number) => Flight
+  /**
+   * Waits until a request that met a full pool may be tried again: one at a time, in the order in which they met it, each
+   * once the others have ended that are under way when its turn comes, or a few seconds later. The function that comes
+   * back lets the next one follow. Rejects where the client leaves.
+   */
+  readonly turn: (client: Cancellation) => Promise<() => void>
+}
+
+/** A request at the upstream. */
+export type Flight = {
+  /** The most prompt tokens that were under way at once while it was, its own included. */
+  readonly sharedTokens: () => number
+  /** Its answer has ended. */
+  readonly end: () => void
+}
+
+/** The pool of each upstream by its name; null is the default. */
+export function createSharedPools(): (upstream: string | null) => SharedPool {
+  const pools = new Map<string | null, SharedPool>()
+  return function poolOf(upstream) {
+    const known = pools.get(upstream) ?? createSharedPool()
+    pools.set(upstream, known)
+    return known
+  }
+}
+
+// --- internal ---
+
+/** How long a turn waits for the others, in milliseconds: they may go on for minutes, and a client waits here. */
+const PATIENCE_MS = 4_000
+
+/** How long a request waits for its turn at the most, in milliseconds. */
+const QUEUE_MS = 12_000
+
+/** A server frees its memory a moment after its last word, in milliseconds. */
+const MOMENT_MS = 200
+
+type Known = { sharedTokens: number; readonly ended: Promise<void> }
+
+function createSharedPool(): SharedPool {
+  const underWay = new Set<Known>()
+  let tokens = 0
+  let lastTurn: Promise<void> = Promise.resolve()
+
+  return {
+    enter: (promptTokens) => {
+      const { promise: ended, resolve } = Promise.withResolvers<void>()
+      tokens += promptTokens
+      const flight: Known = { sharedTokens: tokens, ended }
+      underWay.add(flight)
+      for (const each of underWay) each.sharedTokens = Math.max(each.sharedTokens, tokens)
+      return {
+        sharedTokens: () => flight.sharedTokens,
+        end: () => {
+          if (!underWay.delete(flight)) return
+          tokens -= promptTokens
+          resolve()
+        },
+      }
+    },
+
+    turn: async (client) => {
+      const before = lastTurn
+      const { promise, resolve: pass } = Promise.withResolvers<void>()
+      lastTurn = promise
+      try {
+        await waitFor(before, QUEUE_MS, client)
+        await waitFor(Promise.all(Array.from(underWay, ({ ended }) => ended)), PATIENCE_MS, client)
+        await waitFor(never, MOMENT_MS, client)
+      } catch (error) {
+        void before.then(pass)
+        throw error
+      }
+      return pass
+    },
+  }
+}
+
+const never = new Promise<never>(() => {})

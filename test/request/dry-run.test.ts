@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { createFactsReader } from '../../src/conversation/facts.ts'
+import { bodyLimits } from '../support/body-limits.ts'
+import { nothingCounted } from '../../src/models/counts/nothing-counted.ts'
+import { resolveWindow } from '../../src/models/resolve-window.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { createMeasure } from '../../src/request/measure/measure.ts'
+import type { Records } from '../../src/request/records/records.ts'
+import { digest } from '../../src/request/read/body-source.ts'
+import { readBytes } from '../../src/request/read/read-chat.ts'
+import { createRewriter, type Prepared } from '../../src/request/rewrite.ts'
+import { bytesOf } from '../../src/request/send/outgoing-body.ts'
+import { rounds, user } from '../compaction/sending.ts'
+import { unknownWindow } from '../support/models.ts'
+
+const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
+const modelKey = { upstream: 'default', credential: '', model: 'gpt-4o' }
+
+/** A rewriter, and what it recorded. */
+function rewriterWithRecords() {
+  const recorded: string[] = []
+  const records: Records = {
+    find: async () => ({
+      conversation: 'c',
+      parent: null,
+      compaction: null,
+      seen: null,
+      sharedUntil: null,
+      amended: [],
+    }),
+    keep: async (_, compaction) => {
+      recorded.push('kept')
+      return compaction
+    },
+    replace: async () => void recorded.push('replaced'),
+    see: async () => void recorded.push('seen'),
+  }
+  const cache = createMadeCache({ charsMax: 1_000_000 })
+  return { recorded, rewriter: createRewriter({ cache, records, keepTaken: async () => true }) }
+}
+
+async function requestWith(messages: readonly object[]) {
+  const bytes = Buffer.from(JSON.stringify({ model: 'gpt-4o', messages }))
+  const chat = await readBytes(bytes, 'test', {
+    readFacts: createFactsReader(digest, { entriesMax: 1000 }),
+    limits: bodyLimits,
+  })
+  if (typeof chat === 'string') throw new Error(`the test made a body that is not read: ${chat}`)
+  const measure = createMeasure({
+    counts: nothingCounted,
+    wantsCount: () => false,
+    onGuess: () => {},
+  })
+  const window = resolveWindow({ ...unknownWindow, configuredTokens: 16_000, names: ['gpt-4o'] })
+  const of = {
+    chat,
+    profile,
+    compaction: null,
+    scope: 'test',
+    conversation: 'c',
+    addedTool: null,
+    mustCount: true,
+  }
+  const { counted } = await measure({ ...of, model: 'gpt-4o', modelKey, window })
+  if (counted === null) throw new Error('the request was not counted')
+  const place = { scope: 'test', profile: 'default', model: 'm' }
+  return {
+    counted,
+    request: {
+      chat,
+      conversation: 'c',
+      profile,
+      place,
+      newest: null,
+      seenUntil: null,
+      sharedUntil: null,
+      strict: false,
+    },
+  }
+}
+
+const bodyOf = ({ chat, pieces }: Prepared): string => bytesOf(chat.bytes, pieces).toString()
+
+test('a dry run makes what a request would make, and records nothing', async () => {
+  const { request, counted } = await requestWith([user('The task.'), ...rounds('a', 60, 1200)])
+  const { rewriter, recorded } = rewriterWithRecords()
+  const dry = await rewriter.dryRun(request, counted, { forced: false })
+  expect(recorded).toEqual([])
+  expect(dry.isRewritten).toBe(true)
+  const made = await rewriter.prepare(request, counted, { forced: false, foldFor: async () => null })
+  expect(recorded).toEqual(['kept'])
+  expect(bodyOf(dry)).toBe(bodyOf(made))
+  expect(dry.sentTokens).toBe(made.sentTokens)
+})
+
+test('a dry run of a small conversation leaves it as it is, and forced makes a compaction', async () => {
+  const { request, counted } = await requestWith([user('The task.'), ...rounds('a', 12, 300)])
+  const { rewriter, recorded } = rewriterWithRecords()
+  const dry = await rewriter.dryRun(request, counted, { forced: false })
+  expect(dry.isRewritten).toBe(false)
+  expect(bodyOf(dry)).toBe(request.chat.bytes.toString())
+  const forced = await rewriter.dryRun(request, counted, { forced: true })
+  expect(forced.compacted?.compaction?.reason).toBe('forced')
+  expect(recorded).toEqual([])
+})

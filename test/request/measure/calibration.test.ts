@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { completion, events, overflow, type Script } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+
+const windowTokens = 16_000
+const budgetTokens = 14_000
+const profile = { window: { tokens: windowTokens, output_reserve: windowTokens - budgetTokens } }
+/** About two thirds of the budget. */
+const run = longRun(14, 2)
+const request = chatOf(run)
+
+const pressureAt = async (url: string, body: object, key = 'one') =>
+  Number((await postChat(url, body, { authorization: `Bearer ${key}` })).header('x-foldgate-pressure'))
+
+/** Reports that a prompt has so many tokens. */
+const reporting = (promptTokens: number) => completion('fine', { prompt_tokens: promptTokens })
+
+const asShare = (tokens: number) => Number((tokens / budgetTokens).toFixed(2))
+
+const chunk = (body: object) => `data: ${JSON.stringify(body)}\n\n`
+
+const cutOff: Script = (_received, outgoing) => {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+  outgoing.write(
+    'data: {"choices":[{"index":0,"delta":{"content":"fi"}}],"usage":{"prompt_tokens":12345}}\n\n',
+  )
+  setTimeout(() => outgoing.destroy(), 20)
+}
+
+/** Refuses what exceeds its window by its own count, and reports what it counted. */
+async function counting(
+  share: number,
+  report: (tokens: number) => Script = reporting,
+): Promise<{ script: Script; refused: () => number }> {
+  const { count } = await loadCounter('o200k_base')
+  let refusals = 0
+  const script: Script = (received, outgoing, incoming) => {
+    const tokens = Math.round(rawMessages(received).reduce((sum, text) => sum + count(text), 0) * share)
+    const isTooLong = tokens > budgetTokens
+    refusals += isTooLong ? 1 : 0
+    const answer = isTooLong ? overflow(budgetTokens, tokens) : report(tokens)
+    return answer(received, outgoing, incoming)
+  }
+  return { script, refused: () => refusals }
+}
+
+async function converse(url: string): Promise<void> {
+  const whole = longRun(60, 5)
+  const points = whole.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []))
+  for (const point of points) await postChat(url, chatOf(whole.slice(0, point)))
+}
+
+describe('what the provider counted of a conversation is the pressure of the next request', () => {
+  test('exactly, for the very prompt that it counted', async () => {
+    await using at = await standWith(reporting(12_345), { profile: { ...profile, trigger: 'off' } })
+    const before = await pressureAt(at.url, request)
+    expect(before).not.toBe(asShare(12_345))
+    expect(await pressureAt(at.url, request)).toBe(asShare(12_345))
+  })
+
+  test('with the rest estimated, for a longer one', async () => {
+    await using at = await standWith(reporting(12_345), { profile: { ...profile, trigger: 'off' } })
+    await postChat(at.url, request, { authorization: 'Bearer one' })
+    const more: TestMessage[] = [
+      ...run,
+      { role: 'assistant', content: 'Repaired.' },
+      { role: 'user', content: 'Go on, please. '.repeat(50) },
+    ]
+    const pressure = await pressureAt(at.url, chatOf(more))
+    expect(pressure).toBeGreaterThan(asShare(12_345 + 150))
+    expect(pressure).toBeLessThan(asShare(12_345 + 350))
+  })
+
+  test('for no other credential, and for no other model (P9)', async () => {
+    await using at = await standWith(reporting(12_345), { profile: { ...profile, trigger: 'off' } })
+    const untold = await pressureAt(at.url, request, 'other')
+    await pressureAt(at.url, request, 'one')
+    await pressureAt(at.url, { ...request, model: 'second-model' }, 'one')
+    await pressureAt(at.url, { ...request, model: 'third-model' }, 'third')
+    expect(await pressureAt(at.url, request, 'fourth')).toBe(untold)
+    expect(await pressureAt(at.url, { ...request, model: 'fifth-model' }, 'one')).toBe(untold)
+  })
+
+  test('from a streamed answer as well', async () => {
+    const streamed = events([
+      chunk({ choices: [{ index: 0, delta: { content: 'fine' }, finish_reason: null }] }),
+      chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+      chunk({ choices: [], usage: { prompt_tokens: 12_345, completion_tokens: 1, total_tokens: 12_346 } }),
+      'data: [DONE]\n\n',
+    ])
+    await using at = await standWith(streamed, { profile: { ...profile, trigger: 'off' } })
+    const asked = { ...request, stream: true, stream_options: { include_usage: true } }
+    await pressureAt(at.url, asked)
+    expect(await pressureAt(at.url, request)).toBe(asShare(12_345))
+  })
+})
+
+describe('what is no count of a whole prompt teaches nothing', () => {
+  const failed = events([
+    'data: {"choices":[{"index":0,"delta":{"content":"fi"}}],"usage":{"prompt_tokens":12345}}\n\n',
+    'data: {"error":{"message":"The server is overloaded.","code":503}}\n\n',
+  ])
+
+  test.each([
+    ['an answer that breaks off', cutOff],
+    ['an answer that fails', failed],
+    ['a report of next to nothing', reporting(10)],
+    ['a report of nothing', reporting(0)],
+    ['a report beyond belief', reporting(900_000)],
+  ])('%s', async (_name, script) => {
+    await using at = await standWith([reporting(10), script, reporting(10)], {
+      profile: { ...profile, trigger: 'off' },
+    })
+    const untold = await pressureAt(at.url, request, 'untold')
+    await fetch(`${at.url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer one' },
+      body: JSON.stringify(request),
+    })
+      .then((answer) => answer.text())
+      .catch(() => '')
+    expect(await pressureAt(at.url, request, 'one')).toBe(untold)
+  })
+})
+
+describe('a provider that counts otherwise than we do', () => {
+  test('that counts half as much again never has to refuse: the compactions come in time', async () => {
+    const { script, refused } = await counting(1.5)
+    await using at = await standWith(script, { profile: { ...profile, trigger: 0.9 } })
+    await converse(at.url)
+    expect(refused()).toBe(0)
+    expect(at.upstream.requests.some((received) => rawMessages(received).length < 20)).toBe(true)
+  })
+
+  test('that says nothing of its count is found out by its refusal, and recovered from', async () => {
+    const { script, refused } = await counting(1.5, () => reporting(0))
+    await using at = await standWith(script, { profile: { ...profile, trigger: 0.9 } })
+    await converse(at.url)
+    expect(refused()).toBeGreaterThan(0)
+  })
+})
+
+test('a gateway that leaves the cached part out of the prompt is understood', async () => {
+  // Anthropic's numbers passed on as they are: 345 tokens read anew, 12,000 from the cache.
+  const usage = { prompt_tokens: 345, prompt_tokens_details: { cached_tokens: 12_000 } }
+  await using at = await standWith(completion('fine', usage), { profile: { ...profile, trigger: 'off' } })
+  await pressureAt(at.url, request)
+  expect(await pressureAt(at.url, request)).toBe(asShare(12_345))
+})

@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'vitest'
+import { longRun } from '../../support/conversations.ts'
+import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const small = chatOf([{ role: 'user', content: 'hello' }])
+
+/** Answers each path with its own JSON, every other with 404. */
+function paths(answers: Readonly<Record<string, unknown>>): Script {
+  return (request, outgoing, incoming) => {
+    const path = request.url.split('?')[0] ?? ''
+    const answer = path in answers ? json(answers[path]) : json({ error: 'unknown path' }, 404)
+    return answer(request, outgoing, incoming)
+  }
+}
+
+const vllm = (windows: Readonly<Record<string, number>>): Script =>
+  paths({
+    '/v1/models': {
+      object: 'list',
+      data: Object.entries(windows).map(([id, max]) => ({ id, owned_by: 'vllm', max_model_len: max })),
+    },
+  })
+
+/** Has a window of 8,192 tokens of four bytes. */
+const windowed: Script = (request, outgoing, incoming) => {
+  const tokens = Math.round(request.body.length / 4)
+  return (tokens > 8192 ? overflow(8192, tokens) : completion('fine'))(request, outgoing, incoming)
+}
+
+/** The same for the model named `small` only. */
+const onlySmallWindowed: Script = (request, outgoing, incoming) => {
+  const isSmall = request.body.includes('"model":"small"')
+  return (isSmall ? windowed : completion('fine'))(request, outgoing, incoming)
+}
+
+const byKey: Script = (request, outgoing, incoming) => {
+  const isPaid = request.headers.authorization === 'Bearer paid'
+  return vllm({ 'test-model': isPaid ? 65_536 : 8192 })(request, outgoing, incoming)
+}
+
+const weigh = (text: string) => Math.ceil(text.length / 4)
+
+/** Keeps the system message and as many of the newest as fit, and reports what was left. */
+function ollama(windowTokens: number): { script: Script; kept: () => readonly number[] } {
+  const kept: number[] = []
+  const script: Script = (request, outgoing, incoming) => {
+    const [system = '', ...rest] = rawMessages(request)
+    let tokens = weigh(system)
+    let count = 0
+    for (const text of rest.toReversed()) {
+      if (count > 0 && tokens + weigh(text) > windowTokens) break
+      tokens += weigh(text)
+      count += 1
+    }
+    kept.push(count === rest.length ? 1 : count / rest.length)
+    const prompt = Math.min(tokens, windowTokens)
+    const itself = { system_fingerprint: 'fp_ollama' }
+    return completion('fine', { prompt_tokens: prompt }, 'fake-model', itself)(request, outgoing, incoming)
+  }
+  return { script, kept: () => kept }
+}
+
+function grown(rounds: number): ReturnType<typeof longRun> {
+  return [{ role: 'system', content: 'Be brief.' }, ...longRun(rounds, 2).slice(1)]
+}
+
+describe('the window of a model that no table lists is its server’s to say', () => {
+  test('the first request waits for the answer and is measured by it', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'test-model': 24_576 }) })
+    const first = await postChat(stand.url, small)
+    expect(first.header('x-foldgate-window')).toBe('24576;source=server')
+  })
+
+  test('what the server states is respected: a conversation beyond it is compacted, not refused', async () => {
+    await using stand = await standWith(windowed, { onQuestion: vllm({ 'test-model': 8192 }) })
+    const answer = await postChat(stand.url, chatOf(longRun(14, 2)))
+    expect(answer.action).toBe('compacted')
+    expect(stand.upstream.requests).toHaveLength(1)
+  })
+
+  test('the operator’s own figure needs no question', async () => {
+    await using stand = await standWith(completion('hi'), { profile: { window: { tokens: 9000 } } })
+    const answer = await postChat(stand.url, small)
+    expect(answer.header('x-foldgate-window')).toBe('9000;source=config')
+    expect(stand.upstream.questions).toEqual([])
+  })
+
+  test('a server that never answers costs the first request a moment, and no other anything', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: () => {} })
+    for (let index = 0; index < 3; index += 1) {
+      const answer = await postChat(stand.url, small)
+      expect(answer.status).toBe(200)
+      expect(answer.header('x-foldgate-window')).toBe('128000;source=default')
+    }
+  })
+
+  test('an alias is found under the name that answered', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'fake-model': 16_384 }) })
+    await postChat(stand.url, small)
+    await eventually(async () => {
+      const answer = await postChat(stand.url, small)
+      expect(answer.header('x-foldgate-window')).toBe('16384;source=server')
+    })
+  })
+
+  test('the question carries the credential of the client that asked, and nothing else of it', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'test-model': 24_576 }) })
+    await postChat(stand.url, small, { authorization: 'Bearer mine', cookie: 'session=1', 'x-agent': 'a' })
+    const [question] = stand.upstream.questions
+    expect(question?.headers.authorization).toBe('Bearer mine')
+    expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(
+      ['accept', 'accept-encoding', 'authorization', 'connection', 'host', 'user-agent'].toSorted(),
+    )
+  })
+
+  test('another credential may have another window: it is asked about again', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: byKey })
+    const free = await postChat(stand.url, small, { authorization: 'Bearer free' })
+    const paid = await postChat(stand.url, small, { authorization: 'Bearer paid' })
+    expect(free.header('x-foldgate-window')).toBe('8192;source=server')
+    expect(paid.header('x-foldgate-window')).toBe('65536;source=server')
+  })
+})
+
+/** Has this window, says so, and refuses what exceeds it. */
+function restartable(windowTokens: number) {
+  const state = { windowTokens }
+  const script: Script = (request, outgoing, incoming) => {
+    const tokens = Math.round(request.body.length / 4)
+    const isTooLong = tokens > state.windowTokens
+    const answer = isTooLong
+      ? overflow(state.windowTokens, tokens)
+      : completion('fine', { prompt_tokens: tokens })
+    return answer(request, outgoing, incoming)
+  }
+  const onQuestion: Script = (request, outgoing, incoming) =>
+    vllm({ 'test-model': state.windowTokens })(request, outgoing, incoming)
+  return { state, script, onQuestion }
+}
+
+const windowsOf = async (stand: { readonly url: string }, requests: number): Promise<readonly string[]> => {
+  const windows: string[] = []
+  for (let request = 0; request < requests; request += 1)
+    windows.push((await postChat(stand.url, small)).header('x-foldgate-window') ?? '')
+  return windows
+}
+
+/** Refuses what exceeds 8,192 tokens of four bytes, and says nothing of that. */
+const unstated: Script = (request, outgoing, incoming) => {
+  const isTooLong = request.body.length / 4 > 8192
+  const refusal = { error: { message: 'Prompt exceeds max length', code: '1261' } }
+  return (isTooLong ? json(refusal, 400) : completion('fine'))(request, outgoing, incoming)
+}
+
+describe('what a server states is asked again', () => {
+  const run = chatOf(longRun(26, 2))
+  // A server that was started anew with 30,000 instead of 12,000 was folded at 12,000 ten minutes later.
+  test('after a minute: one that was started anew with more is filled again', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(12_000)
+    await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
+    expect((await postChat(stand.url, run)).header('x-foldgate-window')).toBe('12000;source=server')
+    state.windowTokens = 30_000
+    nowMs += 61_000
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+    // Whatever lies behind a new conversation's beginning was never folded.
+    const other = chatOf(longRun(26, 9))
+    const reply = await postChat(stand.url, other)
+    expect(reply.action).toBe('relayed')
+    expect(stand.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(other))
+  })
+
+  test('when a refusal contradicts it, whose own numbers hold until then', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(30_000)
+    await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
+    expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    state.windowTokens = 8192
+    const reply = await postChat(stand.url, run)
+    expect(reply.action).toBe('recovered')
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['8192;source=server'])
+    })
+    // Started anew with more once again, it is not held to that refusal for an hour.
+    state.windowTokens = 30_000
+    nowMs += 61_000
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+  })
+
+  test('when a prompt beyond it was answered', async () => {
+    let nowMs = Date.now()
+    const { state, script, onQuestion } = restartable(6000)
+    const profile = { trigger: 'off' }
+    await using stand = await standWith(script, { onQuestion, profile, nowMs: () => nowMs })
+    expect(await windowsOf(stand, 1)).toEqual(['6000;source=server'])
+    state.windowTokens = 30_000
+    nowMs += 10_000
+    await postChat(stand.url, run)
+    await eventually(async () => {
+      expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
+    })
+  })
+})
+
+describe('the operator’s window', () => {
+  test('is overruled by what a refusal says of itself, which header and log tell', async () => {
+    const profile = { window: { tokens: 32_000 } }
+    await using stand = await standWith(windowed, { profile })
+    expect((await postChat(stand.url, chatOf(longRun(20, 2)))).action).toBe('recovered')
+    const later = await postChat(stand.url, small)
+    expect(later.header('x-foldgate-window')).toBe('8192;source=learnt;setting=32000')
+    const told = stand.foldgate.log.filter((line) => line.includes('set window.tokens to that'))
+    expect(told).toHaveLength(1)
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+      profile: 'default',
+      stated_tokens: 8192,
+      window_tokens: 32_000,
+    })
+  })
+
+  test('is lowered by nothing that is only inferred: each refusal without numbers costs a request, and no conversation', async () => {
+    await using stand = await standWith(unstated, { profile: { window: { tokens: 32_000 } } })
+    for (const seed of [2, 3, 4]) {
+      const reply = await postChat(stand.url, chatOf(longRun(20, seed)))
+      expect(reply.action).toBe('recovered')
+      expect(reply.header('x-foldgate-window')).toBe('32000;source=config')
+    }
+    expect((await postChat(stand.url, small)).header('x-foldgate-window')).toBe('32000;source=config')
+  })
+})
+
+describe('an 8k and a 1M model behind one base URL', () => {
+  test('an overflow of the first never touches the second', async () => {
+    await using stand = await standWith(onlySmallWindowed)
+    const messages = longRun(14, 2)
+    const ask = (model: string) => postChat(stand.url, { model, messages })
+    expect((await ask('small')).action).toBe('recovered')
+    expect((await ask('small')).header('x-foldgate-window')).toBe('8192;source=learnt')
+    const other = await ask('large')
+    expect(other.action).toBe('relayed')
+    expect(other.header('x-foldgate-window')).toBe('128000;source=default')
+    expect(rawMessages(stand.upstream.requests.at(-1))).toHaveLength(messages.length)
+  })
+})
+
+describe('Ollama', () => {
+  test('a prompt that it cuts without a word is noticed within three requests', async () => {
+    const { script, kept } = ollama(4096)
+    await using stand = await standWith(script)
+    await postChat(stand.url, chatOf(grown(10)))
+    await postChat(stand.url, chatOf(grown(11)))
+    await postChat(stand.url, chatOf(grown(12)))
+    const fourth = await postChat(stand.url, chatOf(grown(13)))
+    expect(kept()[0]).toBeLessThan(1)
+    expect(kept().at(-1)).toBe(1)
+    expect(fourth.action).toBe('compacted')
+    expect(fourth.header('x-foldgate-window')).toBe('4096;source=learnt')
+    const warnings = stand.foldgate.log.filter((line) => line.includes('without saying so'))
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('before its first load it is taken at its default, until it says what it has loaded', async () => {
+    let isLoaded = false
+    const onQuestion: Script = (request, outgoing, incoming) => {
+      const script = paths({
+        '/v1/models': { object: 'list', data: [{ id: 'qwen3:8b', object: 'model', owned_by: 'library' }] },
+        '/api/ps': {
+          models: isLoaded
+            ? [{ name: 'qwen3:8b', model: 'qwen3:8b', size: 1, digest: 'x', context_length: 32_768 }]
+            : [],
+        },
+        '/api/show': {
+          parameters: 'stop "<|im_end|>"',
+          model_info: { 'general.architecture': 'qwen3', 'qwen3.context_length': 40_960 },
+        },
+      })
+      return script(request, outgoing, incoming)
+    }
+    const loading: Script = (request, outgoing, incoming) => {
+      isLoaded = true
+      return completion('fine')(request, outgoing, incoming)
+    }
+    await using stand = await standWith(loading, { onQuestion })
+    const request = { ...small, model: 'qwen3:8b' }
+    const first = await postChat(stand.url, request)
+    expect(first.header('x-foldgate-window')).toBe('4096;source=server')
+    await eventually(async () => {
+      const next = await postChat(stand.url, request)
+      expect(next.header('x-foldgate-window')).toBe('32768;source=server')
+    })
+  })
+})

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createFailures } from '../../../src/proxy/failures.ts'
+import { createCompactWishes } from '../../../src/request/records/compact-wishes.ts'
+import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { longRun } from '../../support/conversations.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
+
+const newStore = (): Store => openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 })
+const conversation = 'abcdefgh12345678'
+
+function wishesOn(store: Store) {
+  return createCompactWishes(store, createStoreGuard(createFailures(() => {})))
+}
+
+const failing = async () => Promise.reject(new Error('the store is broken'))
+
+/** How long until one hears of what others were asked, in milliseconds. */
+const HEARD_MS = 1_001
+
+describe('a compaction that was asked for', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('is taken once, and for its own conversation', async () => {
+    const wishes = wishesOn(newStore())
+    expect(await wishes.take(conversation)).toBe(false)
+    await wishes.ask(conversation)
+    expect(await wishes.take('another-one')).toBe(false)
+    expect(await wishes.take(conversation)).toBe(true)
+    for (let round = 0; round < 3; round += 1) {
+      expect(await wishes.take(conversation)).toBe(false)
+      vi.advanceTimersByTime(HEARD_MS)
+    }
+  })
+
+  test('asked for twice it is one compaction, asked for again it is another', async () => {
+    const wishes = wishesOn(newStore())
+    await wishes.ask(conversation)
+    await wishes.ask(conversation)
+    expect(await wishes.take(conversation)).toBe(true)
+    vi.advanceTimersByTime(HEARD_MS)
+    expect(await wishes.take(conversation)).toBe(false)
+    await wishes.ask(conversation)
+    expect(await wishes.take(conversation)).toBe(true)
+  })
+
+  test('is taken by whichever replica gets the next request, and by no other', async () => {
+    const store = newStore()
+    const replicas = [wishesOn(store), wishesOn(store), wishesOn(store)]
+    const [asked, other] = replicas
+    for (const each of replicas) await each.take(conversation)
+    await asked?.ask(conversation)
+    vi.advanceTimersByTime(HEARD_MS)
+    expect(await other?.take(conversation)).toBe(true)
+    for (const each of replicas) expect(await each.take(conversation)).toBe(false)
+  })
+
+  test('is taken by one where all take it at the same time', async () => {
+    const store = newStore()
+    const replicas = Array.from({ length: 5 }, () => wishesOn(store))
+    await replicas[0]?.ask(conversation)
+    const taken = await Promise.all(replicas.map(async (each) => each.take(conversation)))
+    expect(taken.filter((isTaken) => isTaken)).toHaveLength(1)
+  })
+
+  test('outlives a restart, and one that was taken does not come back with it', async () => {
+    const store = newStore()
+    await wishesOn(store).ask(conversation)
+    expect(await wishesOn(store).take(conversation)).toBe(true)
+    expect(await wishesOn(store).take(conversation)).toBe(false)
+  })
+
+  test('with a store that fails is taken by whom it was asked of', async () => {
+    const store = { ...newStore(), appendRows: failing, readRows: failing, putIfAbsent: failing }
+    const [asked, other] = [wishesOn(store), wishesOn(store)]
+    await asked.ask(conversation)
+    expect(await other.take(conversation)).toBe(false)
+    expect(await asked.take(conversation)).toBe(true)
+    expect(await asked.take(conversation)).toBe(false)
+  })
+
+  test('is not kept from others by rows that make no sense', async () => {
+    const store = newStore()
+    await store.appendRows('wishes', [{ text: 'no JSON' }, { text: '{"id":"no uuid"}' }])
+    await wishesOn(store).ask(conversation)
+    expect(await wishesOn(store).take(conversation)).toBe(true)
+  })
+})
+
+const run = longRun(8, 3)
+const body = chatOf(run, { model: 'gpt-4o' })
+const options = { profile: { window: { tokens: 16_000 } } }
+
+async function askFor(at: ReportStand, id: string | null) {
+  expect((await at.admin(`/conversations/${id}/compact`, { method: 'POST' })).status).toBe(202)
+}
+
+describe('POST /conversations/ID/compact', () => {
+  test('makes the next request a compaction, and only that', async () => {
+    await using at = await reportStand(completion('fine'), options)
+    const first = await postChat(at.url, body)
+    expect(first.action).toBe('relayed')
+    await askFor(at, first.header('x-foldgate-conversation'))
+    const second = await postChat(at.url, body)
+    expect(second.action).toBe('compacted')
+    await postChat(at.url, body)
+    expect((await at.rows(3)).map(({ compaction }) => compaction)).toEqual([null, 'forced', null])
+    expect((await at.events()).map(({ type, reason }) => [type, reason])).toEqual([
+      ['compact-requested', 'operator'],
+      ['compaction', 'forced'],
+    ])
+  })
+
+  test('is not used up by requests that may not be rewritten', async () => {
+    await using at = await reportStand(completion('fine'), options)
+    const first = await postChat(at.url, body)
+    await askFor(at, first.header('x-foldgate-conversation'))
+    expect((await postChat(at.url, body, { 'x-foldgate-compact': 'off' })).action).toBe('relayed;reason=off')
+    expect((await postChat(at.url, body, { 'x-foldgate-bypass': '1' })).action).toBe('bypassed')
+    expect((await postChat(at.url, body)).action).toBe('compacted')
+  })
+
+  test('is not followed under a profile that only observes', async () => {
+    await using at = await reportStand(completion('fine'), { profile: { ...options.profile, observe: true } })
+    const first = await postChat(at.url, body)
+    await askFor(at, first.header('x-foldgate-conversation'))
+    const next = await postChat(at.url, body)
+    expect(next.action).toBe('relayed;reason=observe')
+    expect(next.header('x-foldgate-observed')).toMatch(/^relayed/)
+    expect(at.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(body))
+  })
+
+  test('is heard by another replica on the same store', async () => {
+    const store = newStore()
+    await using one = await reportStand(completion('fine'), { ...options, store })
+    await using other = await reportStand(completion('fine'), { ...options, store })
+    const first = await postChat(one.url, body)
+    await postChat(other.url, body)
+    await askFor(one, first.header('x-foldgate-conversation'))
+    await sleep(HEARD_MS)
+    expect((await postChat(other.url, body)).action).toBe('compacted')
+    expect((await one.rows(3)).map(({ compaction }) => compaction)).toEqual([null, null, 'forced'])
+  })
+})

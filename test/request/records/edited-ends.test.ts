@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest'
+import type { ConversationCard } from '../../../src/admin/conversations/conversation-cards.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { groupedStore } from '../../admin/grouped-store.ts'
+import { aiderChat, type AiderChatOptions } from '../../support/aider-chat.ts'
+import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
+import { exactUpstream } from '../../support/exact-upstream.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
+
+const newStore = () => openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+
+/** Sends requests one after the other; returns the conversation that each was taken for. */
+async function send(
+  at: Pick<ReportStand, 'url'>,
+  requests: readonly (readonly TestMessage[])[],
+  more: object = {},
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const messages of requests) {
+    const reply = await postChat(at.url, { ...chatOf(messages), ...more })
+    expect(reply.status).toBe(200)
+    ids.push(reply.header('x-foldgate-conversation') ?? '')
+  }
+  return ids
+}
+
+/** The list that the page shows, once it tells of so many requests. */
+async function listed(at: ReportStand, requests: number): Promise<readonly ConversationCard[]> {
+  await at.rows(requests)
+  const told: { conversations: ConversationCard[] } = JSON.parse((await at.admin('/conversations')).text)
+  return told.conversations
+}
+
+const short: AiderChatOptions = { requests: 30, reminder: 'message', fileLines: 30, answerLines: 8 }
+const long: AiderChatOptions = { requests: 30, reminder: 'message', fileLines: 60, answerLines: 60 }
+const window8k = { window: { tokens: 8_192, output_reserve: 1_024 } }
+
+// A chat with aider was as many conversations as it had requests: the files and the reminder stand behind the newest
+// message, so that no request is the beginning of the next.
+describe('a chat whose client moves its files and a reminder behind the newest message', () => {
+  test.each([
+    ['below the window', short],
+    ['below the window, with the reminder inside the message', { ...short, reminder: 'inside' as const }],
+    ['far beyond the window', long],
+    ['far beyond it, with the reminder inside', { ...long, reminder: 'inside' as const }],
+  ])('is one conversation from its second request on, without a branch: %s', async (_, options) => {
+    await using upstream = await closing(exactUpstream(8_192))
+    await using at = await reportStand(completion('fine'), { upstream: upstream.url, profile: window8k })
+    const ids = await send(at, aiderChat(options))
+    // The first has no history, and not one message where the others have it.
+    const [alone, ...others] = ids
+    expect(new Set(others).size).toBe(1)
+    expect(others).not.toContain(alone)
+    expect(await listed(at, 30)).toMatchObject([
+      { id: others[0], parent: null, requests: 29 },
+      { id: alone, parent: null, requests: 1 },
+    ])
+    expect(upstream.requests.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
+  })
+
+  // Found by nothing, most requests beyond the window were a compaction, and the cache missed three and more in a row.
+  test('misses the prompt cache once at each compaction, and reads from it in between, far beyond the window', async () => {
+    await using upstream = await closing(exactUpstream(8_192))
+    await using at = await reportStand(completion('fine'), { upstream: upstream.url, profile: window8k })
+    await send(at, aiderChat(long))
+    const first = upstream.requests.findIndex(({ rawMessages }) =>
+      rawMessages.some((text) => text.includes('<conversation-recap>')),
+    )
+    const isCached = upstream.requests.slice(first).map(({ cachedTokens }) => cachedTokens > 0)
+    expect(isCached.length).toBeGreaterThan(20)
+    expect(isCached.filter((isHit, index) => !isHit && isCached[index - 1] === false)).toEqual([])
+  })
+
+  const example = [
+    { role: 'user', content: 'Rename the function.' },
+    { role: 'assistant', content: 'As in this example.' },
+  ]
+
+  test('is one from its first on where the same examples stand before its history', async () => {
+    await using at = await reportStand(completion('fine'))
+    expect(new Set(await send(at, aiderChat({ ...short, before: example }))).size).toBe(1)
+  })
+
+  // All chats of this client begin alike, and none of them goes on from a whole request.
+  test('is another one than the chat before it, which began with the same examples', async () => {
+    await using at = await reportStand(completion('fine'))
+    const [first] = await send(at, aiderChat({ ...short, before: example }))
+    const [, ...next] = await send(at, aiderChat({ ...short, before: example, subject: 'Task' }))
+    expect(new Set(next).size).toBe(1)
+    expect(next).not.toContain(first)
+  })
+
+  test('is one where answers are rejected, and asked for again with the files as they were', async () => {
+    await using at = await reportStand(completion('fine'))
+    const requests = aiderChat(short).flatMap((messages) => {
+      const again = [...messages.slice(0, -1), { role: 'assistant', content: 'No block.' }]
+      const rejected = Array.from({ length: 3 }, (_, times) => [
+        ...again,
+        ...Array.from({ length: times + 1 }, (__, time) => [
+          { role: 'user', content: `That was no block, ${time}.` },
+          { role: 'assistant', content: `Sorry, ${time}.` },
+        ])
+          .flat()
+          .slice(0, -1),
+        ...messages.slice(-1),
+      ])
+      return [messages, ...rejected]
+    })
+    // All four of the first have their files in common.
+    const ids = await send(at, requests)
+    expect(new Set(ids.slice(0, 4)).size).toBe(1)
+    expect(new Set(ids.slice(4)).size).toBe(1)
+    expect((await listed(at, 120)).map(({ parent }) => parent)).toEqual([null, null])
+  })
+
+  test('is one over a restart, and for two replicas that take its requests by turns', async () => {
+    const store = newStore()
+    const requests = aiderChat(short).slice(1)
+    const ids: string[] = []
+    {
+      await using one = await reportStand(completion('fine'), { store })
+      await using other = await reportStand(completion('fine'), { store })
+      for (const [index, messages] of requests.slice(0, 20).entries())
+        ids.push(...(await send(index % 2 === 0 ? one : other, [messages])))
+    }
+    await using again = await reportStand(completion('fine'), { store })
+    ids.push(...(await send(again, requests.slice(20))))
+    expect(ids).toHaveLength(29)
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test('is gone from the store once it is deleted, its beginnings included', async () => {
+    const store = groupedStore()
+    await using at = await reportStand(completion('fine'), { store, profile: window8k })
+    const ids = await send(at, aiderChat(long))
+    const id = ids.at(-1) ?? ''
+    await listed(at, 30)
+    expect((await store.holds(id)).filter((line) => line.includes('"inner":true')).length).toBeGreaterThan(30)
+    expect((await at.admin(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect(await store.holds(id)).toEqual([])
+  })
+
+  test('costs nothing but its records where the store fails', async () => {
+    const broken: Store = {
+      ...newStore(),
+      getFirst: async () => Promise.reject(new Error('the store is broken')),
+    }
+    await using at = await reportStand(completion('fine'), { store: broken })
+    expect(await send(at, aiderChat({ ...short, requests: 4 }))).toHaveLength(4)
+  })
+})
+
+// An agent that shows only its newest five results whole edits the sixth of each request.
+test('an agent that clears its older results by itself is one conversation while it does', async () => {
+  await using at = await reportStand(completion('fine'))
+  const whole = 5
+  const requests = [...growing(longRun(30, 3))].map((messages) => {
+    const results = messages.flatMap(({ role }, index) => (role === 'tool' ? [index] : []))
+    const cleared = new Set(results.slice(0, -whole))
+    return messages.map((message, index) =>
+      cleared.has(index) ? { ...message, content: 'Old result, left out.' } : message,
+    )
+  })
+  const first = requests.findIndex((messages) =>
+    messages.some(({ content }) => content === 'Old result, left out.'),
+  )
+  const ids = await send(at, requests)
+  expect(new Set(ids.slice(0, first)).size).toBe(1)
+  expect(new Set(ids.slice(first)).size).toBe(1)
+})
+
+// Foldgate was started anew with an empty store, or the client had talked to the provider itself before.
+test('a user who edits the last message of a chat that was never seen before stays in one conversation', async () => {
+  await using at = await reportStand(completion('fine'))
+  const chat = Array.from({ length: 5 }, (_, turn) => [
+    { role: 'user', content: `Question ${turn}.` },
+    { role: 'assistant', content: `Answer ${turn}.` },
+  ]).flat()
+  const ends = ['And now?', 'And then?', 'Well?'].map((content) => [...chat, { role: 'user', content }])
+  const wentOn = [
+    ...(ends[2] ?? []),
+    { role: 'assistant', content: 'So.' },
+    { role: 'user', content: 'Good.' },
+  ]
+  const ids = await send(at, [...ends, wentOn])
+  expect(new Set(ids).size).toBe(1)
+  // Only that one of them went on: whoever goes on from another end now is a branch.
+  const other = [
+    ...(ends[0] ?? []),
+    { role: 'assistant', content: 'Or so.' },
+    { role: 'user', content: 'Bad.' },
+  ]
+  const [branch] = await send(at, [other])
+  expect(await listed(at, 5)).toMatchObject([
+    { id: branch, parent: ids[0], requests: 1 },
+    { id: ids[0], parent: null, requests: 4 },
+  ])
+})
+
+// Every conversation begins with the same system prompt, which is no part of its keys.
+test('conversations have nothing in common by their system prompt, nor one that is nothing else', async () => {
+  await using at = await reportStand(completion('fine'))
+  const system = { role: 'system', content: 'You repair programs.' }
+  const ids = await send(at, [
+    [system],
+    [system, { role: 'user', content: 'One.' }],
+    [system, { role: 'user', content: 'Two.' }],
+  ])
+  expect(new Set(ids).size).toBe(3)
+})
+
+const isRecord = (key: string): boolean => /^(?:sight|name|compaction):/.test(key)
+
+/** A store that counts what is looked up and written of sights, names and compactions. */
+function countingStore() {
+  const inner = newStore()
+  const counts = { lookups: 0, entries: 0 }
+  const count = (keys: readonly string[]) => void (counts.entries += keys.filter(isRecord).length)
+  const store: Store = {
+    ...inner,
+    getFirst: (keys) => {
+      if (keys.some(isRecord)) counts.lookups += 1
+      return inner.getFirst(keys)
+    },
+    putIfAbsent: (key, value, group) => {
+      count([key])
+      return inner.putIfAbsent(key, value, group)
+    },
+    put: (key, value, group) => {
+      count([key])
+      return inner.put(key, value, group)
+    },
+    putAll: (entries) => {
+      count(entries.map(({ key }) => key))
+      return inner.putAll(entries)
+    },
+  }
+  const taken = () => {
+    const { lookups, entries } = counts
+    Object.assign(counts, { lookups: 0, entries: 0 })
+    return { lookups, entries }
+  }
+  return { store, taken }
+}
+
+describe('what the records of a request cost', () => {
+  const roomy = { window: { tokens: 400_000 } }
+
+  test.each([
+    ['an agent’s', [...growing(longRun(20, 4))]],
+    ['an agent’s, with a user message behind each result', [...growing(withPictures(longRun(20, 4)))]],
+    ['a chat’s', [...growing(talk(20))]],
+  ])(
+    '%s, which goes on: two look-ups, its sight and its name, and the way from the one before',
+    async (_, requests) => {
+      const { store, taken } = countingStore()
+      await using at = await reportStand(completion('fine'), { store, profile: roomy })
+      const costs = []
+      for (const messages of requests) {
+        await send(at, [messages])
+        costs.push(taken())
+      }
+      const [first, second, ...others] = costs
+      expect(first).toEqual({ lookups: 1, entries: 2 })
+      expect(second?.entries).toBe(3)
+      expect(new Set(others.map((cost) => JSON.stringify(cost)))).toEqual(
+        new Set([JSON.stringify({ lookups: 2, entries: 3 })]),
+      )
+    },
+  )
+
+  test('one whose end is edited: one look-up more, its two beginnings, and the end that it replaces', async () => {
+    const { store, taken } = countingStore()
+    await using at = await reportStand(completion('fine'), { store, profile: roomy })
+    await send(at, aiderChat({ ...short, requests: 6 }))
+    taken()
+    await send(at, aiderChat({ ...short, requests: 7 }).slice(6))
+    expect(taken()).toEqual({ lookups: 3, entries: 6 })
+  })
+})
+
+/** A run whose results are followed by a user message, as pictures are that no tool message may carry. */
+function withPictures(run: readonly TestMessage[]): TestMessage[] {
+  return run.flatMap((message) =>
+    message.role === 'tool' ? [message, { role: 'user', content: 'As you see.' }] : [message],
+  )
+}
+
+function talk(turns: number): TestMessage[] {
+  return Array.from({ length: turns }, (_, turn) => [
+    { role: 'user', content: `Question ${turn}.` },
+    { role: 'assistant', content: `Answer ${turn}.` },
+  ])
+    .flat()
+    .slice(0, -1)
+}
+
+async function closing<Server extends { close(): Promise<void> }>(
+  opening: Promise<Server>,
+): Promise<Server & AsyncDisposable> {
+  const server = await opening
+  return Object.assign(server, { [Symbol.asyncDispose]: () => server.close() })
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createFailures } from '../../../src/proxy/failures.ts'
+import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
+
+// While a Redis was away every request failed at it a few times over, and each failure was a line in the log.
+test('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {
+  const told: string[] = []
+  const guarded = createStoreGuard(createFailures((part) => void told.push(part)))
+  let asked = 0
+  let isAway = true
+  const work = async (): Promise<string> => {
+    asked += 1
+    if (isAway) throw new Error('away')
+    return 'there'
+  }
+  for (let time = 0; time < 50; time += 1) expect(await guarded('instead', work)).toBe('instead')
+  expect(asked).toBe(2)
+  expect(told).toHaveLength(2)
+  isAway = false
+  await expect.poll(() => guarded('instead', work)).toBe('there')
+})
+
+test('one failure costs nothing but itself', async () => {
+  const guarded = createStoreGuard(createFailures(() => {}))
+  for (let time = 0; time < 5; time += 1) {
+    expect(await guarded('instead', async () => Promise.reject(new Error('busy')))).toBe('instead')
+    expect(await guarded('instead', async () => 'there')).toBe('there')
+  }
+})
+
+async function failSlowly(): Promise<string> {
+  // As SQLite waits: nothing else is served meanwhile.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120)
+  throw new Error('database is locked')
+}
+
+// A backup held the file of an SQLite store for half a minute: its reads went well, each write waited 250 ms in vain,
+// and at two requests a second nothing else was served for two thirds of the time.
+test('a store whose failures hold everything up is left alone in proportion, even where it answers in between', async () => {
+  const guarded = createStoreGuard(createFailures(() => {}))
+  expect(await guarded('instead', async () => 'read')).toBe('read')
+  expect(await guarded('instead', failSlowly)).toBe('instead')
+  const failedMs = performance.now()
+  await expect.poll(() => guarded('instead', async () => 'read'), { interval: 20 }).toBe('read')
+  expect(performance.now() - failedMs).toBeGreaterThan(1_500)
+})

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { openDice } from '../../../src/demo/dice.ts'
+import { sampleSource } from '../../../src/demo/sample-text.ts'
+import { anchorOf } from '../../../src/replies/seam.ts'
+import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { longRun } from '../../support/conversations.ts'
+import { readAsClient } from '../../replies/streamed.ts'
+import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
+import { standWith, type Stand } from '../../support/stand.ts'
+import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
+
+const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
+const whole = `${sampleSource(openDice(5), 20)}\n\n我们 went home. 👩‍🚀 And so on.`
+const hello = [{ role: 'user', content: 'Write it.' }]
+const streamed = { stream: true, stream_options: { include_usage: true } }
+
+const askedOf = ({ requests }: FakeUpstream): Asked[] =>
+  requests.map(({ body }) => JSON.parse(body.toString()))
+
+function standCut(reply: (asked: Asked) => ScriptedReply, max = 3, changed: object = {}): Promise<Stand> {
+  return standWith(model(reply), { profile: { continuation: { max }, ...changed } })
+}
+
+/** A model that stops after so many characters each time; `repeats`: it begins with the words that it is asked to begin with. */
+function cutEvery(chars: number, repeats = false) {
+  return (asked: Asked): ScriptedReply => {
+    const said = asked.messages.length === 1 ? '' : String(asked.messages.at(-2)?.content)
+    const rest = whole.slice(said.length)
+    const blanks = said.slice(said.trimEnd().length)
+    const begin = repeats && said !== '' ? anchorOf(said) + blanks : ''
+    return rest.length <= chars
+      ? { text: begin + rest }
+      : { text: begin + rest.slice(0, chars), reason: 'length' }
+  }
+}
+
+describe.each([
+  ['plainly', {}],
+  ['in a stream', streamed],
+])('%s', (_, form) => {
+  const choiceOf = (reply: ChatReply) => {
+    if ('stream' in form) {
+      const { text, calls, reasons, usage } = readAsClient([reply.text])
+      return {
+        text,
+        calls: calls.map((call) => ({ name: call.name, arguments: call.arguments })),
+        reason: reasons.join(),
+        usage,
+      }
+    }
+    const { choices, usage } = JSON.parse(reply.text)
+    const { message, finish_reason: reason } = choices[0]
+    const calls = (message.tool_calls ?? []).map((call: { function: object }) => call.function)
+    return { text: message.content ?? '', calls, reason, usage }
+  }
+
+  test.each([1, 2, 3])('a reply that was cut %i times is the exact whole', async (times) => {
+    for (const repeats of [false, true]) {
+      await using at = await standCut(cutEvery(Math.ceil(whole.length / (times + 1)), repeats))
+      const reply = await postChat(at.url, chatOf(hello, form))
+      expect(choiceOf(reply)).toMatchObject({ text: whole, reason: 'stop', calls: [] })
+      expect(at.upstream.requests).toHaveLength(times + 1)
+    }
+  })
+
+  test('its usage is that of all answers', async () => {
+    await using at = await standCut(cutEvery(Math.ceil(whole.length / 2)))
+    const { usage } = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(usage).toEqual({ prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 })
+  })
+
+  test('it is bounded: what is still cut then says so', async () => {
+    await using at = await standCut(cutEvery(10), 2)
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(reply).toMatchObject({ text: whole.slice(0, 30), reason: 'length' })
+    expect(at.upstream.requests).toHaveLength(3)
+  })
+
+  test('off, it is passed on as it was cut', async () => {
+    await using at = await standCut(cutEvery(10), 0)
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(reply).toMatchObject({ text: whole.slice(0, 10), reason: 'length' })
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test('where the upstream does not go on, it is passed on as it was cut', async () => {
+    const refusing = model((asked) =>
+      asked.messages.length > 1
+        ? json({ error: { message: 'No.' } }, 400)
+        : { text: 'Half a', reason: 'length' },
+    )
+    await using at = await standWith(refusing, { profile: { continuation: { max: 3 } } })
+    const reply = await postChat(at.url, chatOf(hello, form))
+    expect(reply.status).toBe(200)
+    expect(choiceOf(reply)).toMatchObject({ text: 'Half a', reason: 'length' })
+    expect(at.foldgate.log.join('\n')).toContain('"part":"continuation"')
+  })
+
+  // An error with status 200, or an answer that broke off, took the place of the reply that was there.
+  test.each([
+    ['fails with status 200', json({ error: { message: 'Busy.' } })],
+    ['states half an answer', bytes('{"choices":[{"ind', { 'content-type': 'application/json' })],
+  ])('where going on %s, it is passed on as it was cut', async (_what, answer) => {
+    const failing = model((asked) =>
+      asked.messages.length > 1 ? answer : { text: 'Half a', reason: 'length' },
+    )
+    // Of a prompt that is far from its window no answer is held back to be judged.
+    const profile = { window: { tokens: 100_000 }, continuation: { max: 3 } }
+    await using at = await standWith(failing, { profile })
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, form)))
+    expect(reply).toMatchObject({ text: 'Half a', reason: 'length' })
+  })
+
+  test('a call that was cut is asked for again in smaller pieces', async () => {
+    await using at = await standCut((asked) =>
+      asked.messages.length === 1
+        ? {
+            text: 'I write it.',
+            calls: [{ name: 'bash', arguments: '{"command":"cat > a <<E' }],
+            reason: 'length',
+          }
+        : { calls: [{ name: 'bash', arguments: '{"command":"one"}' }] },
+    )
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, { tools: [bash], ...form })))
+    expect(reply).toMatchObject({
+      text: 'I write it.',
+      calls: [{ name: 'bash', arguments: '{"command":"one"}' }],
+      reason: 'tool_calls',
+    })
+    const [assistant, user] = askedOf(at.upstream)[1]?.messages.slice(-2) ?? []
+    expect(assistant).toEqual({ role: 'assistant', content: 'I write it.' })
+    expect(user?.content).toMatch(/call of bash.*smaller pieces/s)
+  })
+
+  test('complete calls and refusals are left alone', async () => {
+    const complete: ScriptedReply = { calls: [{ name: 'bash', arguments: '{"a":1}' }], reason: 'length' }
+    await using at = await standCut(() => complete)
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, { tools: [bash], ...form })))
+    expect(reply).toMatchObject({ calls: [{ name: 'bash', arguments: '{"a":1}' }], reason: 'length' })
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['a schema', { response_format: { type: 'json_object' } }],
+    ['several answers', { n: 2 }],
+  ])('replies with %s are left alone', async (_what, more) => {
+    await using at = await standCut(cutEvery(10))
+    await postChat(at.url, chatOf(hello, { ...more, ...form }))
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test('the prompt before it stays the same bytes', async () => {
+    await using at = await standCut(cutEvery(Math.ceil(whole.length / 3)))
+    await postChat(at.url, { ...form, model: 'm', messages: hello })
+    const [first, second, third] = at.upstream.requests.map(({ body }) => body.toString())
+    const beginning = first?.slice(0, -2) ?? 'none'
+    expect(
+      second
+        ?.replace(/"stream_options":[^}]*},?/, '')
+        .startsWith(beginning.replace(/"stream_options":[^}]*},?/, '')),
+    ).toBe(true)
+    expect(third?.startsWith(second?.slice(0, beginning.length) ?? 'none')).toBe(true)
+  })
+
+  test('a reply may read back and be cut', async () => {
+    const both = (asked: Asked): ScriptedReply => {
+      const last = asked.messages.at(-1)
+      if (last?.role === 'tool') return { text: whole.slice(0, 200), reason: 'length' }
+      if (asked.messages.length > 1) return { text: whole.slice(200) }
+      return { calls: [{ name: RECALL, arguments: '{}' }] }
+    }
+    await using at = await standCut(both, 3, { recall: { enabled: true } })
+    const reply = choiceOf(await postChat(at.url, chatOf(hello, { tools: [bash], ...form })))
+    expect(reply).toMatchObject({ text: whole, reason: 'stop' })
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, true, true])
+  })
+})
+
+const half = 'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n'
+const ended = 'data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+
+function breakingAfter(text: string): Script {
+  return (_request, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.write(text)
+    setTimeout(() => outgoing.destroy(), 20)
+  }
+}
+
+// Half of a continuation had flowed when the upstream broke off: a client that had a cut reply was left with none.
+test('a stream whose continuation breaks off stands as one that was cut', async () => {
+  const cut = model((asked) =>
+    asked.messages.length > 1 ? breakingAfter(half) : { text: 'Half', reason: 'length' },
+  )
+  await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
+  const reply = await postChat(at.url, chatOf(hello, streamed))
+  expect(readAsClient([reply.text])).toMatchObject({ text: 'Half a lo', reasons: ['length'], done: 1 })
+  expect(readAsClient([reply.text]).ids.size).toBe(1)
+})
+
+// It had said that it was over, and was then told to have been cut: two ends, and the second one wrong.
+test.each([
+  ['its end', half + ended],
+  ['its last word', `${half}${ended}data: [DONE]\n\n`],
+])('one that breaks off behind %s is whole', async (_, text) => {
+  const cut = model((asked) =>
+    asked.messages.length > 1 ? breakingAfter(text) : { text: 'Half', reason: 'length' },
+  )
+  await using at = await standWith(cut, { profile: { continuation: { max: 3 } } })
+  const reply = await postChat(at.url, chatOf(hello, streamed))
+  expect(readAsClient([reply.text])).toMatchObject({ text: 'Half a lo', reasons: ['stop'], done: 1 })
+  expect(reply.text.endsWith('data: [DONE]\n\n')).toBe(true)
+})
+
+test('usage that nobody asked for is asked for in none of the answers, and hidden in none', async () => {
+  await using at = await standCut(cutEvery(Math.ceil(whole.length / 2)))
+  const reply = await postChat(at.url, chatOf(hello, { stream: true }))
+  expect(readAsClient([reply.text])).toMatchObject({ text: whole, usage: null })
+  expect(askedOf(at.upstream).map(({ stream_options: options }) => options)).toEqual([undefined, undefined])
+})
+
+// A long reply is mostly cut behind a long prompt, and was then never gone on with: both together did not fit.
+test('where the prompt is near its budget, the reply goes on behind a smaller form of it', async () => {
+  const long = sampleSource(openDice(8), 400)
+  const cut = model((asked) =>
+    asked.messages.at(-1)?.content === 'Go on.' || asked.messages.at(-1)?.role === 'tool'
+      ? { text: long.slice(0, 8_000), reason: 'length' }
+      : { text: long.slice(8_000) },
+  )
+  const messages = [
+    ...longRun(50, 9),
+    { role: 'assistant', content: 'Done.' },
+    { role: 'user', content: 'Go on.' },
+  ]
+  const near = { window: { tokens: 12_000, output_reserve: 1_000 }, trigger: 1, target: 0.99 }
+  await using at = await standWith(cut, { profile: { ...near, continuation: { max: 2 } } })
+  const reply = await postChat(at.url, chatOf(messages, { model: 'gpt-4o' }))
+  expect(JSON.parse(reply.text).choices[0].message.content).toBe(long)
+  const [first, second] = askedOf(at.upstream)
+  const { count } = await loadCounter('o200k_base')
+  const behind = count(JSON.stringify(second?.messages.slice(0, -2)))
+  expect(behind).toBeLessThan(count(JSON.stringify(first?.messages)))
+})
+
+test('a reply that would not fit the window any more is passed on as it was cut', async () => {
+  const long = 'word '.repeat(700)
+  await using at = await standCut(() => ({ text: long, reason: 'length' }), 3, {
+    window: { tokens: 1_000, output_reserve: 400 },
+  })
+  const reply = await postChat(at.url, chatOf(hello))
+  expect(at.upstream.requests).toHaveLength(1)
+  expect(JSON.parse(reply.text).choices[0].message.content).toBe(long)
+})

@@ -1,0 +1,32 @@
+import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { digest } from '../../../src/request/read/body-source.ts'
+import { readBytes } from '../../../src/request/read/read-chat.ts'
+import { asItCame, type Prepared } from '../../../src/request/rewrite.ts'
+import type { Outcome } from '../../../src/request/send/send.ts'
+import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
+
+/** A small request as it came. */
+export async function preparedRequest(): Promise<Prepared> {
+  const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
+  const readFacts = createFactsReader(digest, { entriesMax: 10 })
+  const chat = await readBytes(bytes, 'scope', { readFacts, limits: bodyLimits })
+  if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
+  return asItCame(chat, 10)
+}
+
+/** A good answer to it; `held` was taken from its body before. */
+export function outcomeOf(prepared: Prepared, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
+  const answer = {
+    status: 200,
+    statusText: 'OK',
+    rawHeaders: [],
+    body,
+    address: 'http://upstream',
+    failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+  }
+  const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
+  const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
+  return { answer, held, verdict: 'good', classification: null, prepared, ...timing, ...how }
+}

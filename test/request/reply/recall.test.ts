@@ -1,0 +1,440 @@
+import { describe, expect, test } from 'vitest'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { bytes, json, overflow, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { readAsClient, type Client } from '../../replies/streamed.ts'
+import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
+
+const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
+const profile = { window: { tokens: 12_000, output_reserve: 1_000 }, recall: { enabled: true } }
+
+/** A fact that was told in a result some forty rounds ago, and stands nowhere else. */
+const FACT = 'The vault opens with plum-granite-77.'
+const run = longRun(50, 9)
+const folded: TestMessage[] = run.map((message, at) =>
+  at === run.findIndex(({ role }) => role === 'tool')
+    ? { ...message, content: `ok\n${FACT}\ndone` }
+    : message,
+)
+const question: TestMessage[] = [
+  ...folded,
+  { role: 'assistant', content: 'Done.' },
+  { role: 'user', content: 'How does the vault open?' },
+]
+
+/** Of the request alone, the upstream takes more. */
+const SMALL_BYTES = 14_000
+
+const askedOf = ({ requests }: FakeUpstream): Asked[] =>
+  requests.map(({ body }) => JSON.parse(body.toString()))
+const results = ({ messages }: Asked) => messages.filter(({ role }) => role === 'tool')
+const lastOf = ({ messages }: Asked) => String(messages.at(-1)?.content)
+
+/** A model that searches for what it cannot see, and says what it found. */
+function seeker(first: ScriptedReply = {}) {
+  return model((asked) => {
+    const last = asked.messages.at(-1)
+    if (last?.role !== 'tool')
+      return { ...first, calls: [{ name: RECALL, arguments: '{"search":"vault opens"}' }] }
+    const found = /vault opens with ([\w-]+)/.exec(String(last.content))?.[1]
+    return { text: found === undefined ? 'I do not know.' : `With ${found}.` }
+  })
+}
+
+const streamed = { stream: true, stream_options: { include_usage: true } }
+const clientOf = ({ text }: ChatReply): Client => readAsClient([text])
+
+describe('a model that asks for something that was folded forty rounds ago', () => {
+  test('gets it, and the client gets one plain answer with no sign of the detour', async () => {
+    await using at = await standWith(seeker(), { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash] }))
+    expect(reply.action).toBe('compacted')
+    const [first, second, ...more] = askedOf(at.upstream)
+    expect(more).toEqual([])
+    expect(JSON.stringify(first?.messages)).not.toContain('plum-granite-77')
+    expect(second && lastOf(second)).toContain(FACT)
+    expect(JSON.parse(reply.text)).toMatchObject({
+      choices: [{ message: { role: 'assistant', content: 'With plum-granite-77.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
+    })
+    expect(reply.text).not.toMatch(/recall|tool_calls/)
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+  })
+
+  test('gets it in a stream, whose text flows before and behind', async () => {
+    await using at = await standWith(seeker({ text: 'One moment.' }), { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...streamed }))
+    expect(clientOf(reply)).toMatchObject({
+      text: 'One moment.\n\nWith plum-granite-77.',
+      calls: [],
+      reasons: ['stop'],
+      roles: 1,
+      usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
+      done: 1,
+    })
+    expect(clientOf(reply).ids.size).toBe(1)
+    expect(reply.text).not.toMatch(/recall|tool_calls/)
+  })
+
+  test('goes on from the very prompt that it was asked with', async () => {
+    await using at = await standWith(seeker({ text: 'One moment.', reasoning: 'I look.' }), { profile })
+    await postChat(at.url, chatOf(question, { tools: [bash] }))
+    const [first, second] = at.upstream.requests.map(({ body }) => body.toString())
+    const end = first?.lastIndexOf('],"tools"') ?? -1
+    expect(second?.startsWith(first?.slice(0, end) ?? 'none')).toBe(true)
+    const added = askedOf(at.upstream)[1]?.messages.slice(-2)
+    expect(added).toMatchObject([
+      {
+        role: 'assistant',
+        content: 'One moment.',
+        reasoning_content: 'I look.',
+        tool_calls: [{ function: { name: RECALL } }],
+      },
+      { role: 'tool' },
+    ])
+  })
+
+  test('finds out where nothing was left out', async () => {
+    await using at = await standWith(seeker(), { profile })
+    await postChat(at.url, chatOf([{ role: 'user', content: 'How?' }], { tools: [bash] }))
+    expect(askedOf(at.upstream).map(lastOf)[1]).toContain('Nothing was left out')
+  })
+})
+
+const said = model(() => ({ text: 'Hello.' }))
+const short: TestMessage[] = [{ role: 'user', content: 'Hi' }]
+
+async function countedTokens(enabled: boolean): Promise<number> {
+  // A limit on messages has even small prompts counted.
+  const counted = { limit: { messages: 500 }, recall: { enabled } }
+  await using at = await standWith(said, { profile: { ...profile, ...counted } })
+  const reply = await postChat(at.url, chatOf(short, { tools: [bash], model: 'gpt-4o' }))
+  return Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
+}
+
+async function offered(more: object, changed: object = {}): Promise<boolean> {
+  await using at = await standWith(said, { profile: { ...profile, ...changed } })
+  const body = JSON.stringify(chatOf(short, more))
+  await postChat(at.url, body)
+  const [first] = at.upstream.requests
+  const isOffered = hasRecall(JSON.parse(first?.body.toString() ?? '{}'))
+  if (!isOffered) expect(first?.body.toString()).toBe(body)
+  return isOffered
+}
+
+describe('the tool', () => {
+  test('stands last in the list from the first request on, and every other byte is the client’s', async () => {
+    await using at = await standWith(said, { profile })
+    const text = `{ "model": "m","tools" : [ ${JSON.stringify(bash)} ] ,"messages":[{"role":"user","content":"a\\u00e9"}], "seed": 12345678901234567890 }`
+    await postChat(at.url, text)
+    const sent = at.upstream.requests[0]?.body.toString() ?? ''
+    const tool =
+      /,\{"type":"function","function":\{"name":"recall_conversation".*?\}\}\}(?=\])/.exec(sent)?.[0] ??
+      'none'
+    expect(sent.replace(tool, '')).toBe(text)
+  })
+
+  test('is not offered without tools, for several answers, or where a call is forced', async () => {
+    expect(await offered({ tools: [bash] })).toBe(true)
+    expect(await offered({ tools: [bash], tool_choice: 'auto' })).toBe(true)
+    expect(await offered({})).toBe(false)
+    expect(await offered({ tools: [] })).toBe(false)
+    expect(await offered({ functions: [bash.function] })).toBe(false)
+    expect(await offered({ tools: [bash], n: 2 })).toBe(false)
+    expect(await offered({ tools: [bash], tool_choice: 'required' })).toBe(false)
+    expect(await offered({ tools: [bash] }, { recall: { enabled: false } })).toBe(false)
+    expect(await offered({ tools: [bash] }, { observe: true })).toBe(false)
+  })
+
+  test('is counted from the start', async () => {
+    const added = (await countedTokens(true)) - (await countedTokens(false))
+    expect(added).toBeGreaterThan(50)
+    expect(added).toBeLessThan(250)
+  })
+
+  test('has another name where the client has a tool of that name', async () => {
+    await using at = await standWith(said, { profile })
+    const own = { ...bash, function: { ...bash.function, name: RECALL } }
+    await postChat(at.url, chatOf(short, { tools: [own] }))
+    const names = askedOf(at.upstream)[0]?.tools?.map((tool) => tool.function.name)
+    expect(names?.[0]).toBe(RECALL)
+    expect(names).toHaveLength(2)
+    expect(names?.[1]).not.toBe(RECALL)
+  })
+
+  test.each([
+    [
+      'a schema beside tools',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } },
+    ],
+    ['one more tool', {}],
+  ])('is taken back where the upstream refuses %s, and not offered there again', async (_, more) => {
+    const picky = model((asked) =>
+      hasRecall(asked)
+        ? json({ error: { message: 'Too many tools for this schema.' } }, 400)
+        : { text: 'Fine.' },
+    )
+    await using at = await standWith(picky, { profile })
+    const body = chatOf(short, { tools: [bash], ...more })
+    const [one, two] = [await postChat(at.url, body), await postChat(at.url, body)]
+    expect([one.status, two.status]).toEqual([200, 200])
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, false])
+    expect(at.upstream.requests[1]?.body.toString()).toBe(JSON.stringify(body))
+    expect(one.text).toContain('Fine.')
+  })
+
+  test('refused beside a schema it is still offered without one', async () => {
+    const picky = model((asked) =>
+      hasRecall(asked) && 'response_format' in asked
+        ? json({ error: { message: 'No.' } }, 400)
+        : { text: 'Fine.' },
+    )
+    await using at = await standWith(picky, { profile })
+    const schema = { response_format: { type: 'json_object' } }
+    await postChat(at.url, chatOf(short, { tools: [bash], ...schema }))
+    await postChat(at.url, chatOf(short, { tools: [bash] }))
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
+  })
+
+  // One odd 500 took the tool away for an hour, and with it the beginning of every cached prompt.
+  test('is offered again where a 500 went away without it: that may have been a passing trouble', async () => {
+    await using at = await standWith([json({ error: { message: 'Oops.' } }, 500), said], { profile })
+    const body = chatOf(short, { tools: [bash] })
+    for (const reply of [await postChat(at.url, body), await postChat(at.url, body)])
+      expect(reply.status).toBe(200)
+    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, false, true])
+  })
+
+  test('what the upstream refuses either way is its own error, unchanged', async () => {
+    const error = { error: { message: 'No such model.', code: 'model_not_found' } }
+    await using at = await standWith(json(error, 400), { profile })
+    const reply = await postChat(at.url, chatOf(short, { tools: [bash] }))
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.text)).toEqual(error)
+  })
+})
+
+describe.each([
+  ['plainly', {}],
+  ['in a stream', streamed],
+])('%s', (_, form) => {
+  const textOf = (reply: ChatReply): string =>
+    'stream' in form ? clientOf(reply).text : (JSON.parse(reply.text).choices[0].message.content ?? '')
+  const callsOf = (reply: ChatReply) =>
+    'stream' in form
+      ? clientOf(reply).calls.map(({ name }) => name)
+      : (JSON.parse(reply.text).choices[0].message.tool_calls ?? []).map(
+          (call: { function: { name: string } }) => call.function.name,
+        )
+
+  test('where our call is mixed with the client’s, the client’s are made', async () => {
+    const mixing = model(() => ({
+      calls: [
+        { name: RECALL, arguments: '{}' },
+        { name: 'bash', arguments: '{"command":"ls"}' },
+      ],
+    }))
+    await using at = await standWith(mixing, { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    expect(callsOf(reply)).toEqual(['bash'])
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test('several calls in one go are all answered, each with less room', async () => {
+    const asking = model((asked) =>
+      asked.messages.at(-1)?.role === 'tool'
+        ? { text: 'Enough.' }
+        : {
+            calls: ['{}', '{"messages":"#2-#90"}', '{"search":"src"}'].map((text) => ({
+              name: RECALL,
+              arguments: text,
+            })),
+          },
+    )
+    await using at = await standWith(asking, { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    expect(textOf(reply)).toBe('Enough.')
+    const [, second] = askedOf(at.upstream)
+    const asked = second?.messages.at(-4)
+    expect(second?.messages.slice(-3).map((message) => message.tool_call_id)).toEqual(
+      asked?.tool_calls?.map(({ id }) => id),
+    )
+  })
+
+  test('after so many rounds the model is told that there are no more, once, and its reply stands', async () => {
+    const greedy = model(() => ({ text: 'More.', calls: [{ name: RECALL, arguments: '{}' }] }))
+    await using at = await standWith(greedy, {
+      profile: { ...profile, recall: { enabled: true, rounds: 2 } },
+    })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    const asked = askedOf(at.upstream)
+    expect(asked).toHaveLength(4)
+    expect(asked.map(hasRecall)).toEqual([true, true, true, false])
+    expect(asked[3] && lastOf(asked[3])).toContain('No more')
+    expect(textOf(reply)).toBe('More.\n\nMore.\n\nMore.\n\nMore.')
+    expect(callsOf(reply)).toEqual([])
+    expect(reply.text).toContain('"finish_reason":"stop"')
+  })
+
+  test('nonsense in its arguments is told to the model', async () => {
+    const nonsense = model((asked) =>
+      asked.messages.at(-1)?.role === 'tool'
+        ? { text: 'I see.' }
+        : { calls: [{ name: RECALL, arguments: '{"messages": "the fir' }] },
+    )
+    await using at = await standWith(nonsense, { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    expect(textOf(reply)).toBe('I see.')
+    const replayed = askedOf(at.upstream)[1]?.messages.at(-2)
+    // Servers read the arguments of past calls as JSON.
+    expect(replayed?.tool_calls?.[0]?.function.arguments).toBe('{}')
+  })
+
+  test('where the upstream does not go on, the request is answered as if there were no such tool', async () => {
+    const stubborn = model((asked) => {
+      if (asked.messages.at(-1)?.role === 'tool' && hasRecall(asked))
+        return json({ error: { message: 'No.' } }, 400)
+      return hasRecall(asked) ? { calls: [{ name: RECALL, arguments: '{}' }] } : { text: 'I do not know.' }
+    })
+    await using at = await standWith(stubborn, { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    expect(reply.status).toBe(200)
+    expect(textOf(reply)).toBe('I do not know.')
+    expect(at.upstream.requests).toHaveLength(3)
+    expect(at.foldgate.log.join('\n')).toContain('"part":"recall"')
+  })
+
+  test('an answer that breaks off in the detour breaks off the stream, and is made anew where nothing flowed', async () => {
+    const breaking = model((asked) => {
+      if (!hasRecall(asked)) return { text: 'I do not know.' }
+      if (asked.messages.at(-1)?.role !== 'tool') return { calls: [{ name: RECALL, arguments: '{}' }] }
+      return (_request, outgoing) => {
+        outgoing.writeHead(200, {
+          'content-type': 'stream' in form ? 'text/event-stream' : 'application/json',
+        })
+        outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
+        setTimeout(() => outgoing.destroy(), 20)
+      }
+    })
+    await using at = await standWith(breaking, { profile })
+    const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    if ('stream' in form) await expect(reply).rejects.toThrow(/terminated|failed/)
+    else expect(textOf(await reply)).toBe('I do not know.')
+  })
+
+  // A gateway's error with status 200 ended a stream without a word, as if it were whole.
+  test('an error with status 200 in the detour is a refusal', async () => {
+    const failing = model((asked) => {
+      if (!hasRecall(asked)) return { text: 'I do not know.' }
+      return asked.messages.at(-1)?.role === 'tool'
+        ? json({ error: { message: 'Busy.' } })
+        : { calls: [{ name: RECALL, arguments: '{}' }] }
+    })
+    await using at = await standWith(failing, { profile })
+    const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
+    expect(textOf(reply)).toBe('I do not know.')
+    expect(reply.text).not.toContain('Busy')
+  })
+
+  test('a client that leaves in the detour ends it', async () => {
+    const slow = model((asked) =>
+      asked.messages.at(-1)?.role !== 'tool' ? { calls: [{ name: RECALL, arguments: '{}' }] } : () => {},
+    )
+    await using at = await standWith(slow, { profile })
+    const controller = new AbortController()
+    const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }), {}, controller.signal)
+    await expect.poll(() => at.upstream.requests.length).toBe(2)
+    controller.abort()
+    await expect(reply).rejects.toThrow(/abort/)
+    await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
+  })
+})
+
+// A view that fills its budget left no room for a page: the detour was refused, and the model never got to read.
+test('a detour that does not fit goes on from a smaller form of the request', async () => {
+  const seek = seeker()
+  const tight: Script = (request, outgoing, incoming) => {
+    const asked: Asked = JSON.parse(request.body.toString())
+    const isTooLong = asked.messages.at(-1)?.role === 'tool' && request.body.length > SMALL_BYTES
+    return (isTooLong ? overflow(9_000, 9_500) : seek)(request, outgoing, incoming)
+  }
+  await using at = await standWith(tight, { profile })
+  const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
+  expect(JSON.parse(reply.text).choices[0].message.content).toBe('With plum-granite-77.')
+  const sizes = at.upstream.requests.map(({ body }) => body.length)
+  expect(sizes.length).toBeGreaterThan(2)
+  expect(sizes.at(-1)).toBeLessThanOrEqual(SMALL_BYTES)
+  expect(askedOf(at.upstream).at(-1)?.messages.at(-1)?.content).toContain(FACT)
+})
+
+describe('where the upstream refuses in the detour, and without the tool as well', () => {
+  const limited = model((asked) =>
+    asked.messages.at(-1)?.role === 'tool' || !hasRecall(asked)
+      ? json({ error: { message: 'Slow down.', type: 'rate_limit' } }, 429)
+      : { text: 'One moment.', calls: [{ name: RECALL, arguments: '{}' }] },
+  )
+
+  test('a plain reply is its own error, unchanged', async () => {
+    await using at = await standWith(limited, { profile })
+    const reply = await postChat(at.url, chatOf(question, { tools: [bash] }))
+    expect(reply.status).toBe(429)
+    expect(JSON.parse(reply.text)).toEqual({ error: { message: 'Slow down.', type: 'rate_limit' } })
+  })
+
+  test('a stream tells its error, and does not end as if it were whole', async () => {
+    await using at = await standWith(limited, { profile })
+    const answer = await fetch(`${at.url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(chatOf(question, { tools: [bash], ...streamed })),
+    })
+    let text = ''
+    const read = async () => {
+      for await (const piece of answer.body ?? []) text += Buffer.from(piece).toString()
+    }
+    await expect(read()).rejects.toThrow('terminated')
+    expect(text).toContain('data: {"error":{"message":"Slow down."')
+    expect(readAsClient([text])).toMatchObject({ text: 'One moment.', reasons: [], done: 0 })
+  })
+})
+
+test('usage that only Foldgate asked for is asked for again in the detour, and hidden', async () => {
+  await using at = await standWith(seeker(), { profile })
+  const reply = await postChat(at.url, chatOf(question, { tools: [bash], stream: true }))
+  expect(readAsClient([reply.text])).toMatchObject({ text: 'With plum-granite-77.', usage: null })
+  expect(askedOf(at.upstream).map(({ stream_options: options }) => options)).toEqual([
+    { include_usage: true },
+    { include_usage: true },
+  ])
+})
+
+test('the results are paged to a quarter of what is left of the budget', async () => {
+  const reading = model((asked) =>
+    results(asked).some(({ tool_call_id: id }) => String(id).startsWith('call_x'))
+      ? { text: 'ok' }
+      : { calls: [{ name: RECALL, arguments: '{"messages":"#2-#99"}', id: 'call_x' }] },
+  )
+  await using at = await standWith(reading, { profile })
+  const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
+  const sent = Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
+  const [, second] = askedOf(at.upstream)
+  const { loadCounter } = await import('../../../src/pressure/encodings.ts')
+  const tokens = (await loadCounter('o200k_base')).count(second === undefined ? '' : lastOf(second))
+  expect(tokens).toBeLessThanOrEqual((11_000 - sent) / 4)
+  expect(tokens).toBeGreaterThan((11_000 - sent) / 8)
+})
+
+test('an answer with a coding that nobody can read here passes as it came', async () => {
+  const packed = bytes(Buffer.from([1, 2, 3]), {
+    'content-type': 'application/json',
+    'content-encoding': 'x-own',
+  })
+  await using at = await standWith(packed, { profile })
+  const answer = await fetch(`${at.url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(chatOf([{ role: 'user', content: 'Hi' }], { tools: [bash] })),
+  })
+  expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from([1, 2, 3]))
+})

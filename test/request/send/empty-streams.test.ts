@@ -1,0 +1,279 @@
+import { describe, expect, test } from 'vitest'
+import { longRun } from '../../support/conversations.ts'
+import {
+  bytes,
+  completion,
+  events,
+  json,
+  stream,
+  type ReceivedRequest,
+  type Script,
+} from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { chatOf, postChat } from '../../proxy/post-chat.ts'
+
+const run = longRun(14, 2)
+const streamed = chatOf(run, { stream: true })
+
+const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', model: 'tiny', ...more })}\n\n`
+const done = 'data: [DONE]\n\n'
+const stopped = (index = 0) => chunk({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
+
+/** How servers end a stream that they cannot fill. */
+const empties: readonly (readonly [string, Script])[] = [
+  ['before its first event', events([])],
+  ['behind a comment', events([': ping\n\n'])],
+  ['with nothing but its last word', events([done])],
+  ['with one empty choice', events([stopped(), done])],
+  [
+    'with one empty choice and a usage of nothing',
+    events([stopped(), chunk({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } }), done]),
+  ],
+  [
+    'with a role and an empty choice',
+    events([chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }), stopped(), done]),
+  ],
+]
+
+const isStreamed = ({ body }: ReceivedRequest) => /"stream": ?true/.test(body.toString())
+
+/**
+ * What llama-cpp-python does with a window of 8,192 tokens of three bytes: a plain request is refused in words, and a
+ * stream ends before it has begun.
+ */
+function silentIn(
+  empty: Script,
+  streamOf: Script = events([
+    chunk({ choices: [{ index: 0, delta: { content: 'fine' } }] }),
+    stopped(),
+    done,
+  ]),
+): Script {
+  return (received, outgoing, incoming) => {
+    const tokens = Math.round(received.body.length / 3)
+    const message = `This model's maximum context length is 8192 tokens. However, you requested ${tokens} tokens (${tokens} in the messages, None in the completion). Please reduce the length of the messages or completion.`
+    const refusal = json(
+      {
+        error: { message, type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },
+      },
+      400,
+    )
+    const fits = tokens <= 8_192
+    const answer = isStreamed(received) ? (fits ? streamOf : empty) : fits ? completion('fine') : refusal
+    return answer(received, outgoing, incoming)
+  }
+}
+
+const bodiesAt = (upstream: { readonly requests: readonly ReceivedRequest[] }) =>
+  upstream.requests.map(({ body }) => body.toString())
+
+function dataOf(text: string): unknown[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event): unknown => JSON.parse(event.slice('data: '.length)))
+}
+
+/** The spelling is the client's: spaces, a number beyond doubles, an unknown field. */
+function spelled(value: string, options: string): string {
+  return `{ "model" : "test-model","stream" : ${value}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
+}
+
+// llama-cpp-python begins a stream before it has counted the prompt: 200, no event, the end. Behind LiteLLM that is one
+// empty choice. It was relayed for ever, while plain requests to the same server were recovered.
+describe('a stream that ended with nothing is asked once more, plainly', () => {
+  test.each(empties)('%s: the refusal is read, recovered and taught', async (_name, empty) => {
+    await using at = await standWith(silentIn(empty))
+    const reply = await postChat(at.url, streamed)
+    expect(reply.status).toBe(200)
+    expect(reply.action).toBe('recovered')
+    expect(reply.header('x-foldgate-attempts')).toBe('3')
+    expect(reply.header('content-type')).toContain('text/event-stream')
+    expect(reply.text).toContain('"content":"fine"')
+
+    const [first = '', plain, smaller = ''] = bodiesAt(at.upstream)
+    expect(first).toBe(JSON.stringify(streamed))
+    expect(plain).toBe(first.replace('"stream":true', '"stream":false'))
+    expect(smaller).toContain('"stream":true')
+    expect(smaller.length).toBeLessThan(first.length)
+
+    const next = await postChat(at.url, chatOf([...run, ...run.slice(-2)], { stream: true }))
+    expect(next.header('x-foldgate-window')).toBe('8192;source=learnt')
+    expect(next.header('x-foldgate-attempts')).toBe('1')
+  })
+
+  test('where the window is known, behind a prompt of more than half of it', async () => {
+    const empty = events([stopped(), done])
+    for (const [tokens, attempts] of [
+      [20_000, 3],
+      [128_000, 1],
+    ] as const) {
+      await using at = await standWith(silentIn(empty), { profile: { window: { tokens } } })
+      const reply = await postChat(at.url, streamed)
+      expect(reply.status).toBe(200)
+      expect(at.upstream.requests).toHaveLength(attempts)
+    }
+  })
+
+  test('everything else of the body stays byte for byte, but options of a stream', async () => {
+    const sent = spelled('true', ' , "stream_options": {"include_usage" : true}')
+    await using at = await standWith([events([]), completion('fine')])
+    await postChat(at.url, sent)
+    expect(bodiesAt(at.upstream)).toEqual([sent, spelled('false', '')])
+  })
+
+  test.each([
+    ['first', '{"stream_options":{},"stream":true,"messages":[M]}', '{"stream":false,"messages":[M]}'],
+    ['last', '{"stream":true,"messages":[M],"stream_options":{}}', '{"stream":false,"messages":[M]}'],
+    ['null', '{"stream":true,"stream_options" : null,"messages":[M]}', '{"stream":false,"messages":[M]}'],
+  ])('options that stand %s are taken out with one comma', async (_where, asked, plain) => {
+    const message = '{"role":"user","content":"Hi"}'
+    await using at = await standWith([events([]), completion('fine')])
+    await postChat(at.url, asked.replace('M', message))
+    expect(bodiesAt(at.upstream)).toEqual([asked, plain].map((body) => body.replace('M', message)))
+  })
+})
+
+describe('a plain answer that is good is the stream that the client asked for', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'read', arguments: '{"path":"a"}' } }
+  const tools = [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }]
+
+  test.each([
+    [false, 0],
+    [true, 1],
+  ])('with its usage only where that was asked for (%s)', async (isAsked, usages) => {
+    await using at = await standWith([events([]), completion('All is well.', { prompt_tokens: 9_000 })])
+    const options = isAsked ? { stream_options: { include_usage: true } } : {}
+    const reply = await postChat(at.url, { ...streamed, ...options })
+    expect(reply.status).toBe(200)
+    expect(reply.action).toBe('relayed')
+    expect(reply.header('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(reply.header('content-length')).toBeNull()
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+    const chunks = dataOf(reply.text)
+    expect(chunks[0]).toMatchObject({
+      object: 'chat.completion.chunk',
+      id: 'chatcmpl-1',
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'All is well.' }, finish_reason: null }],
+    })
+    expect(chunks[1]).toMatchObject({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+    expect(chunks).toHaveLength(2 + usages)
+    expect(reply.text.match(/"usage":\{/g) ?? []).toHaveLength(usages)
+    expect(reply.text.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(JSON.parse(bodiesAt(at.upstream)[1] ?? '')).toEqual({ ...streamed, stream: false })
+  })
+
+  test('with calls of tools, and with several choices', async () => {
+    const message = { role: 'assistant', content: null, reasoning_content: 'Hm', tool_calls: [call] }
+    const choices = [
+      { index: 0, message, finish_reason: 'tool_calls' },
+      { index: 1, message: { role: 'assistant', content: 'No.' }, finish_reason: 'stop' },
+    ]
+    await using at = await standWith([events([stopped(), stopped(1), done]), json({ id: 'a', choices })])
+    const reply = await postChat(at.url, { ...streamed, tools, n: 2 })
+    expect(dataOf(reply.text)).toMatchObject([
+      { choices: [{ index: 0, delta: { ...message, tool_calls: [{ index: 0, ...call }] } }] },
+      { choices: [{ index: 1, delta: { content: 'No.' } }] },
+      { choices: [{ index: 0, finish_reason: 'tool_calls' }] },
+      { choices: [{ index: 1, finish_reason: 'stop' }] },
+    ])
+    expect(JSON.parse(bodiesAt(at.upstream)[1] ?? '')).toMatchObject({ n: 2, tools, stream: false })
+  })
+})
+
+describe('whatever else comes of it, the empty answer is the client’s, as it was', () => {
+  const empty = `: ping\n\n${stopped()}${done}`
+  const answers = bytes(empty, { 'content-type': 'text/event-stream', 'x-first': '1' })
+  test.each<[string, Script]>([
+    ['another error', json({ error: { message: 'The model is overloaded' } }, 503)],
+    ['a refusal for another reason', json({ error: { message: 'Bad request' } }, 400)],
+    ['a rate limit', json({ error: { message: 'Too many requests' } }, 429)],
+    ['an answer that is empty, too', json({ choices: [{ index: 0, message: { content: '' } }] })],
+    ['an error inside an answer', json({ error: { message: 'It went wrong', code: 500 } })],
+    ['no JSON', bytes('It went wrong', { 'content-type': 'application/json' })],
+    [
+      'a connection that is cut',
+      (_received, outgoing) => {
+        // Reset: a connection that is only closed may have been an old one, and is not taken for an answer.
+        outgoing.socket?.resetAndDestroy()
+      },
+    ],
+  ])('%s', async (_name, plain) => {
+    await using at = await standWith([answers, plain])
+    const reply = await postChat(at.url, streamed)
+    expect(reply.status).toBe(200)
+    expect(reply.text).toBe(empty)
+    expect(reply.header('x-first')).toBe('1')
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+    expect(reply.action).toBe('relayed')
+    expect(at.upstream.requests).toHaveLength(2)
+  })
+})
+
+// A real llama-cpp-python with a template that wants roles to alternate ends the stream of a compacted request, too.
+test('where a rewritten request is what the server cannot take, another form of it is sent, and remembered', async () => {
+  const order =
+    'After the optional system message, conversation roles must alternate user and assistant roles'
+  const strict: Script = (received, outgoing, incoming) => {
+    const users = /"role":"user"[^}]*\},\{"role":"user"/.test(received.body.toString())
+    const refusal = isStreamed(received) ? events([]) : json({ error: { message: order } }, 500)
+    return (users ? refusal : stream('fine'))(received, outgoing, incoming)
+  }
+  const chat = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `${at} ${'word '.repeat(400)}`,
+  })).slice(0, 39)
+  await using at = await standWith(strict, { profile: { window: { tokens: 12_000 } } })
+  const reply = await postChat(at.url, chatOf(chat, { stream: true }))
+  expect(reply.text).toContain('fine')
+  expect(reply.action).toBe('restored;reason=strict')
+  expect(at.upstream.requests.map(isStreamed)).toEqual([true, false, true])
+  const more = [...chat, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'And now?' }]
+  const next = await postChat(at.url, chatOf(more, { stream: true }))
+  expect(next.header('x-foldgate-attempts')).toBe('1')
+})
+
+describe('what says why it is empty, or is none of ours, is not asked again', () => {
+  const usage = { prompt_tokens: 900, completion_tokens: 0 }
+  test.each<[string, Script]>([
+    [
+      'a reason to end',
+      events([chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] }), done]),
+    ],
+    [
+      'a filter',
+      events([chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'content_filter' }] }), done]),
+    ],
+    ['a count of the prompt', events([stopped(), chunk({ choices: [], usage }), done])],
+    ['an error of another kind', events([chunk({ error: { message: 'The model is overloaded' } })])],
+  ])('%s', async (_name, answer) => {
+    await using at = await standWith([answer, completion('fine')])
+    const reply = await postChat(at.url, streamed)
+    expect(reply.status).toBe(200)
+    expect(reply.text).not.toContain('fine')
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test('a plain request', async () => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
+    for (const answer of [
+      json({ choices, usage: { prompt_tokens: 0, completion_tokens: 0 } }),
+      bytes('', { 'content-type': 'application/json' }),
+    ]) {
+      await using at = await standWith([answer, completion('fine')])
+      expect((await postChat(at.url, chatOf(run))).status).toBe(200)
+      expect(at.upstream.requests).toHaveLength(1)
+    }
+  })
+
+  test.each([
+    ['a profile that only observes', { observe: true }, {}],
+    ['a profile without recovery', { overflow: { attempts: 0 } }, {}],
+    ['a bypass', {}, { 'x-foldgate-bypass': '1' }],
+  ])('%s', async (_name, profile, headers) => {
+    await using at = await standWith([events([stopped(), done]), completion('fine')], { profile })
+    const reply = await postChat(at.url, streamed, headers)
+    expect(reply.text).toBe(stopped() + done)
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { longRun } from '../../support/conversations.ts'
+import { completion, json, overflow, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
+import { standWith, type Stand } from '../../support/stand.ts'
+import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+
+/** A refusal that states no numbers. */
+const tooLong = json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, 400)
+
+const run = longRun(80, 4)
+const request = (messages: number) => chatOf(run.slice(0, messages))
+
+/** What counts in a body: all of it is text. */
+function sizes({ upstream }: Stand): readonly number[] {
+  return upstream.requests.map(({ body }) => body.length)
+}
+
+/** Refuses prompts of more than so many bytes, without a number or with what vLLM says of them. */
+function refusingBeyond(bytesMax: number, refusal: Script = tooLong): Script {
+  return (received, outgoing, incoming) => {
+    const answer = received.body.length > bytesMax ? refusal : completion('fine')
+    return answer(received, outgoing, incoming)
+  }
+}
+
+// A budget of half of what was refused was planned down to seven tenths of it, and the view came out smaller still:
+// two thirds of a conversation were thrown away where a third might have been enough.
+test.each([1, 2])(
+  'a view that is sent after %s refusals without numbers fills its half',
+  async (refusals) => {
+    const script = [...Array.from({ length: refusals }, () => tooLong), completion('fine')]
+    await using at = await standWith(script)
+    const reply = await postChat(at.url, request(80))
+    expect(reply.action).toBe('recovered')
+    const made = sizes(at)
+    expect(made).toHaveLength(refusals + 1)
+    for (const [index, size] of made.entries()) {
+      if (index === 0) continue
+      const before = made[index - 1] ?? 0
+      expect(size).toBeGreaterThan(before * 0.42)
+      expect(size).toBeLessThan(before * 0.56)
+    }
+  },
+)
+
+// The size of the recovered view was held to be all that fits, and with it the whole conversation from then on.
+test('the requests after a recovery grow to what was refused again before there is another compaction', async () => {
+  await using at = await standWith([tooLong, completion('fine')])
+  await postChat(at.url, request(60))
+  const [refusedBytes = 0, recoveredBytes = 0] = sizes(at)
+  expect(recoveredBytes).toBeLessThan(refusedBytes * 0.56)
+
+  let largestBytes = recoveredBytes
+  let previous: ReceivedRequest | undefined = at.upstream.requests.at(-1)
+  for (let messages = 62; messages <= run.length; messages += 2) {
+    const reply = await postChat(at.url, request(messages))
+    expect(reply.header('x-foldgate-attempts')).toBe('1')
+    const sent = at.upstream.requests.at(-1)
+    const before = rawMessages(previous)
+    if (rawMessages(sent).slice(0, before.length).join() !== before.join()) break
+    largestBytes = Math.max(largestBytes, sent?.body.length ?? 0)
+    previous = sent
+  }
+  expect(largestBytes).toBeGreaterThan(refusedBytes * 0.85)
+  expect(largestBytes).toBeLessThanOrEqual(refusedBytes * 1.05)
+})
+
+test('what is refused in every form teaches nothing, and its last error is the client’s', async () => {
+  await using at = await standWith(refusingBeyond(0))
+  const reply = await postChat(at.url, request(60))
+  expect(reply.status).toBe(400)
+  expect(reply.text).toBe('{"error":{"message":"Prompt exceeds max length","code":"1261"}}')
+  expect(at.upstream.requests).toHaveLength(4)
+
+  const again = await postChat(at.url, request(62))
+  expect(again.header('x-foldgate-window')).toBe('128000;source=default')
+  expect(at.upstream.requests[4]?.body.length).toBeGreaterThan(sizes(at)[0] ?? 0)
+})
+
+// vLLM stops counting one token behind what fits. Nothing said how far beyond the prompt was, so half of it went,
+// however little there was too much.
+test('a stated window and a prompt of at least so much: only what is beyond the window goes', async () => {
+  const windowTokens = 24_000
+  const message = `This model's maximum context length is ${windowTokens} tokens. However, your prompt contains at least ${windowTokens + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=${windowTokens + 1})`
+  const refusal = json({ error: { message, type: 'BadRequestError', param: 'input_tokens', code: 400 } }, 400)
+  await using at = await standWith(refusingBeyond(80_000, refusal), {
+    profile: { window: { output_reserve: 1_000 } },
+  })
+  await postChat(at.url, request(80))
+  const made = sizes(at)
+  expect(made).toHaveLength(2)
+  expect(made[1]).toBeGreaterThan((made[0] ?? 0) * 0.6)
+})
+
+test('an exact size leaves room for the rounds to come, as any compaction does', async () => {
+  await using at = await standWith([overflow(20_000, 29_000), completion('fine')])
+  await postChat(at.url, request(80))
+  const [refusedBytes = 0, recoveredBytes = 0] = sizes(at)
+  expect(recoveredBytes / refusedBytes).toBeLessThan(20_000 / 29_000)
+})

@@ -1,0 +1,452 @@
+import OpenAI from 'openai'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { agentStand } from '../../clients/stand/agent-stand.ts'
+import { temporaryFolder } from '../../config/temporary-folder.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { bytes, completion, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
+import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+
+const addition = ',"stream_options":{"include_usage":true}'
+const usageEvent =
+  'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}\n\n'
+const shownEvents = [
+  ': wait\n\n',
+  'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hé"}}]}\n\n',
+  'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+  'data: [DONE]\n\n',
+] as const
+const shown = shownEvents.join('')
+const withUsage = [
+  ...shownEvents.slice(0, 3).map((event) => event.replace(/}\n\n$/, ',"usage":null}\n\n')),
+  usageEvent,
+  ...shownEvents.slice(3),
+]
+
+const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
+// Two users in a row once the rounds between them are folded: what strict templates refuse.
+const conversation: TestMessage[] = [
+  ...longRun(30, 4),
+  { role: 'assistant', content: 'Repaired.' },
+  { role: 'user', content: 'Now write the "changelog", please.' },
+]
+const request = chatOf(conversation, { stream: true })
+const short = chatOf([{ role: 'user', content: 'hello' }], { stream: true })
+
+const asksUsage = (body: string | undefined) => body?.includes('"include_usage":true') === true
+
+/** Answers with the usage event where it was asked for. */
+const server: Script = (received, outgoing, incoming) => {
+  const answer = asksUsage(received.body.toString()) ? withUsage : shownEvents
+  return events(answer)(received, outgoing, incoming)
+}
+
+type StandOptions = { readonly inStreams?: string; readonly profile?: object }
+
+async function stand(script: Script | readonly Script[], options: StandOptions = {}) {
+  const yaml = `usage: { in_streams: ${options.inStreams ?? 'rewritten'} }\n`
+  const folder = await temporaryFolder({ 'foldgate.yaml': yaml })
+  const at = await standWith(script, {
+    profile: options.profile ?? smallWindow,
+    flags: { config: join(folder, 'foldgate.yaml') },
+  })
+  return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
+}
+
+/** The requests as they reach an upstream that accepts everything. */
+async function sentUnder(inStreams: string, body: object | string): Promise<string> {
+  await using at = await stand(server, { inStreams })
+  await postChat(at.url, body)
+  return at.bodies().join('\n')
+}
+
+function refusing(message: string, status = 400, more: object = {}): Script {
+  return json({ error: { message, ...more } }, status)
+}
+
+const unknownField = refusing("Unknown parameter: 'stream_options'.", 400, { param: 'stream_options' })
+const opaque = refusing('I cannot make sense of this.')
+const alternation = refusing('Conversation roles must alternate user/assistant/user/assistant/...')
+
+const cut: Script = (_received, outgoing) => void outgoing.destroy()
+
+describe('a streamed request that is rewritten', () => {
+  test('asks for usage behind `stream`; nothing else of it is another byte, and the client sees no more', async () => {
+    await using at = await stand(server)
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('compacted')
+    expect(reply.header('x-foldgate-attempts')).toBe('1')
+    expect(reply.text).toBe(shown)
+    const [sent] = at.bodies()
+    expect(sent).toContain(`"stream":true${addition}`)
+    expect(sent?.replace(addition, '')).toBe(await sentUnder('never', request))
+  })
+
+  const messages = JSON.stringify(conversation)
+  test.each<[string, string, string]>([
+    [
+      'before the messages',
+      `{ "stream" :true , "x":1e400,\n"messages":${messages}}`,
+      `true${addition} , "x":1e400`,
+    ],
+    ['behind them', `{"messages":${messages} ,"y":1.0, "str\\u0065am":\ttrue\n} `, `\ttrue${addition}\n} `],
+    [
+      'with options that are null',
+      `{"stream_options":null,"messages":${messages},"stream":true}`,
+      `{"stream_options":{"include_usage":true},`,
+    ],
+    [
+      'with options of another kind',
+      `{"stream":true,"messages":${messages},"stream_options": { "include_obfuscation" : false } }`,
+      `"stream_options": {"include_usage":true, "include_obfuscation" : false } }`,
+    ],
+  ])('%s', async (_name, body, expected) => {
+    const sent = await sentUnder('rewritten', body)
+    expect(sent).toContain(expected)
+    expect(sent.length).toBeLessThan(body.length / 2)
+    const unasked = await sentUnder('never', body)
+    const options = /"stream_options" ?: ?(?:null|\{[^}]*\})/
+    expect(sent.replace(addition, '').replace(options, '')).toBe(unasked.replace(options, ''))
+  })
+
+  test.each<[string, object, string]>([
+    ['a client that asks sees what it asked for', { include_usage: true }, withUsage.join('')],
+    ['a client that does not want it is not overruled', { include_usage: false }, shown],
+  ])('%s', async (_name, options, expected) => {
+    const body = { ...request, stream_options: options }
+    await using at = await stand(server)
+    const reply = await postChat(at.url, body)
+    expect(reply.action).toBe('compacted')
+    expect(reply.text).toBe(expected)
+    expect(at.bodies()[0]).toBe(await sentUnder('never', body))
+  })
+
+  test('with its output limit lowered, too', async () => {
+    await using at = await stand([overflow(8_192, 12_000), server], {
+      profile: { window: { tokens: 200_000 } },
+    })
+    const reply = await postChat(at.url, { ...request, max_tokens: 100_000 })
+    expect(reply.action).toBe('recovered')
+    expect(reply.text).toBe(shown)
+    expect(at.bodies()[0]).not.toContain('include_usage')
+    expect(at.bodies()[1]).toMatch(
+      /"stream":true,"stream_options":\{"include_usage":true\},"max_tokens":\d{4}\b/,
+    )
+  })
+
+  test('and its answer is hidden as well where its beginning was held back', async () => {
+    const late = [
+      ': wait\n\n',
+      'data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n',
+      usageEvent,
+    ]
+    const rest = ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', 'data: [DONE]\n\n']
+    const profile = { ...smallWindow, trigger: 0.95, target: 0.9, keep: { recent_messages: 16 } }
+    await using at = await stand(events([...late, ...rest]), { profile })
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('compacted')
+    // More than half of the window: such an answer may still be an overflow.
+    expect(Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])).toBeGreaterThan(4_096)
+    expect(reply.text).toBe([...late.slice(0, 2), ...rest].join(''))
+  })
+
+  test('answered with a stated length: it is left out', async () => {
+    const all = withUsage.join('')
+    await using at = await stand(bytes(all, { 'content-type': 'text/event-stream; charset=utf-8' }))
+    const reply = await postChat(at.url, request)
+    expect(reply.header('content-length')).toBeNull()
+    expect(reply.text).toBe(shown)
+  })
+
+  test('answered by what is no stream: it goes on as it came', async () => {
+    const body = JSON.stringify({ choices: [], usage: { prompt_tokens: 9 } })
+    await using at = await stand(bytes(`${body}\n`, { 'content-type': 'application/json' }))
+    const reply = await postChat(at.url, request)
+    expect(asksUsage(at.bodies()[0])).toBe(true)
+    expect(reply.header('content-length')).toBe(String(body.length + 1))
+    expect(reply.text).toBe(`${body}\n`)
+  })
+
+  test('answered by a stream that breaks off: so does the one to the client', async () => {
+    await using at = await stand(events([...withUsage.slice(0, 2), 'data: {"choices":[],"us'], 'cut'))
+    await expect(postChat(at.url, request)).rejects.toThrow('terminated')
+  })
+})
+
+function chunkOf(text: string, reason: string): string {
+  return `data: {"id":"x","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":${reason}}],"usage":null}\n\n`
+}
+
+describe('where usage is asked for', () => {
+  const plain = { ...request, stream: false }
+  test.each<[string, string, object, boolean]>([
+    ['rewritten: not in a request that goes on as it came', 'rewritten', short, false],
+    ['rewritten: not in one that is no stream', 'rewritten', plain, false],
+    ['never: not even in a rewritten one', 'never', request, false],
+    ['always: in one that goes on as it came', 'always', short, true],
+    ['always: in a rewritten one', 'always', request, true],
+    ['always: not in one that is no stream', 'always', plain, false],
+  ])('%s', async (_name, inStreams, body, expected) => {
+    await using at = await stand(server, { inStreams })
+    const reply = await postChat(at.url, body)
+    expect(asksUsage(at.bodies()[0])).toBe(expected)
+    expect(reply.text).toBe(shown)
+    if (body === short) expect(at.bodies()[0]?.replace(addition, '')).toBe(JSON.stringify(short))
+    if (body === short) expect(reply.action).toBe('relayed')
+  })
+
+  test('always: not where Foldgate only observes, is bypassed, or could not read the body', async () => {
+    await using observing = await stand(server, {
+      inStreams: 'always',
+      profile: { ...smallWindow, observe: true },
+    })
+    await postChat(observing.url, request)
+    expect(observing.bodies()).toEqual([JSON.stringify(request)])
+    await using at = await stand(server, { inStreams: 'always' })
+    await postChat(at.url, short, { 'x-foldgate-bypass': '1' })
+    const unreadable = '{"stream":true,"messages":[7]}'
+    await postChat(at.url, unreadable)
+    expect(at.bodies()).toEqual([JSON.stringify(short), unreadable])
+  })
+
+  test('always: a compressed body is sent plainly, and says so', async () => {
+    await using at = await stand(server, { inStreams: 'always' })
+    const reply = await postChat(at.url, gzipSync(JSON.stringify(short)), { 'content-encoding': 'gzip' })
+    expect(reply.text).toBe(shown)
+    const [received] = at.upstream.requests
+    expect(received?.headers['content-encoding']).toBeUndefined()
+    expect(received?.body.toString().replace(addition, '')).toBe(JSON.stringify(short))
+  })
+
+  test('not where an earlier answer stated usage unasked; the client sees it as it would without Foldgate', async () => {
+    await using at = await stand(events(withUsage))
+    expect((await postChat(at.url, short)).text).toBe(withUsage.join(''))
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('compacted')
+    expect(reply.text).toBe(withUsage.join(''))
+    expect(at.bodies().map(asksUsage)).toEqual([false, false])
+    await postChat(at.url, { ...request, model: 'another' })
+    expect(asksUsage(at.bodies()[2])).toBe(true)
+  })
+
+  // llama.cpp's server puts its timings into a stream's last chunk: the one that ends it, or the one with the usage. Foldgate
+  // asked on and on, and hid them with what it had asked for. Then they came behind the end of the reply.
+  test('not of llama.cpp, whose timings state it unasked; and where it was asked, the client sees the timings', async () => {
+    const timings = '"timings":{"cache_n":4,"prompt_n":5,"predicted_n":2,"predicted_per_second":52.9}'
+    const [wait, content, stop, done] = shownEvents
+    const timedStop = stop.replace(/}\n\n$/, `,${timings}}\n\n`)
+    const timedUsage = usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`)
+    const llamaServer: Script = (received, outgoing, incoming) => {
+      const isAsked = asksUsage(received.body.toString())
+      const ending = isAsked ? [stop, timedUsage] : [timedStop]
+      return events([wait, content, ...ending, done])(received, outgoing, incoming)
+    }
+    await using at = await stand(llamaServer)
+    const asked = await postChat(at.url, request)
+    expect(asked.text).toBe([wait, content, timedStop, done].join(''))
+    await postChat(at.url, short)
+    const unasked = await postChat(at.url, request)
+    expect(unasked.text).toBe([wait, content, timedStop, done].join(''))
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+  })
+
+  test('and of a reply that took two answers nothing comes behind its end either', async () => {
+    const [, , , done] = shownEvents
+    const timings = '"timings":{"prompt_n":5}'
+    const answerOf = (text: string, reason: string) =>
+      events([
+        chunkOf(text, 'null'),
+        chunkOf('', reason),
+        usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`),
+        done,
+      ])
+    await using at = await stand([answerOf('One', '"length"'), answerOf(' two', '"stop"')], {
+      inStreams: 'always',
+      profile: { continuation: { max: 1 } },
+    })
+    const reply = await postChat(at.url, short)
+    expect(at.bodies().map(asksUsage)).toEqual([true, true])
+    expect(reply.text).not.toContain('usage')
+    const [ended, last] = reply.text.split(/(?<=\n\n)/).slice(-2)
+    expect(ended).toMatch(/"finish_reason":"stop".*"timings":\{"prompt_n":5\}/)
+    expect(last).toBe(done)
+  })
+
+  test('but where it was stated because the client had asked', async () => {
+    await using at = await stand(server)
+    await postChat(at.url, { ...short, stream_options: { include_usage: true } })
+    await postChat(at.url, request)
+    expect(at.bodies().map(asksUsage)).toEqual([true, true])
+  })
+})
+
+describe('an upstream that refuses to be asked', () => {
+  test.each<[string, Script]>([
+    ['by its name', unknownField],
+    ['by its name, with 422', refusing('stream_options: Extra inputs are not permitted', 422)],
+    ['by its name, with 500', refusing("create() got an unexpected keyword argument 'stream_options'", 500)],
+    ['as a field that it does not know', refusing('Extra inputs are not permitted')],
+  ])('%s: the same view goes without, and so do later ones', async (_name, refusal) => {
+    await using at = await stand([refusal, server])
+    const reply = await postChat(at.url, request)
+    expect(reply.text).toBe(shown)
+    expect(reply.action).toBe('compacted')
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+    const [asked, unasked] = at.bodies()
+    expect(asksUsage(asked)).toBe(true)
+    expect(unasked).toBe(asked?.replace(addition, ''))
+
+    const next = await postChat(at.url, request)
+    expect([next.action, next.header('x-foldgate-attempts')]).toEqual(['compacted', '1'])
+    expect(at.bodies()[2]).toBe(unasked)
+    // Only this model of it: another may be another server.
+    await postChat(at.url, { ...request, model: 'another' })
+    expect(asksUsage(at.bodies()[3])).toBe(true)
+  })
+
+  test("and then the view, too, gets the client's own bytes; only that is remembered", async () => {
+    await using at = await stand([unknownField, opaque, server])
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('restored;reason=original')
+    expect(reply.header('x-foldgate-attempts')).toBe('3')
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+    expect(at.bodies()[2]).toBe(JSON.stringify(request))
+    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+  })
+
+  test('without saying why: the next view goes without, rather than compaction ending', async () => {
+    // Any refusal of a view taught that only original bytes work: one field would have ended compaction.
+    await using at = await stand([opaque, server])
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('restored;reason=original')
+    expect(at.bodies()[1]).toBe(JSON.stringify(request))
+    const next = await postChat(at.url, request)
+    expect(next.action).toBe('compacted')
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+  })
+
+  test('without saying why, and the view it was: the next one teaches that', async () => {
+    await using at = await stand([opaque, server, opaque, server])
+    await postChat(at.url, request)
+    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
+    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false, false, false])
+  })
+
+  test('without saying why, and the original is too long: the smaller view goes without', async () => {
+    await using at = await stand([opaque, overflow(8_192, 20_000), server])
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('recovered')
+    expect(reply.text).toBe(shown)
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
+    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect(asksUsage(at.bodies()[3])).toBe(false)
+  })
+
+  test('speaks of it, and the connection fails: what the client gets is an answer of the upstream', async () => {
+    await using at = await stand([unknownField, cut])
+    const reply = await postChat(at.url, request)
+    expect(reply.status).toBe(400)
+    expect(reply.text).toContain('stream_options')
+    expect(reply.header('x-foldgate-attempts')).toBe('3')
+  })
+})
+
+describe('a refusal that is about something else', () => {
+  test('the order of messages: they are joined, and later requests ask again', async () => {
+    await using at = await stand([alternation, server])
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('restored;reason=strict')
+    expect(reply.text).toBe(shown)
+    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, true])
+    expect(rawMessages(at.upstream.requests[2])).toEqual(rawMessages(at.upstream.requests[1]))
+  })
+
+  test('the order of messages, under a template that is never joined: the original is what works', async () => {
+    await using at = await stand([alternation, server], { profile: { ...smallWindow, template: 'lenient' } })
+    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
+    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+  })
+
+  test('an overflow: the smaller view asks, too', async () => {
+    await using at = await stand([overflow(6_000, 7_000), server])
+    const reply = await postChat(at.url, request)
+    expect(reply.action).toBe('recovered')
+    expect(reply.text).toBe(shown)
+    expect(at.bodies().map(asksUsage)).toEqual([true, true])
+  })
+
+  test.each<[string, number, object]>([
+    ['authentication', 401, { message: 'Incorrect API key' }],
+    ['a rate limit', 429, { message: 'slow down: stream_options' }],
+    ['the content filter', 400, { message: 'The response was filtered by our content management policy' }],
+  ])("%s is the client's at once", async (_name, status, error) => {
+    await using at = await stand([json({ error }, status), server])
+    expect((await postChat(at.url, request)).status).toBe(status)
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('always, in a request that goes on as it came but for this', () => {
+  test.each<[string, Script]>([
+    ['names it', unknownField],
+    ['says nothing of it', opaque],
+  ])("a refusal that %s is answered by the client's own bytes", async (_name, refusal) => {
+    await using at = await stand([refusal, server], { inStreams: 'always' })
+    const reply = await postChat(at.url, short)
+    expect([reply.action, reply.header('x-foldgate-attempts')]).toEqual(['relayed', '2'])
+    expect(reply.text).toBe(shown)
+    await postChat(at.url, short)
+    expect(at.bodies().slice(1)).toEqual([JSON.stringify(short), JSON.stringify(short)])
+  })
+
+  test("the upstream's word on the client's own bytes is the client's", async () => {
+    const own = json({ error: { message: 'unknown tool "x"' } }, 422)
+    await using at = await stand([opaque, own, server], { inStreams: 'always' })
+    const reply = await postChat(at.url, short)
+    expect([reply.status, reply.text]).toEqual([422, '{"error":{"message":"unknown tool \\"x\\""}}'])
+    await postChat(at.url, short)
+    expect(at.bodies().map(asksUsage)).toEqual([true, false, true])
+  })
+
+  test('one about the order of messages is the client’s at once', async () => {
+    await using at = await stand([alternation, server], { inStreams: 'always' })
+    expect((await postChat(at.url, short)).status).toBe(400)
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  test('a plain completion is as it was', async () => {
+    await using at = await stand(completion('fine'), { inStreams: 'always' })
+    const body = JSON.stringify({ ...short, stream: false })
+    expect(JSON.parse((await postChat(at.url, body)).text)).toMatchObject({ usage: { prompt_tokens: 10 } })
+    expect(at.bodies()).toEqual([body])
+  })
+})
+
+test('the official OpenAI SDK, which did not ask, streams a compacted conversation and sees no empty choices', async () => {
+  await using at = await agentStand()
+  const client = new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
+  const messages: OpenAI.ChatCompletionMessageParam[] = Array.from({ length: 40 }, (_, index) => [
+    { role: 'user' as const, content: `What is in file ${index}?` },
+    {
+      role: 'assistant' as const,
+      content: `It begins with line ${index}. ${'And so on, for long. '.repeat(40)}`,
+    },
+  ]).flat()
+  messages.push({ role: 'user', content: 'Which of them was the longest?' })
+  const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
+  const choices: number[] = []
+  let text = ''
+  for await (const chunk of stream) {
+    choices.push(chunk.choices.length)
+    text += chunk.choices[0]?.delta.content ?? ''
+  }
+  expect(text).toBe('A plain answer.')
+  expect(choices).not.toContain(0)
+  const last = at.upstream.requests.at(-1)?.body.toString()
+  expect(last).toContain('<conversation-recap>')
+  expect(asksUsage(last)).toBe(true)
+})

@@ -1,0 +1,396 @@
+import { describe, expect, test } from 'vitest'
+import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { growing, longRun, type TestMessage } from '../support/conversations.ts'
+import { completion, fakeUpstream, overflow } from '../support/fake-upstream.ts'
+import { startFoldgate, type FoldgateOptions } from '../support/foldgate.ts'
+import { chatOf, postChat, rawMessages, type ChatReply } from '../proxy/post-chat.ts'
+
+const profile = { window: { tokens: 12_000, output_reserve: 1_024 } }
+const run = longRun(70, 11)
+const tools = [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }]
+/** What a client may change half-way: its tools, and how long an answer may be. */
+const other = { tools, max_tokens: 1_020 }
+
+/** A Foldgate before an upstream of its own that accepts everything. */
+async function stand(options: Partial<FoldgateOptions> = {}) {
+  const upstream = await fakeUpstream(completion('fine'))
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...options })
+  /** Sends a request; returns the raw messages that the upstream received. */
+  async function send(
+    messages: readonly TestMessage[],
+    headers: Record<string, string> = {},
+    more: object = {},
+  ): Promise<{ raw: readonly string[]; reply: ChatReply }> {
+    const reply = await postChat(foldgate.url, chatOf(messages, more), headers)
+    return { reply, raw: rawMessages(upstream.requests.at(-1)) }
+  }
+  return {
+    upstream,
+    foldgate,
+    send,
+    [Symbol.asyncDispose]: async () => {
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+function openStore(): Store {
+  return openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+}
+
+function startsWith(longer: readonly string[], shorter: readonly string[]): boolean {
+  return shorter.every((text, index) => longer[index] === text)
+}
+
+/** A cache mark on one message, and reasoning on the newest. */
+const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =>
+  messages.map((message, index) => ({
+    ...message,
+    ...(index === mark ? { cache_control: { type: 'ephemeral' } } : {}),
+    ...(message.role === 'assistant' && index > messages.length - 4 ? { reasoning_content: 'hm' } : {}),
+  }))
+
+const team = (token: string, name: string) => ({ authorization: `Bearer ${token}`, 'x-team': name })
+
+describe('a long run of tool rounds', () => {
+  test('what was sent grows only at its end between compactions, which are few (P5), valid (P3) and fit (P7)', async () => {
+    await using at = await stand()
+    let before: readonly string[] = []
+    let compactions = 0
+    let requests = 0
+    for (const messages of growing(run)) {
+      const { raw, reply } = await at.send(messages)
+      requests += 1
+      if (!startsWith(raw, before)) compactions += 1
+      before = raw
+      expect(
+        ruleBreaks(
+          raw.map((text): unknown => JSON.parse(text)),
+          'lenient',
+        ),
+      ).toEqual([])
+      const [, sent] = /sent=<?(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '') ?? []
+      // The window less the reserve, less what unknown models count more than we do.
+      expect(Number(sent)).toBeLessThanOrEqual((12_000 - 1_024) / 1.15)
+      expect(raw.slice(0, 2)).toEqual(run.slice(0, 2).map((message) => JSON.stringify(message)))
+    }
+    expect(requests).toBe(71)
+    expect(compactions).toBeGreaterThan(3)
+    expect(compactions).toBeLessThan(requests / 4)
+  })
+
+  test('the bytes around the prefix stay, too: the same body up to the last message of the view before', async () => {
+    await using at = await stand()
+    let before = ''
+    let kept = 0
+    for (const messages of growing(run)) {
+      await at.send(messages, {}, { tools })
+      const body = at.upstream.requests.at(-1)?.body.toString() ?? ''
+      const shared = before.slice(0, before.lastIndexOf('}],"tools"'))
+      if (body.startsWith(shared)) kept += 1
+      before = body
+    }
+    expect(kept).toBeGreaterThan(71 * 0.75)
+  })
+
+  test('no mark of time or count stands in what Foldgate wrote: a day later the bytes are the same', async () => {
+    await using today = await stand({ nowMs: () => 1_700_000_000_000 })
+    await using later = await stand({ nowMs: () => 1_700_086_400_000 })
+    expect((await later.send(run)).raw).toEqual((await today.send(run)).raw)
+  })
+})
+
+test('a limit of messages holds at every request, far below the window, with a compaction for each half of them', async () => {
+  const limit = { messages: 30 }
+  await using at = await stand({ profile: { window: { tokens: 1_000_000 }, limit } })
+  let before: readonly string[] = []
+  let compactions = 0
+  for (const messages of growing(run)) {
+    const { raw, reply } = await at.send(messages)
+    expect(reply.status).toBe(200)
+    const own = raw.filter((text) => !text.includes('<conversation-recap>'))
+    // The system message beside them.
+    expect(own.length).toBeLessThanOrEqual(limit.messages + 1)
+    expect(
+      ruleBreaks(
+        raw.map((text): unknown => JSON.parse(text)),
+        'lenient',
+      ),
+    ).toEqual([])
+    if (!startsWith(raw, before)) compactions += 1
+    before = raw
+  }
+  expect(compactions).toBeGreaterThan(5)
+  expect(compactions).toBeLessThan(16)
+})
+
+describe('the same conversation gives the same bytes (P6)', () => {
+  test('in a second Foldgate on the same store, from any request on', async () => {
+    const store = openStore()
+    await using one = await stand({ store })
+    await using two = await stand({ store: { ...store, close: async () => {} } })
+    let turn = 0
+    let before: readonly string[] = []
+    for (const messages of growing(run)) {
+      turn += 1
+      const [mine, theirs] = turn % 2 === 0 ? [one, two] : [two, one]
+      const sent = await mine.send(messages)
+      const same = await theirs.send(messages)
+      expect(same.raw).toEqual(sent.raw)
+      expect(same.reply.header('x-foldgate-conversation')).toBe(sent.reply.header('x-foldgate-conversation'))
+      before = sent.raw
+    }
+    expect(before.length).toBeLessThan(run.length / 2)
+  })
+
+  test('in two that get the same request at once', async () => {
+    const store = openStore()
+    await using one = await stand({ store })
+    await using two = await stand({ store: { ...store, close: async () => {} } })
+    for (const messages of growing(longRun(40, 12))) {
+      const [mine, theirs] = await Promise.all([one.send(messages), two.send(messages)])
+      expect(theirs.raw).toEqual(mine.raw)
+    }
+  })
+
+  test('in one without records, at every request', async () => {
+    await using warm = await stand()
+    for (const [index, messages] of [...growing(run)].entries()) {
+      const { raw } = await warm.send(messages)
+      if (index % 10 !== 0) continue
+      await using cold = await stand()
+      expect((await cold.send(messages)).raw).toEqual(raw)
+    }
+  })
+
+  test('on the same records after the tools and the output limit changed half-way: what lies in the past stays', async () => {
+    const store = openStore()
+    await using one = await stand({ store })
+    await using two = await stand({ store: { ...store, close: async () => {} } })
+    const points = [...growing(run)]
+    let before: readonly string[] = []
+    for (const messages of points.slice(0, 50)) before = (await one.send(messages)).raw
+    const changed = (await two.send(points[49] ?? [], {}, other)).raw
+    expect(changed).toEqual(before)
+    expect((await one.send(points[49] ?? [], {}, other)).raw).toEqual(changed)
+    const next = (await two.send(points[50] ?? [], {}, other)).raw
+    expect((await one.send(points[50] ?? [], {}, other)).raw).toEqual(next)
+  })
+
+  test('without records after they changed: another past once, the same in each process, and on record from then on', async () => {
+    const points = [...growing(run)]
+    await using cold = await stand()
+    await using another = await stand()
+    const derived = (await cold.send(points[49] ?? [], {}, other)).raw
+    expect((await another.send(points[49] ?? [], {}, other)).raw).toEqual(derived)
+    // With the numbers of before, too: now it is on record.
+    expect((await cold.send(points[49] ?? [])).raw).toEqual(derived)
+    expect(startsWith((await cold.send(points[50] ?? [])).raw, derived)).toBe(true)
+  })
+
+  test('a clock in the system prompt moves no frontier', async () => {
+    await using still = await stand()
+    await using ticking = await stand()
+    let minute = 0
+    for (const messages of growing(run)) {
+      minute += 1
+      const clock = {
+        role: 'system',
+        content: `You repair programs. It is 10:${String(minute % 60).padStart(2, '0')}.`,
+      }
+      const fixed = { role: 'system', content: 'You repair programs. It is 10:00.' }
+      const { raw } = await ticking.send([clock, ...messages.slice(1)])
+      const plain = await still.send([fixed, ...messages.slice(1)])
+      expect(raw[0]).toBe(JSON.stringify(clock))
+      expect(raw.slice(1)).toEqual(plain.raw.slice(1))
+    }
+  })
+
+  test('a moved cache mark and a dropped reasoning field lose no record', async () => {
+    await using at = await stand()
+    const ids = new Set<string | null>()
+    for (const messages of growing(longRun(30, 13))) {
+      const { reply } = await at.send(marked(messages, messages.length - 1))
+      ids.add(reply.header('x-foldgate-conversation'))
+    }
+    expect(ids.size).toBe(1)
+  })
+
+  // An answer that is interrupted leaves no message: where its request was made is no request point of what follows.
+  test('a branch goes on from the last compaction that both share', async () => {
+    await using at = await stand({ profile: { ...profile, target: 0.3 } })
+    const points = [...growing(run)]
+    let trunk: readonly string[] = []
+    let shared: TestMessage[] = []
+    for (const messages of points) {
+      const { raw } = await at.send(messages)
+      shared = messages
+      const hasFolded = raw.length < messages.length && !startsWith(raw, trunk)
+      trunk = raw
+      // Right after a compaction there is room for more before the next one.
+      if (hasFolded && messages.length > 60) break
+    }
+    for (const content of ['No, try the other file.', 'Stop here.']) {
+      const { raw } = await at.send([...shared, { role: 'user', content }])
+      expect(raw).toEqual([...trunk, JSON.stringify({ role: 'user', content })])
+    }
+  })
+})
+
+describe('what a client asks for', () => {
+  test('x-foldgate-compact: force makes a compaction now, and it stays', async () => {
+    await using at = await stand({ profile: { window: { tokens: 200_000 } } })
+    const plain = await at.send(run)
+    expect(plain.reply.action).toBe('relayed')
+    const forced = await at.send(run, { 'x-foldgate-compact': 'force' })
+    expect(forced.reply.action).toBe('compacted')
+    expect(forced.raw.join().length).toBeLessThan(plain.raw.join().length)
+    const grown = [...run, { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' }]
+    const next = await at.send(grown)
+    expect(next.reply.action).toBe('compacted')
+    expect(next.raw).toEqual([...forced.raw, ...grown.slice(-2).map((message) => JSON.stringify(message))])
+  })
+
+  test('off leaves the conversation as it is, whatever is on record', async () => {
+    await using at = await stand()
+    expect((await at.send(run)).reply.action).toBe('compacted')
+    const off = await at.send(run, { 'x-foldgate-compact': 'off' })
+    expect(off.reply.action).toBe('relayed;reason=off')
+    expect(off.raw).toEqual(run.map((message) => JSON.stringify(message)))
+  })
+
+  test('x-foldgate-bypass relays byte for byte and looks at nothing', async () => {
+    await using at = await stand()
+    await at.send(run)
+    const bypassed = await at.send(run, { 'x-foldgate-bypass': '1' })
+    expect(bypassed.reply.action).toBe('bypassed')
+    expect(at.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(chatOf(run)))
+    expect(bypassed.reply.header('x-foldgate-tokens')).toBeNull()
+  })
+
+  test.each([
+    ['x-foldgate-bypass', 'perhaps', 'invalid_header'],
+    ['x-foldgate-compact', 'more', 'invalid_header'],
+    ['x-foldgate-conversation', 'x'.repeat(200), 'invalid_header'],
+    ['x-foldgate-profile', 'nobody', 'unknown_profile'],
+  ])('%s: %s is answered with %s', async (name, value, code) => {
+    await using at = await stand()
+    const { reply } = await at.send(run, { [name]: value })
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.text)).toMatchObject({ error: { code, type: 'foldgate_error', param: name } })
+    expect(at.upstream.requests).toEqual([])
+  })
+
+  test('observe measures and changes nothing', async () => {
+    await using at = await stand({ profile: { ...profile, observe: true } })
+    const { reply, raw } = await at.send(run)
+    expect(reply.action).toBe('relayed;reason=observe')
+    expect(Number(reply.header('x-foldgate-pressure'))).toBeGreaterThan(1)
+    expect(raw).toHaveLength(run.length)
+  })
+})
+
+describe('the state of one scope is never used for another (P9)', () => {
+  const roomy = { window: { tokens: 200_000 } }
+
+  test('one credential does not see the compactions of another', async () => {
+    await using at = await stand({ profile: roomy })
+    const forced = await at.send(run, { authorization: 'Bearer one', 'x-foldgate-compact': 'force' })
+    for (const headers of [
+      { authorization: 'Bearer two' },
+      { authorization: 'Bearer One' },
+      { authorization: '', 'api-key': 'two' },
+      { authorization: '' },
+    ]) {
+      const { raw, reply } = await at.send(run, headers)
+      expect(reply.action).toBe('relayed')
+      expect(raw).toHaveLength(run.length)
+    }
+    const again = await at.send(run, { authorization: 'Bearer one' })
+    expect(again.raw).toEqual(forced.raw)
+  })
+
+  test('no store key, log line or header holds a credential or what a conversation says', async () => {
+    const keys: string[] = []
+    const values: string[] = []
+    const store = openStore()
+    const watched: Store = {
+      ...store,
+      getFirst: (asked) => {
+        keys.push(...asked)
+        return store.getFirst(asked)
+      },
+      put: (key, value) => {
+        values.push(value)
+        return store.put(key, value)
+      },
+      putIfAbsent: (key, value) => {
+        values.push(value)
+        return store.putIfAbsent(key, value)
+      },
+    }
+    await using at = await stand({ store: watched })
+    const planted = [...run, { role: 'user', content: 'PLANTED-CONTENT' }]
+    const { reply } = await at.send(planted, { authorization: 'Bearer PLANTED-KEY' })
+    expect(reply.action).toBe('compacted')
+    expect(keys.length).toBeGreaterThan(0)
+    expect(values.length).toBeGreaterThan(0)
+    const told = [...keys, ...values, ...at.foldgate.log, ...Object.values(reply)].join('\n')
+    expect(told).not.toContain('PLANTED')
+  })
+
+  test('client keys have scopes of their own, whatever upstream key they share', async () => {
+    const folder = await temporaryFolder({
+      'foldgate.yaml': [
+        'upstreams: {default: {url: "http://127.0.0.1:1/v1", api_key_env: UPSTREAM_KEY}}',
+        'client_keys:',
+        '  - {name: ada, key_env: ADA_KEY}',
+        '  - {name: ben, key_env: BEN_KEY}',
+      ].join('\n'),
+    })
+    await using at = await stand({
+      profile: roomy,
+      flags: { config: `${folder}/foldgate.yaml` },
+      env: { UPSTREAM_KEY: 'key-of-upstream', ADA_KEY: 'key-of-ada', BEN_KEY: 'key-of-ben' },
+    })
+    const ada = { authorization: 'Bearer key-of-ada' }
+    const ben = { authorization: 'Bearer key-of-ben' }
+    const forced = await at.send(run, { ...ada, 'x-foldgate-compact': 'force' })
+    expect(forced.reply.action).toBe('compacted')
+    expect((await at.send(run, ben)).reply.action).toBe('relayed')
+    expect((await at.send(run, ada)).raw).toEqual(forced.raw)
+    expect((await at.send(run, { authorization: 'Bearer stranger' })).reply.status).toBe(401)
+    const seen = at.upstream.requests.map(({ headers }) => headers.authorization)
+    expect(seen).toEqual(['Bearer key-of-upstream', 'Bearer key-of-upstream', 'Bearer key-of-upstream'])
+  })
+
+  test('a header that the operator trusts holds a scope together while tokens rotate', async () => {
+    const folder = await temporaryFolder({ 'foldgate.yaml': 'scope: {header: x-team}' })
+    await using at = await stand({ profile: roomy, flags: { config: `${folder}/foldgate.yaml` } })
+    const forced = await at.send(run, { ...team('token-1', 'blue'), 'x-foldgate-compact': 'force' })
+    expect((await at.send(run, team('token-2', 'blue'))).raw).toEqual(forced.raw)
+    expect((await at.send(run, team('token-1', 'red'))).reply.action).toBe('relayed')
+  })
+
+  test('a window that was learnt for one upstream holds for no other', async () => {
+    await using small = await fakeUpstream([overflow(8_192, 60_000), completion('fine')])
+    await using large = await fakeUpstream(completion('fine'))
+    const folder = await temporaryFolder({
+      'foldgate.yaml': `upstreams: {default: {url: "${small.url}"}, large: {url: "${large.url}", forward_client_key: true}}`,
+    })
+    const foldgate = await startFoldgate({
+      upstream: small.url,
+      flags: { config: `${folder}/foldgate.yaml` },
+    })
+    expect((await postChat(foldgate.url, chatOf(run))).action).toBe('recovered')
+    const origin = foldgate.url.slice(0, -'/v1'.length)
+    const reply = await postChat(`${origin}/u/large/v1`, chatOf(longRun(40, 14)))
+    expect(reply.header('x-foldgate-window')).toBe('128000;source=default')
+    expect(reply.action).toBe('relayed')
+    await foldgate.close()
+  })
+})
