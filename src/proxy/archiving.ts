@@ -1,3 +1,4 @@
+import type { Counted } from '../request/request.ts'
 import type { Archive } from '../archive/archive.ts'
 import { writeCompactionEntry } from '../archive/compaction-entry.ts'
 import { titleOf } from '../archive/title.ts'
@@ -6,7 +7,6 @@ import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from './drive.ts'
 import type { Failures } from './failures.ts'
-import type { Counted } from '../request/measure/measure.ts'
 import type { RewriteRequest } from '../request/rewrite.ts'
 
 /**

@@ -1,40 +1,15 @@
+import type { Chat, ChatRequest } from './request.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import { digest } from './read/body-source.ts'
-import type { HeavyTurn } from '../proxy/heavy-work.ts'
 import type { Exchange } from '../proxy/wire/exchange.ts'
-import type { RecallOffer } from '../proxy/recall/recall-offer.ts'
 import { refuseOtherModels, type ClientRights } from '../proxy/request/confinement.ts'
-import type { Chat } from './read/read-chat.ts'
-import type { RecordPlace } from './records/records.ts'
 import type { Scope } from '../proxy/request/scope.ts'
-import { modelKeyOf, type ModelKey } from '../upstream/model-key.ts'
+import { modelKeyOf } from '../upstream/model-key.ts'
 import type { Wishes } from './request-options.ts'
-
-/** A chat completion request with all that decides how it is treated. */
-export type ChatRequest = {
-  readonly exchange: Exchange
-  /** The conversation that is worked on: the client's, or the same repaired. */
-  readonly chat: Chat
-  /** The client's own. */
-  readonly received: Chat
-  readonly wishes: Wishes
-  readonly profile: Profile
-  readonly model: string
-  /** The upstream that it goes to; null for the default. */
-  readonly upstreamName: string | null
-  /** What windows and placements are learnt for. */
-  readonly modelKey: ModelKey
-  /** Under whose records it is found again. */
-  readonly place: RecordPlace
-  /** The tool that is offered to the model beside the client's; null where none is. */
-  readonly recall: RecallOffer | null
-  /** Given up while it waits for a model or a server. */
-  readonly turn: Pick<HeavyTurn, 'aside'>
-}
 
 export type DescribeOptions = {
   readonly profiles: () => ReadonlyMap<string, Profile>

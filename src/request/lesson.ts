@@ -1,9 +1,7 @@
+import type { ChatRequest, Ready, Outcome } from './request.ts'
 import type { Lesson } from '../models/learn.ts'
 import { describeSent, expectedPromptTokens } from './measure/sent-prompt.ts'
 import { windowQuestion } from './measure/window-finder.ts'
-import type { Ready } from './prepare.ts'
-import type { ChatRequest } from './chat-request.ts'
-import type { Outcome } from './send/send.ts'
 
 /** What remains to be compared with the end of an answer. */
 export function lessonOf(request: ChatRequest, ready: Ready, { prepared, asksUsage }: Outcome): Lesson {

@@ -1,40 +1,16 @@
+import type { ChatRequest, Remembered, Measure, Ready } from './request.ts'
 import { hasFamily } from '../pressure/ratio.ts'
 import { azureDeployment } from '../upstream/target.ts'
-import type { ChatRequest } from './chat-request.ts'
 import type { Failures } from '../proxy/failures.ts'
-import type { Measure, MeasureRequest } from './measure/measure.ts'
-import type { Records, Remembered } from './records/records.ts'
-import { asItCame, type Prepared, type Rewriter, type RewriteRequest } from './rewrite.ts'
+import type { MeasureRequest } from './measure/measure.ts'
+import type { Records } from './records/records.ts'
+import { asItCame, type Rewriter, type RewriteRequest } from './rewrite.ts'
 import type { Models } from '../models/models.ts'
-import {
-  noFold,
-  noOutlook,
-  type MissingReason,
-  type Summarizer,
-  type SummaryOutlook,
-} from '../proxy/summaries/summarizer.ts'
+import { noFold, noOutlook, type MissingReason, type Summarizer } from '../proxy/summaries/summarizer.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { CompactWishes } from './records/compact-wishes.ts'
 import type { Observed } from '../proxy/report/request-report.ts'
 import { summaryName } from '../proxy/summaries/summary-keys.ts'
-
-/** A request that is ready to be sent, with what is known of it. */
-export type Ready = {
-  readonly prepared: Prepared
-  readonly remembered: Remembered
-  /** Null where measuring failed. */
-  readonly measure: Measure | null
-  /** The part that failed, where the original bytes are sent on account of it. */
-  readonly failedOpen: string | null
-  /** Why nothing was meant to be rewritten; null where it was. */
-  readonly relayedReason: string | null
-  /** How things stand with the summary that the conversation will need next. */
-  readonly outlook: SummaryOutlook
-  /** The names of the summaries that a compaction took which was made for this request. */
-  readonly summaries: readonly string[]
-  /** What would be sent, were the profile not one that only observes; null under any other. */
-  readonly observed: Observed | null
-}
 
 export type Preparation = {
   readonly records: Records

@@ -1,3 +1,4 @@
+import type { Chat, ChatRequest } from './request.ts'
 import { repairConversation, type Repairs } from '../conversation/repair/repair.ts'
 import { violationsOf } from '../conversation/rules.ts'
 import { spliceMessages } from '../conversation/splice.ts'
@@ -6,8 +7,7 @@ import { drive } from '../proxy/drive.ts'
 import type { Failures } from '../proxy/failures.ts'
 import type { Models } from '../models/models.ts'
 import { whyUntouched } from './prepare.ts'
-import type { ChatRequest } from './chat-request.ts'
-import { readBytes, type Chat, type ReadChatOptions } from './read/read-chat.ts'
+import { readBytes, type ReadChatOptions } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
 
 export type RepairParts = {

@@ -1,3 +1,4 @@
+import type { Chat, RecordPlace, Counted, Prepared } from './request.ts'
 import type { Advanced } from '../compaction/advance.ts'
 import { compactionFor, tighten, viewUnder, type Compacted } from '../compaction/compact.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
@@ -7,42 +8,13 @@ import { withoutFile } from '../compaction/summary-note.ts'
 import type { View } from '../compaction/view/view.ts'
 import { violationSteps, type MessageShape } from '../conversation/rules.ts'
 import type { Steps } from '../conversation/source.ts'
-import { spliceMessages, type BodyPiece } from '../conversation/splice.ts'
+import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from '../proxy/archiving.ts'
 import { breathe, drive } from '../proxy/drive.ts'
 import { filledView } from './compact/filled-view.ts'
-import type { Counted } from './measure/measure.ts'
-import type { Chat } from './read/read-chat.ts'
-import type { RecordPlace, Records } from './records/records.ts'
-
-/** A request as it is sent: the client's own bytes, or a view of its conversation. */
-export type Prepared = {
-  /** The conversation whose bytes `pieces` are made of. */
-  readonly chat: Chat
-  readonly pieces: readonly BodyPiece[]
-  /** What the view is made of; null where the original messages are sent. */
-  readonly compacted: Compacted | null
-  /** Whether `pieces` differ from the client's bytes. */
-  readonly isRewritten: boolean
-  /** Whether user messages were joined. */
-  readonly strict: boolean
-  /** The output limit that was lowered to this; null where the request's own stands. */
-  readonly clampedOutputTokens: number | null
-  /** Own count of the prompt, or its upper bound where nothing was counted. */
-  readonly sentTokens: number
-  /** The compaction that was made for it; null where it stands in one on record, or in none. */
-  readonly made: MadeCompaction | null
-}
-
-/** A compaction that was just made, and what of. */
-export type MadeCompaction = {
-  readonly compaction: Compaction
-  /** Own count of what would have been sent without it. */
-  readonly tokensBefore: number
-  readonly milliseconds: number
-}
+import type { Records } from './records/records.ts'
 
 export type Rewriter = {
   /** The request under the compaction that it stands in, one more if one is due. */

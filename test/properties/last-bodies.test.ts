@@ -1,10 +1,11 @@
+import type { Chat } from '../../src/request/request.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFactsReader } from '../../src/conversation/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'
-import { readBytes, type Chat } from '../../src/request/read/read-chat.ts'
+import { readBytes } from '../../src/request/read/read-chat.ts'
 import { arbitraryMessages } from '../support/arbitrary-messages.ts'
 
 function readingWith(lastBodies: LastBodies | null) {

@@ -1,13 +1,9 @@
+import type { Chat } from '../../request/request.ts'
 import { createFactsReader } from '../../conversation/facts.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'
-import {
-  readBytes,
-  type Chat,
-  type ReadChatOptions,
-  type UnreadReason,
-} from '../../request/read/read-chat.ts'
+import { readBytes, type ReadChatOptions, type UnreadReason } from '../../request/read/read-chat.ts'
 
 /** Under which name the question is counted: that of no client. */
 export const ASKED_SCOPE = 'explain'

@@ -1,3 +1,4 @@
+import type { Chat, Weighed } from '../../request/request.ts'
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/summary-message.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -6,8 +7,6 @@ import { parseMessage } from '../../conversation/parse.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
 import { mediaTokens } from '../../pressure/media-tokens.ts'
 import { PRIMING_TOKENS } from '../../pressure/message-tokens.ts'
-import type { Weighed } from '../../request/measure/weigh.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */

@@ -1,9 +1,9 @@
+import type { Chat } from '../../request/request.ts'
 import { READ_BYTES_MAX } from '../../conversation/unread.ts'
 import { violationsOf, type Rule } from '../../conversation/rules.ts'
 import { isSampled } from '../../pressure/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'
 import { grouped } from '../../grouped.ts'
 

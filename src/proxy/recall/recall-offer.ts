@@ -1,19 +1,14 @@
+import type { Chat, ChatRequest, Prepared, RecallOffer } from '../../request/request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
-import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, parseJson } from '../../conversation/json-value.ts'
 import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../failures.ts'
 import { whyUntouched } from '../../request/prepare.ts'
 import { mayOfferRecall } from '../../models/recall-refusals.ts'
 import type { Models } from '../../models/models.ts'
-import type { ChatRequest } from '../../request/chat-request.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 import { withReplaced } from '../../request/send/outgoing-body.ts'
-import type { Prepared } from '../../request/rewrite.ts'
-
-/** The tool with which a model reads back what was folded, as one request offers it. */
-export type RecallOffer = { readonly name: string; readonly tool: JsonObject }
 
 /** What of a request decides whether it offers the tool. */
 export type Offering = { readonly profile: Profile; readonly chat: Chat; readonly scope: string }

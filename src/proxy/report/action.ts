@@ -1,6 +1,6 @@
-import { isAnswered, type Outcome } from '../../request/send/send.ts'
+import type { Ready, Outcome } from '../../request/request.ts'
+import { isAnswered } from '../../request/send/send.ts'
 import type { SummaryOutlook } from '../summaries/summarizer.ts'
-import type { Ready } from '../../request/prepare.ts'
 import type { Action, RequestReport } from './request-report.ts'
 
 /** What was done with a request, and why where that helps. An upstream's last refusal is no recovery. */

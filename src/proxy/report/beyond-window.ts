@@ -1,5 +1,4 @@
-import type { Measure } from '../../request/measure/measure.ts'
-import type { Outcome } from '../../request/send/send.ts'
+import type { Measure, Outcome } from '../../request/request.ts'
 import { isAnswered } from '../../request/send/send.ts'
 
 /**

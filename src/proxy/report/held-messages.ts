@@ -1,9 +1,7 @@
+import type { Chat, Counted, Prepared } from '../../request/request.ts'
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
-import type { Counted } from '../../request/measure/measure.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
-import type { Prepared } from '../../request/rewrite.ts'
 import type { HeldMessages, HeldOutline } from './request-report.ts'
 
 /** The messages of a request as they came and as they were sent, for whoever may show them. */

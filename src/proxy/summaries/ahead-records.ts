@@ -1,11 +1,10 @@
+import type { Chat, RecordPlace } from '../../request/request.ts'
 import { z } from 'zod'
 import { shiftedRange } from '../../compaction/compaction.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { FoldAhead } from '../../compaction/ahead.ts'
 import type { Store } from '../../stores/store.ts'
-import type { RecordPlace } from '../../request/records/records.ts'
 import type { StoreGuard } from '../../request/records/store-guard.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica

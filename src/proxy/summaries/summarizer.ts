@@ -1,3 +1,4 @@
+import type { ChatRequest, Counted, Measure } from '../../request/request.ts'
 import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import {
   foldAhead,
@@ -19,8 +20,6 @@ import { savesEnough } from '../../summaries/savings.ts'
 import type { SummaryRecord } from '../../summaries/summary-record.ts'
 import { drive } from '../drive.ts'
 import type { Failures } from '../failures.ts'
-import type { Counted, Measure } from '../../request/measure/measure.ts'
-import type { ChatRequest } from '../../request/chat-request.ts'
 import type { AheadRecords } from './ahead-records.ts'
 import type { SpentTokens } from './spent-tokens.ts'
 import { summarizingOf, type Summarizing } from './summarizing.ts'

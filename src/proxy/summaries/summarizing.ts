@@ -1,10 +1,9 @@
+import type { Chat, ChatRequest } from '../../request/request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../conversation/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
 import { drive } from '../drive.ts'
-import type { ChatRequest } from '../../request/chat-request.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 
 /**
  * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a compaction is

@@ -1,8 +1,8 @@
+import type { Chat } from '../../request/request.ts'
 import type { SummaryRange } from '../../compaction/compaction.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { SUMMARY_VERSION } from '../../summaries/prompt.ts'
 import { digest } from '../../request/read/body-source.ts'
-import type { Chat } from '../../request/read/read-chat.ts'
 
 /**
  * What a summary is found under: whose it is, how it is made, and the conversation up to its end by what it means. The

@@ -1,7 +1,7 @@
+import type { ChatRequest } from '../../request/request.ts'
 import { credentialHeadersOf } from '../../upstream/credential.ts'
 import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
 import type { SummaryPlace } from '../../summaries/summary-call.ts'
-import type { ChatRequest } from '../../request/chat-request.ts'
 
 /** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
 export function summaryPlace({ exchange, profile, upstreamName }: ChatRequest): SummaryPlace {

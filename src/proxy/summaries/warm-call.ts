@@ -1,3 +1,4 @@
+import type { ChatRequest, Counted } from '../../request/request.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { SummaryRange } from '../../compaction/compaction.ts'
@@ -5,8 +6,6 @@ import type { Compacted } from '../../compaction/compact.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { Entry } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
-import type { Counted } from '../../request/measure/measure.ts'
-import type { ChatRequest } from '../../request/chat-request.ts'
 
 export type WarmCall = {
   readonly request: ChatRequest

@@ -1,5 +1,5 @@
+import type { Chat, Weighed, Measure } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/advance.ts'
-import type { Room } from '../../compaction/policy.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
@@ -15,41 +15,10 @@ import { startingRatio } from '../../pressure/ratio.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { JsonObject } from '../../conversation/json-value.ts'
 import { drive, nextSlice } from '../../proxy/drive.ts'
-import type { Chat } from '../read/read-chat.ts'
 import { promptBeginnings } from './sent-prompt.ts'
 import type { ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
-import { createScales, type Weighed } from './weigh.ts'
-
-/** How a request presses against its model's window. */
-export type Measure = {
-  readonly window: ResolvedWindow
-  readonly rate: Rate
-  /** The family's ratio, whatever was learnt. */
-  readonly familyRatio: number
-  /** Whose counts are compared with ours, and by which encoding we count. */
-  readonly counting: CountedModel
-  /** Window less reserve, in our tokens. */
-  readonly budgetTokens: number
-  /** The counted conversation; null where counting was not needed. */
-  readonly counted: Counted | null
-  /** Own count of the prompt as it came in; an upper bound where nothing was counted. */
-  readonly incomingTokens: number
-  /** Prompt divided by budget. */
-  readonly pressure: number
-}
-
-export type Counted = Weighed & {
-  readonly room: Room
-  /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
-  readonly anchor: Anchor | null
-  /** Our count of all messages but the leading system block, as they came. */
-  readonly conversationTokens: number
-  /** The newest compaction on record. */
-  readonly compaction: Compaction | null
-  /** How much more the provider has counted of the prompt under `compaction` than we did, in our tokens; may be below zero. */
-  readonly differenceTokens: number
-}
+import { createScales } from './weigh.ts'
 
 export type MeasureRequest = {
   readonly chat: Chat

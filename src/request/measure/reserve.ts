@@ -1,6 +1,6 @@
+import type { Chat } from '../request.ts'
 import { reserveFor } from '../../pressure/pressure.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import type { Chat } from '../read/read-chat.ts'
 
 /** What a request keeps free of its window for the reply, in tokens. */
 export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly profile: Profile }): number {

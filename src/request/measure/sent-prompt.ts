@@ -1,3 +1,4 @@
+import type { Chat, Counted, Measure, Prepared } from '../request.ts'
 import { sumsOf } from '../../compaction/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import { expectedTokens } from '../../models/counts/expected.ts'
@@ -5,10 +6,7 @@ import type { Anchor } from '../../models/counts/prompt.ts'
 import type { SentBeginning } from '../../models/counts/reported-prompt.ts'
 import type { SentCount, SentPrompt } from '../../models/learn.ts'
 import { digest } from '../read/body-source.ts'
-import type { Chat } from '../read/read-chat.ts'
-import type { Prepared } from '../rewrite.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
-import type { Counted, Measure } from './measure.ts'
 
 /** What the provider should count of a prompt of so many of our tokens, in its own. */
 export function expectedPromptTokens(

@@ -1,9 +1,9 @@
+import type { Chat, Weighed, Weight } from '../request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
 import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
-import type { Subject } from '../../compaction/subject.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../pressure/bpe-counter.ts'
@@ -24,31 +24,6 @@ import {
 import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../pressure/unread-tokens.ts'
 import { digest } from '../read/body-source.ts'
 import { drive } from '../../proxy/drive.ts'
-import type { Chat } from '../read/read-chat.ts'
-
-/** A conversation with the weight of its parts, in our tokens. */
-export type Weighed = {
-  readonly subject: Subject
-  /** The leading system block, tools, schemas and priming. */
-  readonly aroundTokens: number
-  /** Of these, tools and schemas. */
-  readonly toolsTokens: number
-  /** How much more tools and schemas cost where they are put into the prompt as JSON. */
-  readonly toolsMarginTokens: number
-  /** What each message weighs, in their order. */
-  readonly weights: readonly Weight[]
-  /** How many of them were counted by samples, in part. */
-  readonly sampledMessages: number
-}
-
-/** What a message weighs, framing included, in our tokens. */
-export type Weight = {
-  readonly tokens: number
-  /** Of these, what was estimated from pixels and bytes. */
-  readonly mediaTokens: number
-  /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
-  readonly thoughtTokens: number
-}
 
 export type WeighRequest = {
   readonly chat: Chat

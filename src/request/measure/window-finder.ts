@@ -1,3 +1,4 @@
+import type { ChatRequest } from '../request.ts'
 import type { Models } from '../../models/models.ts'
 import {
   resolveWindow,
@@ -11,7 +12,7 @@ import { budgetOf } from '../../pressure/pressure.ts'
 import { isListedAt } from '../../pressure/window-table.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
-import { isNamedInFull, type ChatRequest } from '../chat-request.ts'
+import { isNamedInFull } from '../chat-request.ts'
 import type { ModelKey } from '../../upstream/model-key.ts'
 import { reserveOf } from './reserve.ts'
 

@@ -1,40 +1,18 @@
+import type { Chat } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
-import type { Growth } from '../../conversation/growth.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../conversation/facts.ts'
-import type { Message } from '../../conversation/message.ts'
 import type { BodyLimits, KnownHistory } from '../../conversation/body-scan.ts'
 import { readMessages } from '../../conversation/messages.ts'
-import type { Repaired, Repairs } from '../../conversation/repair/repair.ts'
-import { finish, type Source, type Steps } from '../../conversation/source.ts'
-import { structureOf, type Structure } from '../../conversation/structure.ts'
-import {
-  findMessages,
-  readChatCompletion,
-  type ChatCompletion,
-  type NotReadReason,
-} from '../../dialects/chat-completions.ts'
+import type { Repaired } from '../../conversation/repair/repair.ts'
+import { finish, type Steps } from '../../conversation/source.ts'
+import { structureOf } from '../../conversation/structure.ts'
+import { findMessages, readChatCompletion, type NotReadReason } from '../../dialects/chat-completions.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../../proxy/drive.ts'
 import type { HeavyTurn } from '../../proxy/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { RequestBody } from '../../proxy/request/read-body.ts'
-
-/** A chat completion request that was read with certainty. */
-export type Chat = {
-  /** The bytes that were read: the client's, without their content coding, or repaired. */
-  readonly bytes: Buffer
-  readonly source: Source
-  readonly completion: ChatCompletion
-  readonly messages: readonly Message[]
-  readonly structure: Structure
-  /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
-  readonly keys: readonly string[]
-  /** The conversation that it was found to go on from, in whole or in part; null where none was. */
-  readonly grewFrom: Growth | null
-  /** What was repaired in it; null where it is the client's own. */
-  readonly repairs: Repairs | null
-}
 
 /** Why a body is relayed as it came. */
 export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'

@@ -1,5 +1,4 @@
-import type { Chat } from '../read/read-chat.ts'
-import type { SeenRequest, Sight } from './sights.ts'
+import type { Chat, SeenRequest, Sight, KeyedSight } from '../request.ts'
 
 /** Which conversation a request belongs to. */
 export type Identity = {
@@ -9,9 +8,6 @@ export type Identity = {
   /** Sights that say something else from this request on. */
   readonly amended: readonly KeyedSight[]
 }
-
-/** A sight with the meaning key that it is recorded under. */
-export type KeyedSight = { readonly key: string; readonly sight: Sight }
 
 export type IdentityOptions = {
   /** The id that a conversation gets which begins with this request. */

@@ -1,5 +1,5 @@
+import type { Chat } from '../request.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
-import type { Chat } from '../read/read-chat.ts'
 
 /** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */
 export function fitting(compaction: Compaction | null, chat: Chat): Compaction | null {

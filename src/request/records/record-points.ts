@@ -1,6 +1,5 @@
+import type { Chat, SeenRequest } from '../request.ts'
 import { countBelow } from '../../conversation/count-below.ts'
-import type { Chat } from '../read/read-chat.ts'
-import type { SeenRequest } from './sights.ts'
 
 /**
  * Where a conversation is looked for, from its end down. All conversations are the same up to the end of the leading

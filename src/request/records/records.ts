@@ -1,3 +1,4 @@
+import type { Chat, SeenRequest, Sight, RecordPlace, Remembered } from '../request.ts'
 import { LRUCache } from 'lru-cache'
 import { compactionUpTo } from '../../compaction/compaction-up-to.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../compaction/compaction.ts'
@@ -5,31 +6,11 @@ import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { breathe } from '../../proxy/drive.ts'
 import { digest } from '../read/body-source.ts'
-import type { Chat } from '../read/read-chat.ts'
-import { forksAt, identityOf, leadsThrough, type KeyedSight } from './branches.ts'
+import { forksAt, identityOf, leadsThrough } from './branches.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookups } from './record-points.ts'
-import { readName, readSight, writeName, writeSight, type SeenRequest, type Sight } from './sights.ts'
+import { readName, readSight, writeName, writeSight } from './sights.ts'
 import type { StoreGuard } from './store-guard.ts'
-
-/** What is on record of a conversation. */
-export type Remembered = {
-  /** The conversation's id: its meaning key at first sight. */
-  readonly conversation: string
-  /** The conversation that it branched off; null where it did not. */
-  readonly parent: string | null
-  /** The newest compaction that is a prefix of it; null where there is none. */
-  readonly compaction: Compaction | null
-  /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
-  readonly seen: SeenRequest | null
-  /**
-   * Up to which message it is the conversation that was seen before, where its end was edited: what was said of the
-   * earlier end is no part of it. Null where it goes on from a whole request, or was never seen.
-   */
-  readonly sharedUntil: number | null
-  /** Sights that say something else from this request on. */
-  readonly amended: readonly KeyedSight[]
-}
 
 /**
  * Records of compactions and sights, by scope, profile, model and meaning key. A sight stands for a request that
@@ -53,13 +34,6 @@ export type RecordedConversation = {
   readonly chat: Chat
   readonly place: RecordPlace
   readonly conversation: string
-}
-
-export type RecordPlace = {
-  readonly scope: string
-  readonly profile: string
-  /** A digest of the model's name. */
-  readonly model: string
 }
 
 /** Records, and the compactions that were read of late: with summaries they hold content. */

@@ -1,24 +1,6 @@
+import type { Sight } from '../request.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { isConversationId } from '../../stores/conversation-id.ts'
-
-/** A request that is on record: at which point, and what its record says. */
-export type SeenRequest = { readonly point: number; readonly sight: Sight }
-
-export type Sight = {
-  readonly conversation: string
-  readonly parent: string | null
-  /** Key of the compaction that it stood in. */
-  readonly compaction: string | null
-  /** Key of the request that went on from here last: one that goes on in another way forks here. */
-  readonly next: string | null
-  /**
-   * Key of the sight behind which another request went on in another way and took its place as the conversation's end;
-   * null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
-   */
-  readonly partedAt: string | null
-  /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
-  readonly inner: boolean
-}
 
 /** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */
 export function writeName({ conversation, parent }: Pick<Sight, 'conversation' | 'parent'>): string {

@@ -1,5 +1,5 @@
+import type { Prepared } from '../request.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
-import type { Prepared } from '../rewrite.ts'
 
 /** The request with further messages, as JSON, behind its own. */
 export function addedTurn(prepared: Prepared, messages: readonly string[]): Prepared {

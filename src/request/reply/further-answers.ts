@@ -1,3 +1,4 @@
+import type { Prepared, Outcome } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import { nextStep, type StepLimits } from '../../replies/next-step.ts'
 import {
@@ -11,8 +12,7 @@ import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../repl
 import type { Failures } from '../../proxy/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
 import type { FurtherRequest } from './send-further.ts'
-import type { Prepared } from '../rewrite.ts'
-import { discard, type Outcome } from '../send/send.ts'
+import { discard } from '../send/send.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =

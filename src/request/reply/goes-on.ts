@@ -1,7 +1,8 @@
+import type { Outcome } from '../request.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { readReply } from '../../replies/reply.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
-import { isAnswered, type Outcome } from '../send/send.ts'
+import { isAnswered } from '../send/send.ts'
 
 /** Whether an answer goes on from one of this shape: of the same, and, where it was read whole, with a reply in it. */
 export function goesOn(outcome: Outcome, shape: AnswerShape): boolean {

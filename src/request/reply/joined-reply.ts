@@ -1,7 +1,7 @@
+import type { Outcome } from '../request.ts'
 import type { CallRules } from '../../replies/shown-reason.ts'
 import type { Failures } from '../../proxy/failures.ts'
 import { observeAnswer, type AnswerObserver } from '../observe.ts'
-import type { Outcome } from '../send/send.ts'
 import type { AnswerShape } from '../../upstream/answer-shape.ts'
 import type { FurtherAnswers, ReplyCounts } from './further-answers.ts'
 import { joinPlain } from './join-plain.ts'

@@ -1,5 +1,5 @@
+import type { Outcome } from '../request.ts'
 import { holdBack } from '../send/hold.ts'
-import type { Outcome } from '../send/send.ts'
 
 /** An answer with all of its body taken, or with as much as came before it broke off or grew larger than so many bytes. */
 export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Outcome> {

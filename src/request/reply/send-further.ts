@@ -1,13 +1,12 @@
+import type { RecallOffer, Prepared, Outcome, Send } from '../request.ts'
 import type { Cancellation } from '../../upstream/cancellation.ts'
-import type { Prepared } from '../rewrite.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
-import type { Outcome, Send } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { addedTurn } from './added-turn.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { readPlain } from './join-plain.ts'
-import { withTool, type RecallOffer } from '../../proxy/recall/recall-offer.ts'
+import { withTool } from '../../proxy/recall/recall-offer.ts'
 
 /** A request with further messages, as JSON, behind its own. */
 export type FurtherRequest = {

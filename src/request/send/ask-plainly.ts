@@ -1,20 +1,11 @@
+import type { Prepared, Outcome, Send } from '../request.ts'
 import { asStream } from '../../replies/as-stream.ts'
 import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import { bodyOf } from '../reply/goes-on.ts'
 import { readPlain } from '../reply/join-plain.ts'
 import { withoutLength } from '../reply/without-length.ts'
-import type { Prepared } from '../rewrite.ts'
 import { withoutSpan, withReplaced } from './outgoing-body.ts'
-import {
-  discard,
-  isAnswered,
-  isOurDoing,
-  isTooLarge,
-  sendAgain,
-  standing,
-  type Outcome,
-  type Send,
-} from './send.ts'
+import { discard, isAnswered, isOurDoing, isTooLarge, sendAgain, standing } from './send.ts'
 
 export type AskPlainlyOptions = {
   /** Sends a form as it is: the plain one is asked for nothing more. */

@@ -1,23 +1,11 @@
+import type { Judged } from '../request.ts'
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'
-import type { Classification } from '../../overflow/classification.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import { decodeBody } from '../../proxy/request/decode-body.ts'
 import { holdBack } from './hold.ts'
-
-/** An answer and what it means. Pieces that were taken from its body to find out are `held`. */
-export type Judged = {
-  readonly answer: Answer
-  readonly held: readonly Buffer[]
-  /**
-   * `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output; `empty`: a
-   * stream that has ended with nothing, which may be an overflow.
-   */
-  readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
-  readonly classification: Classification | null
-}
 
 export type JudgeOptions = {
   /** Whether an answer with status 200 may still be an overflow; then it is held back. */

@@ -1,6 +1,6 @@
+import type { Prepared } from '../request.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
-import type { Prepared } from '../rewrite.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {

@@ -1,8 +1,8 @@
+import type { Prepared, Outcome, Send } from '../request.ts'
 import type { Classification, StatedWindow } from '../../overflow/classification.ts'
 import { nextAttempt } from '../../overflow/tighten.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import type { Prepared } from '../rewrite.ts'
-import { isAnswered, isTooLarge, sendAgain, standing, type Outcome, type Send } from './send.ts'
+import { isAnswered, isTooLarge, sendAgain, standing } from './send.ts'
 
 export type RecoverOptions = {
   readonly profile: Profile

@@ -1,5 +1,5 @@
-import { isAnswered, isOurDoing, sendAgain, standing, type Send } from './send.ts'
-import type { Prepared } from '../rewrite.ts'
+import type { Prepared, Send } from '../request.ts'
+import { isAnswered, isOurDoing, sendAgain, standing } from './send.ts'
 
 export type RestoreOptions = {
   /** The same view with user messages joined; null where that changes nothing. */

@@ -1,3 +1,4 @@
+import type { Prepared, Outcome, Send } from '../request.ts'
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../proxy/drive.ts'
 import { FoldgateError } from '../../errors.ts'
@@ -5,29 +6,8 @@ import type { Classification } from '../../overflow/classification.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
 import { onwardOf, type Exchange } from '../../proxy/wire/exchange.ts'
-import { judge, type Judged, type JudgeOptions } from './judge.ts'
+import { judge, type JudgeOptions } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
-import type { Prepared } from '../rewrite.ts'
-
-/** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
-export type Send = (prepared: Prepared) => Promise<Outcome>
-
-/** What came of sending: the last answer, and what it was the answer to. */
-export type Outcome = Judged & {
-  readonly prepared: Prepared
-  /** Upstream requests made so far. */
-  readonly attempts: number
-  /** When the first of them was made, as `performance.now()` told. */
-  readonly firstSentAtMs: number
-  /** From the last of them until the headers of its answer, in milliseconds. */
-  readonly firstByteMs: number
-  /** What had to be done for it beyond sending. */
-  readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
-  /** Whether the model was offered the recall tool. */
-  readonly offersRecall: boolean
-  /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
-  readonly asksUsage: boolean
-}
 
 export type SendOptions = {
   readonly upstreams: Upstreams

@@ -1,7 +1,7 @@
+import type { Prepared, Outcome, Send } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
-import type { Prepared } from '../rewrite.ts'
-import { isAnswered, isOurDoing, sendAgain, standing, type Outcome, type Send } from './send.ts'
+import { isAnswered, isOurDoing, sendAgain, standing } from './send.ts'
 import { usageRefusalIn, type UsageRefusal } from './usage-refusals.ts'
 
 export type UsageOptions = {

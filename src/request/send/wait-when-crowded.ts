@@ -1,5 +1,5 @@
-import type { Prepared } from '../rewrite.ts'
-import { sendAgain, standing, type Outcome, type Send } from './send.ts'
+import type { Prepared, Outcome, Send } from '../request.ts'
+import { sendAgain, standing } from './send.ts'
 import type { Flight } from './shared-pool.ts'
 
 export type CrowdOptions = {

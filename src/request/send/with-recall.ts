@@ -1,6 +1,6 @@
-import type { RecallOffer } from '../../proxy/recall/recall-offer.ts'
+import type { RecallOffer, Send } from '../request.ts'
 import { withTool } from '../../proxy/recall/recall-offer.ts'
-import { isAnswered, isOurDoing, sendAgain, standing, type Send } from './send.ts'
+import { isAnswered, isOurDoing, sendAgain, standing } from './send.ts'
 
 export type OfferOptions = {
   readonly offer: RecallOffer

@@ -1,5 +1,6 @@
+import type { Sight } from '../../../src/request/request.ts'
 import { expect, test } from 'vitest'
-import { readSight, writeSight, type Sight } from '../../../src/request/records/sights.ts'
+import { readSight, writeSight } from '../../../src/request/records/sights.ts'
 
 const conversation = 'abcdefgh-_012345'
 const plain: Sight = {

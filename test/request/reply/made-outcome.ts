@@ -1,10 +1,10 @@
+import type { Prepared, Outcome } from '../../../src/request/request.ts'
 import { createFactsReader } from '../../../src/conversation/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
-import { asItCame, type Prepared } from '../../../src/request/rewrite.ts'
-import type { Outcome } from '../../../src/request/send/send.ts'
+import { asItCame } from '../../../src/request/rewrite.ts'
 import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
 
 /** A small request as it came. */

@@ -1,0 +1,245 @@
+import type { Growth } from '../conversation/growth.ts'
+import type { Compacted } from '../compaction/compact.ts'
+import type { ModelKey } from '../upstream/model-key.ts'
+import type { Profile } from '../profiles/schema.ts'
+import type { CountedModel } from '../models/counts/counts.ts'
+import type { ChatCompletion } from '../dialects/chat-completions.ts'
+import type { Message } from '../conversation/message.ts'
+import type { Room } from '../compaction/policy.ts'
+import type { Repairs } from '../conversation/repair/repair.ts'
+import type { BodyPiece } from '../conversation/splice.ts'
+import type { Structure } from '../conversation/structure.ts'
+import type { Observed } from '../proxy/report/request-report.ts'
+import type { Rate } from '../models/counts/expected.ts'
+import type { HeavyTurn } from '../proxy/heavy-work.ts'
+import type { Subject } from '../compaction/subject.ts'
+import type { Anchor } from '../models/counts/prompt.ts'
+import type { Compaction } from '../compaction/compaction.ts'
+import type { SummaryOutlook } from '../proxy/summaries/summarizer.ts'
+import type { Exchange } from '../proxy/wire/exchange.ts'
+import type { Classification } from '../overflow/classification.ts'
+import type { Answer } from '../upstream/upstreams.ts'
+import type { Wishes } from './request-options.ts'
+import type { Source } from '../conversation/source.ts'
+import type { ResolvedWindow } from '../models/resolve-window.ts'
+import type { JsonObject } from '../conversation/json-value.ts'
+
+/** A chat completion request that was read with certainty. */
+export type Chat = {
+  /** The bytes that were read: the client's, without their content coding, or repaired. */
+  readonly bytes: Buffer
+  readonly source: Source
+  readonly completion: ChatCompletion
+  readonly messages: readonly Message[]
+  readonly structure: Structure
+  /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
+  readonly keys: readonly string[]
+  /** The conversation that it was found to go on from, in whole or in part; null where none was. */
+  readonly grewFrom: Growth | null
+  /** What was repaired in it; null where it is the client's own. */
+  readonly repairs: Repairs | null
+}
+
+/** A chat completion request with all that decides how it is treated. */
+export type ChatRequest = {
+  readonly exchange: Exchange
+  /** The conversation that is worked on: the client's, or the same repaired. */
+  readonly chat: Chat
+  /** The client's own. */
+  readonly received: Chat
+  readonly wishes: Wishes
+  readonly profile: Profile
+  readonly model: string
+  /** The upstream that it goes to; null for the default. */
+  readonly upstreamName: string | null
+  /** What windows and placements are learnt for. */
+  readonly modelKey: ModelKey
+  /** Under whose records it is found again. */
+  readonly place: RecordPlace
+  /** The tool that is offered to the model beside the client's; null where none is. */
+  readonly recall: RecallOffer | null
+  /** Given up while it waits for a model or a server. */
+  readonly turn: Pick<HeavyTurn, 'aside'>
+}
+
+/** The tool with which a model reads back what was folded, as one request offers it. */
+export type RecallOffer = { readonly name: string; readonly tool: JsonObject }
+
+export type RecordPlace = {
+  readonly scope: string
+  readonly profile: string
+  /** A digest of the model's name. */
+  readonly model: string
+}
+
+/** What is on record of a conversation. */
+export type Remembered = {
+  /** The conversation's id: its meaning key at first sight. */
+  readonly conversation: string
+  /** The conversation that it branched off; null where it did not. */
+  readonly parent: string | null
+  /** The newest compaction that is a prefix of it; null where there is none. */
+  readonly compaction: Compaction | null
+  /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
+  readonly seen: SeenRequest | null
+  /**
+   * Up to which message it is the conversation that was seen before, where its end was edited: what was said of the
+   * earlier end is no part of it. Null where it goes on from a whole request, or was never seen.
+   */
+  readonly sharedUntil: number | null
+  /** Sights that say something else from this request on. */
+  readonly amended: readonly KeyedSight[]
+}
+
+/** A request that is on record: at which point, and what its record says. */
+export type SeenRequest = { readonly point: number; readonly sight: Sight }
+
+export type Sight = {
+  readonly conversation: string
+  readonly parent: string | null
+  /** Key of the compaction that it stood in. */
+  readonly compaction: string | null
+  /** Key of the request that went on from here last: one that goes on in another way forks here. */
+  readonly next: string | null
+  /**
+   * Key of the sight behind which another request went on in another way and took its place as the conversation's end;
+   * null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
+   */
+  readonly partedAt: string | null
+  /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
+  readonly inner: boolean
+}
+
+/** A sight with the meaning key that it is recorded under. */
+export type KeyedSight = { readonly key: string; readonly sight: Sight }
+
+/** How a request presses against its model's window. */
+export type Measure = {
+  readonly window: ResolvedWindow
+  readonly rate: Rate
+  /** The family's ratio, whatever was learnt. */
+  readonly familyRatio: number
+  /** Whose counts are compared with ours, and by which encoding we count. */
+  readonly counting: CountedModel
+  /** Window less reserve, in our tokens. */
+  readonly budgetTokens: number
+  /** The counted conversation; null where counting was not needed. */
+  readonly counted: Counted | null
+  /** Own count of the prompt as it came in; an upper bound where nothing was counted. */
+  readonly incomingTokens: number
+  /** Prompt divided by budget. */
+  readonly pressure: number
+}
+
+export type Counted = Weighed & {
+  readonly room: Room
+  /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
+  readonly anchor: Anchor | null
+  /** Our count of all messages but the leading system block, as they came. */
+  readonly conversationTokens: number
+  /** The newest compaction on record. */
+  readonly compaction: Compaction | null
+  /** How much more the provider has counted of the prompt under `compaction` than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
+}
+
+/** A conversation with the weight of its parts, in our tokens. */
+export type Weighed = {
+  readonly subject: Subject
+  /** The leading system block, tools, schemas and priming. */
+  readonly aroundTokens: number
+  /** Of these, tools and schemas. */
+  readonly toolsTokens: number
+  /** How much more tools and schemas cost where they are put into the prompt as JSON. */
+  readonly toolsMarginTokens: number
+  /** What each message weighs, in their order. */
+  readonly weights: readonly Weight[]
+  /** How many of them were counted by samples, in part. */
+  readonly sampledMessages: number
+}
+
+/** What a message weighs, framing included, in our tokens. */
+export type Weight = {
+  readonly tokens: number
+  /** Of these, what was estimated from pixels and bytes. */
+  readonly mediaTokens: number
+  /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
+  readonly thoughtTokens: number
+}
+
+/** A request as it is sent: the client's own bytes, or a view of its conversation. */
+export type Prepared = {
+  /** The conversation whose bytes `pieces` are made of. */
+  readonly chat: Chat
+  readonly pieces: readonly BodyPiece[]
+  /** What the view is made of; null where the original messages are sent. */
+  readonly compacted: Compacted | null
+  /** Whether `pieces` differ from the client's bytes. */
+  readonly isRewritten: boolean
+  /** Whether user messages were joined. */
+  readonly strict: boolean
+  /** The output limit that was lowered to this; null where the request's own stands. */
+  readonly clampedOutputTokens: number | null
+  /** Own count of the prompt, or its upper bound where nothing was counted. */
+  readonly sentTokens: number
+  /** The compaction that was made for it; null where it stands in one on record, or in none. */
+  readonly made: MadeCompaction | null
+}
+
+/** A compaction that was just made, and what of. */
+export type MadeCompaction = {
+  readonly compaction: Compaction
+  /** Own count of what would have been sent without it. */
+  readonly tokensBefore: number
+  readonly milliseconds: number
+}
+
+/** A request that is ready to be sent, with what is known of it. */
+export type Ready = {
+  readonly prepared: Prepared
+  readonly remembered: Remembered
+  /** Null where measuring failed. */
+  readonly measure: Measure | null
+  /** The part that failed, where the original bytes are sent on account of it. */
+  readonly failedOpen: string | null
+  /** Why nothing was meant to be rewritten; null where it was. */
+  readonly relayedReason: string | null
+  /** How things stand with the summary that the conversation will need next. */
+  readonly outlook: SummaryOutlook
+  /** The names of the summaries that a compaction took which was made for this request. */
+  readonly summaries: readonly string[]
+  /** What would be sent, were the profile not one that only observes; null under any other. */
+  readonly observed: Observed | null
+}
+
+/** An answer and what it means. Pieces that were taken from its body to find out are `held`. */
+export type Judged = {
+  readonly answer: Answer
+  readonly held: readonly Buffer[]
+  /**
+   * `good`: output, or anything that is passed on as it is; `refused`: an error that has begun no output; `empty`: a
+   * stream that has ended with nothing, which may be an overflow.
+   */
+  readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
+  readonly classification: Classification | null
+}
+
+/** What came of sending: the last answer, and what it was the answer to. */
+export type Outcome = Judged & {
+  readonly prepared: Prepared
+  /** Upstream requests made so far. */
+  readonly attempts: number
+  /** When the first of them was made, as `performance.now()` told. */
+  readonly firstSentAtMs: number
+  /** From the last of them until the headers of its answer, in milliseconds. */
+  readonly firstByteMs: number
+  /** What had to be done for it beyond sending. */
+  readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
+  /** Whether the model was offered the recall tool. */
+  readonly offersRecall: boolean
+  /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
+  readonly asksUsage: boolean
+}
+
+/** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
+export type Send = (prepared: Prepared) => Promise<Outcome>
