@@ -3,17 +3,26 @@
  * file, a socket or a clock; what is needed of the outside comes in as an argument.
  */
 export type { BodyLimits, EntrySpan } from './conversation/body-scan.ts'
-export { createFactsReader, type FactsReader } from './conversation/facts.ts'
+export { createFactsReader, type FactsReader } from './dialects/chat-completions/facts.ts'
 export { meaningKeys } from './conversation/keys.ts'
 export type { Media, Message, MessageFacts, ParsedMessage, Role } from './conversation/message.ts'
-export { readMessages } from './conversation/messages.ts'
-export { repairConversation, type Repaired, type Repairs } from './conversation/repair/repair.ts'
-export { parseMessage } from './conversation/parse.ts'
-export { violationsOf, type MessageShape, type Template, type Violation } from './conversation/rules.ts'
+export { readMessages } from './dialects/chat-completions/messages.ts'
+export { repairConversation, type Repaired, type Repairs } from './dialects/chat-completions/repair/repair.ts'
+export { parseMessage } from './dialects/chat-completions/parse.ts'
+export {
+  violationsOf,
+  type MessageShape,
+  type Template,
+  type Violation,
+} from './dialects/chat-completions/rules.ts'
 export { finish, type Digest, type Source, type Span, type Steps } from './conversation/source.ts'
 export { spliceMessages, type BodyPiece, type ViewItem } from './conversation/splice.ts'
 export { structureOf, type Structure } from './conversation/structure.ts'
-export { readChatCompletion, type ChatCompletion, type NotReadReason } from './dialects/chat-completions.ts'
+export {
+  readChatCompletion,
+  type ChatCompletion,
+  type NotReadReason,
+} from './dialects/chat-completions/read.ts'
 export { matchProfile, type MatchRequest, type ProfileMatch } from './profiles/match.ts'
 export { resolveProfiles } from './profiles/resolve.ts'
 export { profileSchema, type Profile } from './profiles/schema.ts'
@@ -49,7 +58,7 @@ export { classifyAnswer } from './overflow/classify.ts'
 export type { Classification } from './overflow/classification.ts'
 export { nextAttempt, type NextAttempt } from './overflow/tighten.ts'
 export { answerRecall, type Held } from './recall/answer-recall.ts'
-export { recallTool, recallToolName } from './recall/recall-tool.ts'
-export { nextStep, type Step, type StepLimits } from './replies/next-step.ts'
-export { createPlainReply, type PlainReply } from './replies/plain-reply.ts'
-export { createReplyStream, type ReplyStream } from './replies/reply-stream.ts'
+export { recallTool, recallToolName } from './dialects/chat-completions/recall-tool.ts'
+export { nextStep, type Step, type StepLimits } from './request/reply/next-step.ts'
+export { createPlainReply, type PlainReply } from './dialects/chat-completions/reply/plain-reply.ts'
+export { createReplyStream, type ReplyStream } from './dialects/chat-completions/reply/reply-stream.ts'

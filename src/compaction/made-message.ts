@@ -1,4 +1,4 @@
-import { contentParts, type ContentPart } from '../conversation/content.ts'
+import { contentParts, type ContentPart } from '../dialects/chat-completions/content.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Steps } from '../conversation/source.ts'
 import { elementsIn } from '../conversation/spans-in.ts'

@@ -1,6 +1,6 @@
 import type { Message, ParsedMessage } from '../conversation/message.ts'
-import { parseMessage } from '../conversation/parse.ts'
-import { readable } from '../conversation/readable.ts'
+import { parseMessage } from '../dialects/chat-completions/parse.ts'
+import { readable } from '../dialects/chat-completions/readable.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { Subject } from './subject.ts'
 

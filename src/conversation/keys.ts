@@ -1,4 +1,4 @@
-import type { Call } from './calls.ts'
+import type { Call } from '../dialects/chat-completions/calls.ts'
 import type { Growth } from './growth.ts'
 import type { Message, MessageFacts } from './message.ts'
 import type { Digest, Steps } from './source.ts'

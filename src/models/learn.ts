@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Usage } from '../overflow/completion.ts'
+import type { Usage } from '../dialects/chat-completions/completion.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
 import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'

@@ -1,9 +1,9 @@
 import type { WindowKnowledge } from './classify-completion.ts'
 import { judgeJson, type JudgedJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
-import { createEventReader, type ServerEvent } from './event-reader.ts'
+import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
-import { createTextPieces } from './text-pieces.ts'
+import { createTextPieces } from '../dialects/text-pieces.ts'
 
 /**
  * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached

@@ -1,6 +1,6 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import type { CompletionFacts, Usage } from './completion.ts'
+import type { CompletionFacts, Usage } from '../dialects/chat-completions/completion.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {

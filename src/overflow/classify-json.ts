@@ -1,6 +1,6 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import { readCompletion } from './completion.ts'
+import { readCompletion } from '../dialects/chat-completions/completion.ts'
 import { parseJson } from './parse-json.ts'
 
 export type JudgedJson = {

@@ -3,7 +3,7 @@ import { classifyError } from './classify-error.ts'
 import { judgeJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
 import { collectErrorFacts } from './error-text.ts'
-import { createEventReader } from './event-reader.ts'
+import { createEventReader } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 
 export type Answer = {

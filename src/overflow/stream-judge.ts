@@ -1,9 +1,9 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import { readCompletion, type Usage } from './completion.ts'
+import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
 import { collectErrorFacts } from './error-text.ts'
-import type { ServerEvent } from './event-reader.ts'
+import type { ServerEvent } from '../dialects/event-reader.ts'
 import { parseJson } from './parse-json.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { classifyEnding, classifyInnerError } from './classify-completion.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import { readCompletion, type Usage } from './completion.ts'
+import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
 import { collectErrorFacts } from './error-text.ts'
-import { createEventReader, type ServerEvent } from './event-reader.ts'
+import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { parseJson } from './parse-json.ts'
-import { createTextPieces } from './text-pieces.ts'
+import { createTextPieces } from '../dialects/text-pieces.ts'
 
 /** What an answer that was passed on turned out to be. */
 export type TailReport = {

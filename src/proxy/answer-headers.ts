@@ -1,4 +1,4 @@
-import type { Repairs } from '../conversation/repair/repair.ts'
+import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
 import type { RequestReport, RequestSize } from './report/request-report.ts'
 import type { MissingReason } from './summaries/summarizer.ts'
 

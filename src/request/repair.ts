@@ -1,6 +1,6 @@
 import type { Chat, ChatRequest } from './request.ts'
-import { repairConversation, type Repairs } from '../conversation/repair/repair.ts'
-import { violationsOf } from '../conversation/rules.ts'
+import { repairConversation, type Repairs } from '../dialects/chat-completions/repair/repair.ts'
+import { violationsOf } from '../dialects/chat-completions/rules.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { drive } from '../proxy/drive.ts'

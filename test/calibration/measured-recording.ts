@@ -1,5 +1,5 @@
 import type { Measure } from '../../src/request/request.ts'
-import { createFactsReader } from '../../src/conversation/facts.ts'
+import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { Counts } from '../../src/models/counts/counts.ts'
 import { startingRatio } from '../../src/pressure/ratio.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { contentReplacement, messageWith } from '../../src/compaction/made-message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { parseMessage } from '../../src/conversation/parse.ts'
+import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
 import { policyOf } from '../support/subject.ts'
 import { rawSubject, readRaw } from './raw-subject.ts'
 import { prose, send } from './sending.ts'

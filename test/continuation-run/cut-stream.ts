@@ -1,5 +1,5 @@
 import { isObject } from '../../src/demo/wire-message.ts'
-import { readAsClient, type Client } from '../replies/streamed.ts'
+import { readAsClient, type Client } from '../dialects/chat-completions/reply/streamed.ts'
 
 /** What is compared of a reply: what the client shows and does. */
 export type Whole = Pick<Client, 'text' | 'calls'> & { readonly reason: string }

@@ -1,4 +1,4 @@
-import { anchorOf, continuationSeam } from '../../src/replies/seam.ts'
+import { anchorOf, continuationSeam } from '../../src/dialects/seam.ts'
 
 /** How cut texts came out. */
 export type TextTally = {

@@ -6,7 +6,7 @@ import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Room } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { createFactsReader } from '../../src/conversation/facts.ts'
+import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { TokenCounter } from '../../src/pressure/bpe-counter.ts'

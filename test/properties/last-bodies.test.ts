@@ -1,7 +1,7 @@
 import type { Chat } from '../../src/request/request.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFactsReader } from '../../src/conversation/facts.ts'
+import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'

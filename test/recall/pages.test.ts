@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, textsOf as textsIn } from '../../src/demo/wire-message.ts'
-import { parseMessage } from '../../src/conversation/parse.ts'
+import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'

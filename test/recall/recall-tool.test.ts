@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/pressure/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/pressure/tools-tokens.ts'
-import { recallTool, recallToolName } from '../../src/recall/recall-tool.ts'
+import { recallTool, recallToolName } from '../../src/dialects/chat-completions/recall-tool.ts'
 
 test('the tool has a name that no tool of the client’s has', () => {
   expect(recallToolName(new Set(['bash']))).toBe('recall_conversation')

@@ -1,7 +1,7 @@
 import { classifyAnswer } from '../../src/overflow/classify.ts'
 import { overflowCodes } from '../../src/overflow/error-codes.ts'
 import { collectErrorFacts } from '../../src/overflow/error-text.ts'
-import { createEventReader } from '../../src/overflow/event-reader.ts'
+import { createEventReader } from '../../src/dialects/event-reader.ts'
 import { overflowSignatures } from '../../src/overflow/signatures.ts'
 import { answerOfRecorded, type RecordedAnswer } from './recorded.ts'
 

@@ -1,7 +1,7 @@
 import type { Prepared } from '../../src/request/request.ts'
 import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { createFactsReader } from '../../src/conversation/facts.ts'
+import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { nothingCounted } from '../../src/models/counts/nothing-counted.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'

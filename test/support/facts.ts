@@ -1,4 +1,4 @@
-import { readFacts } from '../../src/conversation/facts.ts'
+import { readFacts } from '../../src/dialects/chat-completions/facts.ts'
 import type { Message, MessageFacts } from '../../src/conversation/message.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { digest, sourceOf } from './source.ts'

@@ -1,4 +1,4 @@
-import { repairConversation, type Repairs } from '../../src/conversation/repair/repair.ts'
+import { repairConversation, type Repairs } from '../../src/dialects/chat-completions/repair/repair.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { subjectFrom } from './subject.ts'
 

@@ -1,5 +1,5 @@
 import type { Chat } from '../../request/request.ts'
-import { createFactsReader } from '../../conversation/facts.ts'
+import { createFactsReader } from '../../dialects/chat-completions/facts.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'

@@ -1,5 +1,5 @@
 import { countBelow } from '../../conversation/count-below.ts'
-import { parseMessage } from '../../conversation/parse.ts'
+import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import type { Folded } from './limit.ts'
 import type { Subject } from '../subject.ts'
 

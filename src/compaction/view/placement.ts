@@ -1,4 +1,9 @@
-import { contentIn, joinedContent, withContent, type JsonContent } from '../../conversation/joined-content.ts'
+import {
+  contentIn,
+  joinedContent,
+  withContent,
+  type JsonContent,
+} from '../../dialects/chat-completions/joined-content.ts'
 import { messageWith } from '../made-message.ts'
 import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view-message.ts'

@@ -2,7 +2,7 @@ import type { Chat, ChatRequest, Prepared, RecallOffer } from '../../request/req
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import { isJsonObject, parseJson } from '../../conversation/json-value.ts'
-import { recallTool, recallToolName } from '../../recall/recall-tool.ts'
+import { recallTool, recallToolName } from '../../dialects/chat-completions/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../failures.ts'
 import { whyUntouched } from '../../request/prepare.ts'

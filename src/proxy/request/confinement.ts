@@ -4,8 +4,8 @@ import { matchesGlob, mostSpecificGlob } from '../../profiles/glob.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { isChatCompletions, mayCarryConversation } from '../../upstream/target.ts'
-import type { ChatCompletion } from '../../dialects/chat-completions.ts'
-import { chatFields } from '../../request/read/chat-fields.ts'
+import type { ChatCompletion } from '../../dialects/chat-completions/read.ts'
+import { chatFields } from '../../dialects/chat-completions/fields.ts'
 
 /**
  * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has

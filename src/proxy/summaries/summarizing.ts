@@ -1,6 +1,6 @@
 import type { Chat, ChatRequest } from '../../request/request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
-import { parseMessage } from '../../conversation/parse.ts'
+import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
 import { drive } from '../drive.ts'

@@ -1,14 +1,14 @@
 import type { Prepared, Outcome } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
-import { nextStep, type StepLimits } from '../../replies/next-step.ts'
+import { nextStep, type StepLimits } from './next-step.ts'
 import {
   continuedTextTurn,
   recallTurn,
   repeatedCallTurn,
   type AnsweredCall,
-} from '../../replies/further-turns.ts'
-import type { Reply, ReplyCall } from '../../replies/reply.ts'
-import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../replies/seam.ts'
+} from '../../dialects/chat-completions/reply/further-turns.ts'
+import type { Reply, ReplyCall } from '../../dialects/chat-completions/reply/reply.ts'
+import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../dialects/seam.ts'
 import type { Failures } from '../../proxy/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
 import type { FurtherRequest } from './send-further.ts'

@@ -1,6 +1,6 @@
 import type { Outcome } from '../request.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import { readReply } from '../../replies/reply.ts'
+import { readReply } from '../../dialects/chat-completions/reply/reply.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { isAnswered } from '../send/send.ts'
 

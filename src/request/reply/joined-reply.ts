@@ -1,12 +1,12 @@
 import type { Outcome } from '../request.ts'
-import type { CallRules } from '../../replies/shown-reason.ts'
+import type { CallRules } from '../../dialects/chat-completions/reply/shown-reason.ts'
 import type { Failures } from '../../proxy/failures.ts'
 import { observeAnswer, type AnswerObserver } from '../observe.ts'
 import type { AnswerShape } from '../../upstream/answer-shape.ts'
 import type { FurtherAnswers, ReplyCounts } from './further-answers.ts'
 import { joinPlain } from './join-plain.ts'
 import { joinStream } from './join-stream.ts'
-import type { Usage } from '../../overflow/completion.ts'
+import type { Usage } from '../../dialects/chat-completions/completion.ts'
 
 /** A reply that may take several answers, as one answer for the client. */
 export type JoinedReply = {

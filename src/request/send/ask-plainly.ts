@@ -1,5 +1,5 @@
 import type { Prepared, Outcome, Send } from '../request.ts'
-import { asStream } from '../../replies/as-stream.ts'
+import { asStream } from '../../dialects/chat-completions/reply/as-stream.ts'
 import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import { bodyOf } from '../reply/goes-on.ts'
 import { readPlain } from '../reply/join-plain.ts'

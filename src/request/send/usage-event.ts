@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
 import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
-import { createEventReader } from '../../overflow/event-reader.ts'
+import { createEventReader } from '../../dialects/event-reader.ts'
 
 /** An event of an answer takes a few hundred bytes. What is longer goes on, so that little is kept. */
 export const EVENT_BYTES_MAX = 64 * 1024

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ConversationCard } from '../../../src/admin/conversations/conversation-cards.ts'
-import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createFailures } from '../../../src/proxy/failures.ts'
 import { createRecords } from '../../../src/request/records/records.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FOLD_VERSION, type Compaction } from '../../../src/compaction/compaction.ts'
-import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
 import { digest } from '../../../src/request/read/body-source.ts'

@@ -3,7 +3,7 @@ import { createFailures } from '../../../src/proxy/failures.ts'
 import { createFurtherAnswers } from '../../../src/request/reply/further-answers.ts'
 import { bodyOf } from '../../../src/upstream/answer-body.ts'
 import type { FurtherRequest } from '../../../src/request/reply/send-further.ts'
-import { replyOf } from '../../../src/replies/reply.ts'
+import { replyOf } from '../../../src/dialects/chat-completions/reply/reply.ts'
 import { outcomeOf, preparedRequest } from './made-outcome.ts'
 import { RECALL } from './reply-script.ts'
 

@@ -1,5 +1,5 @@
 import type { Prepared, Outcome } from '../../../src/request/request.ts'
-import { createFactsReader } from '../../../src/conversation/facts.ts'
+import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/request/read/body-source.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, json, overflow, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { readAsClient, type Client } from '../../replies/streamed.ts'
+import { readAsClient, type Client } from '../../dialects/chat-completions/reply/streamed.ts'
 import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
 

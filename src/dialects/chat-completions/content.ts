@@ -1,0 +1,28 @@
+import { isJsonObject } from '../../conversation/json-value.ts'
+
+/** A piece of a message's content, told apart by what may be done with it. */
+export type ContentPart =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Thoughts that some servers want back among the parts. They belong to no meaning key and are never dropped. */
+  | { readonly kind: 'reasoning'; readonly part: unknown }
+  | { readonly kind: 'media'; readonly part: unknown }
+
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text', undefined])
+const reasoningTypes: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+
+/** The pieces of a parsed `content`, whatever its shape. A content that is neither text nor list has none. */
+export function contentParts(content: unknown): readonly ContentPart[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }]
+  return Array.isArray(content) ? content.map(readPart) : []
+}
+
+// --- internal ---
+
+function readPart(part: unknown): ContentPart {
+  if (typeof part === 'string') return { kind: 'text', text: part }
+  if (!isJsonObject(part)) return { kind: 'media', part }
+  const { type, text, refusal } = part
+  if (textTypes.has(type) && typeof text === 'string') return { kind: 'text', text }
+  if (type === 'refusal' && typeof refusal === 'string') return { kind: 'text', text: refusal }
+  return { kind: reasoningTypes.has(type) ? 'reasoning' : 'media', part }
+}

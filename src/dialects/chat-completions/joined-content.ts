@@ -1,0 +1,81 @@
+import { scanArray, scanObject } from '../../conversation/json-scan.ts'
+import type { Span } from '../../conversation/source.ts'
+
+/** The JSON of a content value, as it is encoded. */
+export type JsonContent = { readonly kind: 'string' | 'parts'; readonly json: string }
+
+/**
+ * Several contents as one, in their order. A string where that is asked for and all of them are nothing but text,
+ * with their encoding as it was; else parts, which are left as they are spelt.
+ */
+export function joinedContent(kind: JsonContent['kind'], contents: readonly JsonContent[]): string {
+  const texts = contents.map((content) =>
+    content.kind === 'string' ? [content.json] : textValues(content.json),
+  )
+  return kind === 'string' && texts.every((values) => values !== null)
+    ? joinStrings(texts.flatMap((values) => values ?? []))
+    : joinParts(contents)
+}
+
+/** The content of a message given as JSON; null where it has none, or one that is neither text nor parts. */
+export function contentIn(message: string): JsonContent | null {
+  const json = valueText(message, 'content')
+  if (json?.startsWith('"')) return { kind: 'string', json }
+  return json?.startsWith('[') ? { kind: 'parts', json } : null
+}
+
+/** The message, given as JSON, with this content; everything else in it is left as it is spelt. */
+export function withContent(message: string, content: string): string {
+  return withValue(message, 'content', content)
+}
+
+/** An object, given as JSON, with this value under this key; everything else in it is left as it is spelt. */
+export function withValue(json: string, key: string, value: string): string {
+  const old = valueSpan(json, key)
+  if (old !== null) return json.slice(0, old.start) + value + json.slice(old.end)
+  const last = entriesOf(json).at(-1)
+  if (last === undefined) return json
+  return `${json.slice(0, last.value.end)},${JSON.stringify(key)}:${value}${json.slice(last.value.end)}`
+}
+
+/** The JSON of an object's value under this key, as it is encoded; null where it has none. */
+export function valueText(json: string, key: string): string | null {
+  const value = valueSpan(json, key)
+  return value === null ? null : json.slice(value.start, value.end)
+}
+
+// --- internal ---
+
+// The scanner works on any text; offsets are characters here, since the text is in hand already.
+
+/** The texts of a content array as they are encoded; null where it holds more than text. */
+function textValues(json: string): string[] | null {
+  const values = partsOf(json).map((part) => valueText(part, 'text'))
+  return values.every((value) => value?.startsWith('"')) ? values.flatMap((value) => value ?? []) : null
+}
+
+function partsOf(json: string): string[] {
+  return (scanArray(json, 0)?.elements ?? []).map((part) => json.slice(part.start, part.end))
+}
+
+function entriesOf(json: string): readonly { readonly key: Span; readonly value: Span }[] {
+  return scanObject(json, 0)?.entries ?? []
+}
+
+function valueSpan(json: string, key: string): Span | null {
+  return (
+    entriesOf(json).findLast((entry) => JSON.parse(json.slice(entry.key.start, entry.key.end)) === key)
+      ?.value ?? null
+  )
+}
+
+function joinStrings(values: readonly string[]): string {
+  return `"${values.map((value) => value.slice(1, -1)).join(String.raw`\n\n`)}"`
+}
+
+function joinParts(contents: readonly JsonContent[]): string {
+  const parts = contents.flatMap((content) =>
+    content.kind === 'string' ? [`{"type":"text","text":${content.json}}`] : partsOf(content.json),
+  )
+  return `[${parts.join(',')}]`
+}

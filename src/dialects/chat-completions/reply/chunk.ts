@@ -1,0 +1,59 @@
+import {
+  isJsonObject,
+  parseJsonText,
+  stringifyJson,
+  type JsonObject,
+} from '../../../conversation/json-value.ts'
+import { readCompletion } from '../completion.ts'
+import { createEventReader } from '../../event-reader.ts'
+
+/** What an event of a streamed chat completion says. `other`: a comment, or nothing that can be read. */
+export type Chunk =
+  | { readonly kind: 'other' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'error' }
+  | { readonly kind: 'chunk'; readonly json: JsonObject; readonly choice: ChunkChoice | null }
+
+/** The first choice of a chunk; null where it has none. */
+export type ChunkChoice = {
+  readonly json: JsonObject
+  readonly delta: JsonObject
+  readonly finishReason: string | null
+  /** Whether the chunk has others, or is of another. */
+  readonly isOneOfSeveral: boolean
+}
+
+/** Reads one event, given with the blank line at its end. */
+export function readChunk(event: string): Chunk {
+  const reader = createEventReader({ eventCharactersMax: event.length })
+  const [read] = [...reader.feed(event), ...reader.end()]
+  if (read === undefined) return { kind: 'other' }
+  if (read.error !== '' || read.name === 'error') return { kind: 'error' }
+  if (read.data.trim() === '[DONE]') return { kind: 'done' }
+  const json = parseJsonText(read.data)
+  if (!isJsonObject(json)) return { kind: 'other' }
+  if (readCompletion(json)?.isError === true) return { kind: 'error' }
+  return { kind: 'chunk', json, choice: choiceIn(json) }
+}
+
+/** A chunk as an event; null where it is nested too deep to be written. */
+export function writeChunk(json: JsonObject): string | null {
+  const text = stringifyJson(json)
+  return text === null ? null : `data: ${text}\n\n`
+}
+
+// --- internal ---
+
+function choiceIn(json: JsonObject): ChunkChoice | null {
+  const choices = json['choices']
+  if (!Array.isArray(choices)) return null
+  const [choice]: unknown[] = choices
+  if (!isJsonObject(choice)) return null
+  const finishReason = choice['finish_reason']
+  return {
+    json: choice,
+    delta: isJsonObject(choice['delta']) ? choice['delta'] : {},
+    finishReason: typeof finishReason === 'string' && finishReason !== '' ? finishReason : null,
+    isOneOfSeveral: choices.length > 1 || (choice['index'] ?? 0) !== 0,
+  }
+}

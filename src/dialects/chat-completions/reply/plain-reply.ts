@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import { isIncomplete } from './incomplete-call.ts'
+import { mergedDelta } from './merged-delta.ts'
+import { readReply, type Reply } from './reply.ts'
+import type { Seam } from '../../seam.ts'
+import { dropsIncomplete, shownReason, type CallRules } from './shown-reason.ts'
+import { addUsage } from './usage-sum.ts'
+
+/** One plain reply for the client, made of one answer or of several that go on from each other. */
+export type PlainReply = {
+  /** Takes an answer's body: what it says, with its text as the client will see it; null where nobody can go on from it. */
+  readonly take: (body: unknown) => Reply | null
+  /** A further answer follows, whose text is joined by the seam. */
+  readonly goOn: (seam: Seam) => void
+  /** The body that the client gets; null where that is the one that came. */
+  readonly finish: () => JsonObject | null
+  /** The usage of all answers so far; null where none was stated. */
+  readonly usage: () => JsonObject | null
+}
+
+export function createPlainReply(rules: CallRules): PlainReply {
+  let isFirst = true
+  let seam: Seam | null = null
+  let latest: { readonly body: JsonObject; readonly reply: Reply } | null = null
+  /** What the answers before the latest had said. */
+  let before: JsonObject = {}
+  let logprobsBefore: JsonObject = {}
+  let textBefore = ''
+  let identity: JsonObject = {}
+  let usageBefore: JsonObject | null = null
+
+  function joinedLogprobs(body: JsonObject): JsonObject {
+    const logprobs = mergedDelta(logprobsBefore, logprobsIn(body))
+    return Object.keys(logprobs).length === 0 ? {} : { logprobs }
+  }
+
+  return {
+    take: (body) => {
+      const read = readReply(body)
+      latest = null
+      if (read === null || !isJsonObject(body)) return null
+      const text = seam === null || read.text === null ? read.text : seam.feed(read.text) + seam.end()
+      const reply = { ...read, text }
+      latest = { body, reply }
+      return reply
+    },
+    goOn: (next) => {
+      seam = next
+      if (latest === null) return
+      const { body, reply } = latest
+      if (isFirst) identity = Object.fromEntries(Object.entries(body).filter(([key]) => identifying.has(key)))
+      isFirst = false
+      before = mergedDelta(before, { ...messageIn(body), content: null })
+      logprobsBefore = mergedDelta(logprobsBefore, logprobsIn(body))
+      textBefore += reply.text ?? ''
+      usageBefore = reply.usage === null ? usageBefore : addUsage(usageBefore, reply.usage)
+    },
+    finish: () => {
+      if (latest === null) return null
+      const { body, reply } = latest
+      const all = reply.calls.map(({ json }) => json)
+      const drops = dropsIncomplete(all, reply.finishReason, rules)
+      const calls = reply.calls.filter(
+        ({ name, json }) => name !== rules.toolName && !(drops && isIncomplete(json)),
+      )
+      if (isFirst && calls.length === all.length) return null
+      const { tool_calls: _calls, content, ...rest } = messageIn(body)
+      const message = {
+        ...mergedDelta(before, rest),
+        content: joined(textBefore, reply.text, content),
+        ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ json }) => json) }),
+      }
+      const reason = shownReason(all, reply.finishReason, rules)
+      return {
+        ...body,
+        ...identity,
+        choices: [{ ...choiceIn(body), ...joinedLogprobs(body), message, finish_reason: reason }],
+        ...(reply.usage === null ? {} : { usage: addUsage(usageBefore, reply.usage) }),
+      }
+    },
+    usage: () => {
+      const usage = latest?.reply.usage ?? null
+      return usage === null ? usageBefore : addUsage(usageBefore, usage)
+    },
+  }
+}
+
+// --- internal ---
+
+const identifying: ReadonlySet<string> = new Set(['id', 'created'])
+
+function choiceIn(body: JsonObject): JsonObject {
+  const [choice]: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
+  return isJsonObject(choice) ? choice : {}
+}
+
+function messageIn(body: JsonObject): JsonObject {
+  const { message } = choiceIn(body)
+  return isJsonObject(message) ? message : {}
+}
+
+function logprobsIn(body: JsonObject): JsonObject {
+  const { logprobs } = choiceIn(body)
+  return isJsonObject(logprobs) ? logprobs : {}
+}
+
+/** No text stays what it was: null, or ''. A content in parts gets one more. */
+function joined(before: string, text: string | null, content: unknown): unknown {
+  if (text !== null) return before + text === '' ? content : before + text
+  return before === '' || !Array.isArray(content) ? content : [{ type: 'text', text: before }, ...content]
+}

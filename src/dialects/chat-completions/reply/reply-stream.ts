@@ -1,0 +1,244 @@
+import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
+import { mergedDelta } from './merged-delta.ts'
+import { replyOf, type Reply } from './reply.ts'
+import type { Seam } from '../../seam.ts'
+import { dropsIncomplete, shownReason, type CallRules } from './shown-reason.ts'
+import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
+import { addUsage } from './usage-sum.ts'
+
+/** An event as it came. Whoever holds its bytes gets this very object back where it goes on unchanged. */
+export type StreamEvent = { readonly text: string }
+
+/** One streamed reply for the client, made of one answer or of several that go on from each other. */
+export type ReplyStream<Event extends StreamEvent> = {
+  /** Takes an event of the answer that flows; returns what the client gets now: events as they came, or new ones. */
+  readonly take: (event: Event) => readonly (Event | string)[]
+  /**
+   * The answer has ended: what it said, and what the client gets of it now. `reply` is null where nobody can go on from
+   * it: it failed, or was not understood.
+   */
+  readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
+  /** What was held back, where no further answer follows. */
+  readonly finish: () => readonly (Event | string)[]
+  /**
+   * What is missing of the end of a reply whose further answer broke off: it stands as one that was cut, unless its end
+   * was there. Null where nothing can be said.
+   */
+  readonly cut: () => readonly string[] | null
+  /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
+  readonly goOn: (seam: Seam) => void
+  /** The usage of all answers so far; null where none was stated. */
+  readonly usage: () => JsonObject | null
+}
+
+/**
+ * Text goes on as it comes. Calls of Foldgate's tool do not, nor anything that would tell the client that the reply
+ * took several answers: their ends, ids and roles. An answer in which there is none of that passes byte for byte.
+ */
+export function createReplyStream<Event extends StreamEvent>(rules: CallRules): ReplyStream<Event> {
+  let isFirst = true
+  /** What the first answer said of itself. */
+  let identity: JsonObject | null = null
+  let usageBefore: JsonObject | null = null
+  let isBeyondUs = false
+  let answer = newAnswer<Event>(rules, null)
+
+  function take(event: Event): readonly (Event | string)[] {
+    if (isBeyondUs) return [event]
+    const chunk = readChunk(event.text)
+    if (chunk.kind === 'other') return [event]
+    if (chunk.kind === 'error' || (chunk.kind === 'chunk' && chunk.choice?.isOneOfSeveral === true)) {
+      isBeyondUs = true
+      return [...finish(), event]
+    }
+    if (chunk.kind === 'done') return atEnd(event, null)
+    const { json, choice } = chunk
+    if (isJsonObject(json['usage'])) answer.usage = json['usage']
+    if (choice !== null) return takeChoice(event, json, choice)
+    // What Azure sends first has been said.
+    return isFirst || isJsonObject(json['usage']) ? atEnd(event, json) : []
+  }
+
+  function takeChoice(event: Event, json: JsonObject, choice: ChunkChoice): readonly (Event | string)[] {
+    identity ??= identityOf(json)
+    const { tool_calls: deltas, ...rest } = choice.delta
+    answer.message = mergedDelta(answer.message, choice.delta)
+    answer.latest = { json, choice: choice.json }
+    const passed = Array.isArray(deltas) ? answer.calls.take(deltas) : deltas
+    const isSame = isFirst && passed === deltas
+    const hasCalls = Array.isArray(passed) && passed.length > 0
+    const delta = { ...shownDelta(rest), ...(hasCalls ? { tool_calls: passed } : {}) }
+    if (choice.finishReason === null) return isSame ? [event] : changed(json, choice.json, delta)
+
+    answer.finishReason = choice.finishReason
+    if (mayGoOn()) {
+      answer.held.push({ event, json, choice: choice.json })
+      return changed(json, choice.json, delta)
+    }
+    answer.hasEnded = true
+    const before = [...changed(json, choice.json, lateDelta()), ...releasedCalls()]
+    return isSame ? [...before, event] : [...before, ...written(json, choice.json, delta, reason())]
+  }
+
+  /** Whether what has ended may turn out not to be the end of the reply. */
+  function mayGoOn(): boolean {
+    return answer.calls.hasOurs() || (rules.continues && answer.finishReason === 'length')
+  }
+
+  /** What stands behind the last delta. */
+  function atEnd(event: Event, json: JsonObject | null): readonly (Event | string)[] {
+    const isHeld = answer.held.length > 0 || (json === null && (mayGoOn() || answer.calls.isHolding()))
+    if (isHeld) answer.held.push({ event, json, choice: null })
+    else if (json === null) answer.isDone = true
+    return isHeld ? [] : closing(event, json)
+  }
+
+  function closing(event: Event, json: JsonObject | null): readonly (Event | string)[] {
+    return isFirst || json === null ? [event] : written(json, null, null, null)
+  }
+
+  /** What the client sees of a delta but for its calls: a further answer begins no new message. */
+  function shownDelta(delta: JsonObject): JsonObject {
+    const { content, ...rest } = delta
+    if (isFirst) {
+      if (typeof content === 'string') answer.said += content
+      return delta
+    }
+    const telling = Object.fromEntries(
+      Object.entries(rest).filter(([key, value]) => key !== 'role' && value !== null && value !== ''),
+    )
+    const text = typeof content === 'string' ? (answer.seam?.feed(content) ?? content) : content
+    if (typeof text === 'string') answer.said += text
+    return text === '' || text === null || text === undefined ? telling : { ...telling, content: text }
+  }
+
+  /** What the seam still held. */
+  function lateDelta(): JsonObject {
+    const text = answer.seam?.end() ?? ''
+    answer.said += text
+    return text === '' ? {} : { content: text }
+  }
+
+  function reason(): string | null {
+    return shownReason(answer.calls.all(), answer.finishReason, rules)
+  }
+
+  function releasedCalls(): readonly string[] {
+    const { calls, latest, finishReason } = answer
+    const deltas = calls.release({ dropsIncomplete: dropsIncomplete(calls.all(), finishReason, rules) })
+    return latest === null || deltas.length === 0
+      ? []
+      : changed(latest.json, latest.choice, { tool_calls: deltas })
+  }
+
+  /** A chunk with what is left of its delta, if anything is; its end and its usage are stated by another. */
+  function changed(json: JsonObject, choice: JsonObject, delta: JsonObject): readonly string[] {
+    if (Object.keys(delta).length === 0) return []
+    const { usage: _usage, ...rest } = json
+    // Some servers leave the reason out where there is none yet.
+    return written(stringOr(choice['finish_reason'], '') === '' ? json : rest, choice, delta, null)
+  }
+
+  /** A chunk with another delta; with the first answer's identity, and with the usage of all answers. */
+  function written(
+    json: JsonObject,
+    choice: JsonObject | null,
+    delta: JsonObject | null,
+    finishReason: string | null,
+  ): readonly string[] {
+    const { usage } = json
+    const text = writeChunk({
+      ...json,
+      ...(isFirst ? {} : statedIn(json, identity ?? {})),
+      ...(isJsonObject(usage) ? { usage: addUsage(usageBefore, usage) } : {}),
+      ...(choice === null ? {} : { choices: [{ ...choice, delta, finish_reason: finishReason }] }),
+    })
+    return text === null ? [] : [text]
+  }
+
+  function finish(): readonly (Event | string)[] {
+    const { held } = answer
+    answer.held = []
+    const shown: (Event | string)[] = [...releasedCalls()]
+    for (const { event, json, choice } of held) {
+      if (json === null || choice === null) shown.push(...closing(event, json))
+      else shown.push(...written(json, choice, {}, reason()))
+    }
+    return shown
+  }
+
+  return {
+    take,
+    ended: () => {
+      if (isBeyondUs) return { reply: null, shown: [] }
+      const { latest, message, calls, finishReason, usage } = answer
+      const late = lateDelta()
+      const shown = latest === null ? [] : changed(latest.json, latest.choice, late)
+      const content = Array.isArray(message['content']) ? message['content'] : answer.said
+      return { reply: replyOf({ ...message, content, tool_calls: calls.all() }, finishReason, usage), shown }
+    },
+    finish,
+    cut: () => {
+      const { latest, hasEnded, isDone } = answer
+      if (latest === null) return null
+      if (isDone) return []
+      const { usage: _usage, ...json } = latest.json
+      return [...(hasEnded ? [] : written(json, latest.choice, {}, 'length')), 'data: [DONE]\n\n']
+    },
+    goOn: (seam) => {
+      isFirst = false
+      usageBefore = answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)
+      answer = { ...newAnswer<Event>(rules, seam), latest: answer.latest }
+    },
+    usage: () => (answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)),
+  }
+}
+
+// --- internal ---
+
+/** The answer that flows. */
+type Answer<Event> = {
+  readonly seam: Seam | null
+  readonly calls: StreamedCalls
+  message: JsonObject
+  /** What the client got of its text. */
+  said: string
+  finishReason: string | null
+  /** The client got its end. */
+  hasEnded: boolean
+  /** The client got its `[DONE]`. */
+  isDone: boolean
+  usage: JsonObject | null
+  /** The latest chunk with a choice: what is said later is written like it. */
+  latest: { readonly json: JsonObject; readonly choice: JsonObject } | null
+  /** Its end, from the chunk that states it, while nobody knows whether it is the reply's. */
+  held: { readonly event: Event; readonly json: JsonObject | null; readonly choice: JsonObject | null }[]
+}
+
+function newAnswer<Event>({ toolName, continues }: CallRules, seam: Seam | null): Answer<Event> {
+  return {
+    seam,
+    calls: createStreamedCalls({ toolName, holds: continues }),
+    message: {},
+    said: '',
+    finishReason: null,
+    hasEnded: false,
+    isDone: false,
+    usage: null,
+    latest: null,
+    held: [],
+  }
+}
+
+/** What a chunk says of its answer: its id, when it was made, by what. */
+function identityOf(json: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(json).filter(([, value]) => typeof value === 'string' || typeof value === 'number'),
+  )
+}
+
+/** Of `values` those that `json` states too. */
+function statedIn(json: JsonObject, values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => key in json))
+}

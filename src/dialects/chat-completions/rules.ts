@@ -1,0 +1,128 @@
+import { takeAnswerOf, unansweredIdsOf } from '../../conversation/call-ids.ts'
+import type { UnansweredIds } from '../../conversation/call-ids.ts'
+import type { MessageFacts, Role } from '../../conversation/message.ts'
+import { finish, type Steps } from '../../conversation/source.ts'
+
+/** What the rules look at. A message's facts are one. */
+export type MessageShape = Pick<MessageFacts, 'role' | 'callIds' | 'answersId' | 'emptyCalls'>
+
+/**
+ * `lenient`: what OpenAI demands. `strict`: what the chat templates of many open models demand on top: one
+ * system message, at the beginning; then a user message; then assistant and user in turns, tool rounds aside.
+ */
+export type Template = 'lenient' | 'strict'
+
+export type Violation = {
+  /** The message that breaks the rule: for an unanswered call, the one that makes it. */
+  readonly index: number
+  readonly rule: Rule
+  readonly message: string
+}
+
+export type Rule =
+  | 'call-unanswered'
+  | 'calls-emptied'
+  | 'result-orphaned'
+  | 'system-misplaced'
+  | 'user-preceded'
+  | 'role-repeated'
+
+/** Where a conversation breaks the rules, ascending. Calls without ids are matched by count. */
+export function violationsOf(messages: readonly MessageShape[], template: Template): readonly Violation[] {
+  return finish(violationSteps(messages, template))
+}
+
+/** The same in steps, for a conversation of any length. */
+export function* violationSteps(
+  messages: readonly MessageShape[],
+  template: Template,
+): Steps<readonly Violation[]> {
+  const violations = messages.flatMap(emptyCallsAt)
+  yield
+  for (const found of yield* roundViolations(messages)) violations.push(found)
+  if (template === 'strict') {
+    for (const found of misplacedSystems(messages)) violations.push(found)
+    for (const found of turnViolations(messages)) violations.push(found)
+  }
+  return violations.sort((one, other) => one.index - other.index)
+}
+
+// --- internal ---
+
+type Round = { readonly index: number; readonly unanswered: UnansweredIds }
+
+function emptyCallsAt({ emptyCalls }: MessageShape, index: number): Violation[] {
+  if (emptyCalls !== true) return []
+  return [violation(index, 'calls-emptied', `Invalid 'messages[${index}].tool_calls': the list is empty.`)]
+}
+
+/** Messages between two pauses: about a millisecond. */
+const MESSAGES_PER_STEP = 1_024
+
+function* roundViolations(messages: readonly MessageShape[]): Steps<readonly Violation[]> {
+  const violations: Violation[] = []
+  let round: Round | null = null
+  for (const [index, { role, callIds, answersId }] of messages.entries()) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    if (role === 'tool') {
+      if (round === null || !takeAnswerOf(round.unanswered, answersId ?? '')) violations.push(orphanAt(index))
+      continue
+    }
+    for (const unanswered of unansweredIn(round)) violations.push(unanswered)
+    round =
+      role === 'assistant' && callIds.length > 0 ? { index, unanswered: unansweredIdsOf(callIds) } : null
+  }
+  for (const unanswered of unansweredIn(round)) violations.push(unanswered)
+  return violations
+}
+
+function orphanAt(index: number): Violation {
+  const text = `'messages[${index}]' has role 'tool' but answers no call of the assistant message before it.`
+  return violation(index, 'result-orphaned', text)
+}
+
+function unansweredIn(round: Round | null): readonly Violation[] {
+  const waiting = round === null ? [] : [...round.unanswered].filter(([, count]) => count > 0)
+  if (round === null || waiting.length === 0) return []
+  const ids = waiting.map(([id]) => (id === '' ? '(no id)' : id)).join(', ')
+  const text = `The tool calls of 'messages[${round.index}]' must each be answered by a tool message right after it. Without an answer: ${ids}`
+  return [violation(round.index, 'call-unanswered', text)]
+}
+
+function misplacedSystems(messages: readonly MessageShape[]): readonly Violation[] {
+  return messages.flatMap(({ role }, index) =>
+    isSystem(role) && index > 0
+      ? [violation(index, 'system-misplaced', `'messages[${index}]': a system message may only come first.`)]
+      : [],
+  )
+}
+
+// As Mistral's templates check it: tool messages and assistant messages with calls take no turn, so that two
+// user messages with nothing but a tool round between them do not alternate.
+function turnViolations(messages: readonly MessageShape[]): readonly Violation[] {
+  const violations: Violation[] = []
+  const first = messages.findIndex(({ role }) => !isSystem(role))
+  const firstRole = messages[first]?.role
+  if (firstRole !== undefined && firstRole !== 'user') {
+    const text = `'messages[${first}]': the first message after the system message must be a user message.`
+    violations.push(violation(first, 'user-preceded', text))
+  }
+  let previous: Role | null = null
+  for (const [index, { role, callIds }] of messages.entries()) {
+    if (role !== 'user' && (role !== 'assistant' || callIds.length > 0)) continue
+    if (role === previous) {
+      const text = `'messages[${index}]': user and assistant messages must alternate.`
+      violations.push(violation(index, 'role-repeated', text))
+    }
+    previous = role
+  }
+  return violations
+}
+
+function isSystem(role: Role): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function violation(index: number, rule: Rule, message: string): Violation {
+  return { index, rule, message }
+}
