@@ -12,7 +12,7 @@ const known: Readonly<Record<string, string>> = {
   'cli.ts': '`foldgate health`, to its own listener',
   'demo/clients.ts': '`foldgate demo`, to itself',
   'demo/strict-upstream.ts': 'a listener of `foldgate demo`',
-  'proxy/wire/node-server.ts': 'a listener',
+  'http/node-server.ts': 'a listener',
   'stores/redis-connection.ts': 'the store in the settings',
   'stores/redis-store.ts': 'the store in the settings',
   'tracing/span-exporters.ts': 'the collector that OTEL_… variables name',
