@@ -1,6 +1,6 @@
 import type { Settings } from './config/settings.ts'
 import { whoPaysForSummaries } from './config/who-pays.ts'
-import { addressOf, type Place } from './listeners.ts'
+import { addressOf, type Place } from './http/listeners.ts'
 import type { Profile } from './profiles/schema.ts'
 
 export type Started = Place & {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { FoldgateError } from '../errors.ts'
-import { isSameSecret } from '../proxy/wire/guard.ts'
+import { isSameSecret } from '../http/guard.ts'
 
 /**
  * Wants the token where there is one: `authorization: Bearer TOKEN`, or, for browsers, which can send no such header by

@@ -5,7 +5,7 @@ import { titleOf } from '../archive/title.ts'
 import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
-import { drive } from './drive.ts'
+import { drive } from '../scheduling/drive.ts'
 import type { Failures } from './failures.ts'
 import type { RewriteRequest } from '../request/rewrite.ts'
 

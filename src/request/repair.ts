@@ -3,7 +3,7 @@ import { repairConversation, type Repairs } from '../dialects/chat-completions/r
 import { violationsOf } from '../dialects/chat-completions/rules.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
-import { drive } from '../proxy/drive.ts'
+import { drive } from '../scheduling/drive.ts'
 import type { Failures } from '../proxy/failures.ts'
 import type { Models } from '../models/models.ts'
 import { whyUntouched } from './prepare.ts'

@@ -12,7 +12,7 @@ import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from '../proxy/archiving.ts'
-import { breathe, drive } from '../proxy/drive.ts'
+import { breathe, drive } from '../scheduling/drive.ts'
 import { filledView } from './compact/filled-view.ts'
 import type { Records } from './records/records.ts'
 

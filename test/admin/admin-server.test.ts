@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openRaw, rawExchange, type RawAnswer } from '../proxy/raw-client.ts'
+import { openRaw, rawExchange, type RawAnswer } from '../support/raw-client.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { parsePrometheusText, valueOf } from '../support/prometheus-text.ts'
 import { standWith } from '../support/stand.ts'

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/stores/store.ts'
-import { chatOf, postChat, type ChatReply } from '../proxy/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../support/post-chat.ts'
 import { completion, type FakeUpstream, type Script } from '../support/fake-upstream.ts'
 import type { FoldgateOptions, RunningFoldgate } from '../support/foldgate.ts'
 import { standWith } from '../support/stand.ts'

@@ -6,7 +6,7 @@ import type { Agent, Turn } from '../proxy/summaries/growing-agent.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../proxy/summaries/summary-stand.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
-import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
 import { adminPlace, deleteConversation } from './ask-admin.ts'
 import { groupedStore } from './grouped-store.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from './memory.ts'
-import { postChat, chatOf } from '../proxy/post-chat.ts'
+import { postChat, chatOf } from '../support/post-chat.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../support/fake-upstream.ts'
 import { listenTo } from '../support/event-client.ts'

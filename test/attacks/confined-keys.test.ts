@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
-import { rawExchange } from '../proxy/raw-client.ts'
+import { rawExchange } from '../support/raw-client.ts'
 
 // An operator gives a team a key of Foldgate's that is confined to the profile of a small model, and holds the
 // provider's key. One who has the team's key wants the large model on the operator's money: whatever Foldgate does not

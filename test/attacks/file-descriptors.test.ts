@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { serve } from '../process/program.ts'
-import { postChat } from '../proxy/post-chat.ts'
+import { postChat } from '../support/post-chat.ts'
 import { fakeUpstream } from '../support/fake-upstream.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

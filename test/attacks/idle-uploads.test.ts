@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openRaw, readUntil } from '../proxy/raw-client.ts'
-import { startProxy } from '../proxy/start-proxy.ts'
+import { openRaw, readUntil } from '../support/raw-client.ts'
+import { startProxy } from '../http/start-proxy.ts'
 import { completion, fakeUpstream, silence } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { standWith } from '../support/stand.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { openRaw } from '../proxy/raw-client.ts'
+import { openRaw } from '../support/raw-client.ts'
 import { completion, events, silence, type Script } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { standWith, type Stand } from '../support/stand.ts'

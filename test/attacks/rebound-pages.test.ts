@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { rawExchange } from '../proxy/raw-client.ts'
+import { rawExchange } from '../support/raw-client.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
 

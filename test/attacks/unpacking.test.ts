@@ -1,9 +1,9 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createByteBudget } from '../../src/proxy/wire/limits.ts'
-import { readBody, type RequestBody } from '../../src/proxy/request/read-body.ts'
+import { createByteBudget } from '../../src/http/byte-budget.ts'
+import { readBody, type RequestBody } from '../../src/http/read-body.ts'
 import { fakeUpstream, silence } from '../support/fake-upstream.ts'
-import { startProxy } from '../proxy/start-proxy.ts'
+import { startProxy } from '../http/start-proxy.ts'
 
 const MEGABYTE = 1024 * 1024
 

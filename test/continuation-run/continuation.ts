@@ -18,7 +18,7 @@ import { alignedTable } from '../support/aligned-table.ts'
 import { fakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { readCommand } from '../support/recordings-command.ts'
-import { postChat } from '../proxy/post-chat.ts'
+import { postChat } from '../support/post-chat.ts'
 import { cutAnswer, cutsOf, eventsIn, plainOf, wholeOf, type CutAnswer, type Whole } from './cut-stream.ts'
 import { tallyText } from './cut-texts.ts'
 

@@ -66,7 +66,7 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
     '| windows that servers stated',
     '4,096 models',
   ],
-  ['src/proxy/request/scope.ts', 'DIGESTS_MAX = 4096', "| the HMAC of a request's", '4,096'],
+  ['src/http/scope.ts', 'DIGESTS_MAX = 4096', "| the HMAC of a request's", '4,096'],
 ]
 
 test('what docs/privacy.md says is held in memory is what the source lets be held', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { askAdmin } from '../admin/ask-admin.ts'
-import { rawMessages } from '../proxy/post-chat.ts'
+import { rawMessages } from '../support/post-chat.ts'
 import { eventually } from '../support/eventually.ts'
 import type { FakeUpstream } from '../support/fake-upstream.ts'
 import { isBeginning } from '../support/is-beginning.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import type { RunningFoldgate } from '../support/foldgate.ts'
-import { rawMessages } from '../proxy/post-chat.ts'
+import { rawMessages } from '../support/post-chat.ts'
 import type { Row } from './fault.ts'
 import { merged } from './merged.ts'
 import { seenText } from './seen-text.ts'

@@ -12,7 +12,7 @@ import {
   type Script,
 } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
 

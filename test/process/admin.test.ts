@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { adminPlace, deleteConversation } from '../admin/ask-admin.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { output, serve } from './program.ts'
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { output, serve } from './program.ts'
 

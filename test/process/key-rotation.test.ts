@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { postChat } from '../proxy/post-chat.ts'
+import { postChat } from '../support/post-chat.ts'
 import { eventually } from '../support/eventually.ts'
 import { completion, fakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { postChat } from '../proxy/post-chat.ts'
+import { postChat } from '../support/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { serve } from './program.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Store } from '../../src/stores/store.ts'
-import { chatOf } from '../proxy/post-chat.ts'
+import { chatOf } from '../support/post-chat.ts'
 import { round, textsIn, words, wordsOf } from '../support/counting-server.ts'
 import type { TestMessage } from '../support/conversations.ts'
 import {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ruleBreaks } from '../../src/demo/message-rules.ts'
 import { openDice } from '../../src/demo/dice.ts'
-import { postChat, rawMessages, type ChatReply } from '../proxy/post-chat.ts'
+import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { brokenConversation, longRun, validConversation, type TestMessage } from '../support/conversations.ts'
 import { completion, overflow } from '../support/fake-upstream.ts'
 

@@ -10,7 +10,7 @@ import { growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, fakeUpstream, overflow, type Script } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { standWith } from '../support/stand.ts'
-import { chatOf, postChat, rawMessages, type ChatReply } from '../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../proxy/summaries/summary-stand.ts'
 import { summariesIn } from '../proxy/summaries/turns-until.ts'
 

@@ -5,7 +5,7 @@ import { cutRawRequest } from '../../src/demo/raw-request.ts'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, fakeUpstream, json } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
-import { postChat, rawMessages } from '../proxy/post-chat.ts'
+import { postChat, rawMessages } from '../support/post-chat.ts'
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 const run = longRun(40, 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
-import { chatOf, postChat } from '../proxy/post-chat.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
 
 /** Requests of one conversation, each with more than a body has to have to be held. */
 function requests(): Buffer[] {

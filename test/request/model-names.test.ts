@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
-import { postChat } from '../proxy/post-chat.ts'
+import { postChat } from '../support/post-chat.ts'
 
 test('a model name of any length is relayed, and kept and logged only in short', async () => {
   // Each unknown model was remembered by its whole name so that it is warned of once: twenty requests with

@@ -4,8 +4,8 @@ import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
-import { rawExchange } from '../proxy/raw-client.ts'
+import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
+import { rawExchange } from '../support/raw-client.ts'
 
 const profileOf = (name: string, file: object): [string, Profile] => [
   name,

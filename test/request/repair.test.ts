@@ -7,7 +7,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { brokenConversation, growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, json, overflow, stream, type Script } from '../support/fake-upstream.ts'
 import { standWith, type Stand } from '../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 
 const repair = { repair: true }
 const smallWindow = { ...repair, window: { tokens: 8_192, output_reserve: 1_024 } }

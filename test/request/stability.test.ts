@@ -6,7 +6,7 @@ import { temporaryFolder } from '../config/temporary-folder.ts'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, fakeUpstream, overflow } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions } from '../support/foldgate.ts'
-import { chatOf, postChat, rawMessages, type ChatReply } from '../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 
 const profile = { window: { tokens: 12_000, output_reserve: 1_024 } }
 const run = longRun(70, 11)

@@ -1,5 +1,5 @@
 import { callsOf, isObject, textOf } from '../../src/demo/wire-message.ts'
-import { rawMessages } from '../proxy/post-chat.ts'
+import { rawMessages } from './post-chat.ts'
 import type { TestMessage } from './conversations.ts'
 import { completion, type ReceivedRequest, type Script } from './fake-upstream.ts'
 import type { Stand } from './stand.ts'

@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { readTreatment } from '../../src/demo/foldgate-headers.ts'
 import { isObject, textOf } from '../../src/demo/wire-message.ts'
-import { addressOf } from '../../src/listeners.ts'
+import { addressOf } from '../../src/http/listeners.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
 import { freePort } from '../support/free-port.ts'

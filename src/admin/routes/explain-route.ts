@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
-import { readBody, type ReadBodyOptions } from '../../proxy/request/read-body.ts'
-import type { Holder } from '../../proxy/wire/fair-share.ts'
+import { readBody, type ReadBodyOptions } from '../../http/read-body.ts'
+import type { Holder } from '../../scheduling/fair-share.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
 
 export type ExplainRouteOptions = {

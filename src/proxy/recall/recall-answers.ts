@@ -1,6 +1,6 @@
 import type { Counted, Prepared } from '../../request/request.ts'
 import { answerRecall } from '../../recall/answer-recall.ts'
-import { drive } from '../drive.ts'
+import { drive } from '../../scheduling/drive.ts'
 
 /** What a model is told that has called the tool too often, or read so much that there is no room for more. */
 export const RECALL_NO_MORE =

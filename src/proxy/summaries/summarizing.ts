@@ -3,7 +3,7 @@ import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
-import { drive } from '../drive.ts'
+import { drive } from '../../scheduling/drive.ts'
 
 /**
  * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a compaction is

@@ -23,7 +23,7 @@ import {
 } from '../../pressure/tools-tokens.ts'
 import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../pressure/unread-tokens.ts'
 import { digest } from '../read/body-source.ts'
-import { drive } from '../../proxy/drive.ts'
+import { drive } from '../../scheduling/drive.ts'
 
 export type WeighRequest = {
   readonly chat: Chat

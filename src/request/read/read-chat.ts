@@ -9,10 +9,10 @@ import { finish, type Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { findMessages, readChatCompletion, type NotReadReason } from '../../dialects/chat-completions/read.ts'
 import { bodySource, digest } from './body-source.ts'
-import { breathe, drive } from '../../proxy/drive.ts'
-import type { HeavyTurn } from '../../proxy/heavy-work.ts'
+import { breathe, drive } from '../../scheduling/drive.ts'
+import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
-import type { RequestBody } from '../../proxy/request/read-body.ts'
+import type { RequestBody } from '../../http/read-body.ts'
 
 /** Why a body is relayed as it came. */
 export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'

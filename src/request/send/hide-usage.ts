@@ -1,6 +1,6 @@
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { BodyTransform } from '../../proxy/wire/deliver.ts'
+import type { BodyTransform } from '../../http/deliver.ts'
 import { createEventCutter } from './event-cutter.ts'
 import { EVENT_BYTES_MAX, readForUsage, withEntries, type Shown } from './usage-event.ts'
 

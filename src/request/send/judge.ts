@@ -4,7 +4,7 @@ import { classifyAnswer } from '../../overflow/classify.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import { decodeBody } from '../../proxy/request/decode-body.ts'
+import { decodeBody } from '../../http/decode-body.ts'
 import { holdBack } from './hold.ts'
 
 export type JudgeOptions = {

@@ -1,11 +1,11 @@
 import type { Prepared, Outcome, Send } from '../request.ts'
 import { randomUUID } from 'node:crypto'
-import { drive } from '../../proxy/drive.ts'
+import { drive } from '../../scheduling/drive.ts'
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
-import { onwardOf, type Exchange } from '../../proxy/wire/exchange.ts'
+import { onwardOf, type Exchange } from '../../http/client-request.ts'
 import { judge, type JudgeOptions } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { journalEventSchema } from '../../../src/admin/journal/rows.ts'
-import { openRaw, rawExchange } from '../../proxy/raw-client.ts'
+import { openRaw, rawExchange } from '../../support/raw-client.ts'
 import { overflow } from '../../support/fake-upstream.ts'
 import { listenTo, type EventClient } from '../../support/event-client.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'

@@ -1,4 +1,4 @@
-import { chatOf } from '../../proxy/post-chat.ts'
+import { chatOf } from '../../support/post-chat.ts'
 import { longConversation, type RequestKind } from './request-kinds.ts'
 
 /** A conversation that is compacted, after so many more exchanges with its user; another one for each seed. */

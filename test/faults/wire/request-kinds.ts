@@ -1,5 +1,5 @@
 import { longRun, type TestMessage } from '../../support/conversations.ts'
-import { chatOf } from '../../proxy/post-chat.ts'
+import { chatOf } from '../../support/post-chat.ts'
 
 /** A kind of request, as far as Foldgate handles it in a way of its own. */
 export type RequestKind = {

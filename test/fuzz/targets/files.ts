@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { loadConfiguration } from '../../../src/config/configuration.ts'
 import { formatProblem, type Problem } from '../../../src/config/problem.ts'
 import type { Profile } from '../../../src/profiles/schema.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import {
   brokenConversation,
   longRun,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openRaw } from '../../proxy/raw-client.ts'
+import { openRaw } from '../../support/raw-client.ts'
 import { openStage } from '../stage.ts'
 import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'

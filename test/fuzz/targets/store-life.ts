@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { conversationOf } from '../../admin/admin-stand.ts'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, fakeUpstream, overflow, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'

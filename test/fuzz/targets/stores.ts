@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { conversationOf } from '../../admin/admin-stand.ts'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import type { TestMessage } from '../../support/conversations.ts'

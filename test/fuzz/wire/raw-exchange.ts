@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openRaw } from '../../proxy/raw-client.ts'
+import { openRaw } from '../../support/raw-client.ts'
 import { readAnswer, valuesOf, type WireMessage } from './strict-http.ts'
 
 /** An answer as the client got it. */

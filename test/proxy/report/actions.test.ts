@@ -13,8 +13,8 @@ import {
 } from '../../support/fake-upstream.ts'
 import { unmeasurable } from '../../support/unmeasurable.ts'
 import { eventually } from '../../support/eventually.ts'
-import { chatOf, postChat } from '../post-chat.ts'
-import { openRaw } from '../raw-client.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
+import { openRaw } from '../../support/raw-client.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
 const small = chatOf([{ role: 'user', content: 'hello' }])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, json, overflow } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
 const run = longRun(60, 2)

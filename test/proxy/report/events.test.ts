@@ -5,7 +5,7 @@ import { newestWithin, ollama, reporting } from '../../support/counting-server.t
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, json, overflow } from '../../support/fake-upstream.ts'
 import { startSummaryModel } from '../../support/summary-model.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
 const model = { model: 'gpt-4o' }

@@ -6,7 +6,7 @@ import type { Tracing } from '../../../src/tracing/open-tracing.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion, silence } from '../../support/fake-upstream.ts'
 import { reportOf } from '../../tracing/told-request.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 function failing(): never {

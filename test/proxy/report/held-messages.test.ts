@@ -3,7 +3,7 @@ import type { ConversationDetail } from '../../../src/admin/conversations/conver
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })

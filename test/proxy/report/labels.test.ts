@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { completion } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 const first = [{ role: 'user', content: 'hello' }]

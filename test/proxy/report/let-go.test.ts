@@ -3,7 +3,7 @@ import type { RequestReport } from '../../../src/proxy/report/request-report.ts'
 import type { Tracing } from '../../../src/tracing/open-tracing.ts'
 import { isCollected } from '../../support/collected.ts'
 import { longRun } from '../../support/conversations.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 // What was to be told at the end of an answer was made beside the report and kept it, and with it the request's body and

@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { growing, longRun } from '../../support/conversations.ts'
 import { json, overflow, type Script } from '../../support/fake-upstream.ts'
-import { chatOf, postChat, type ChatReply } from '../post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 const run = longRun(70, 6)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { profileSchema } from '../../../src/profiles/schema.ts'
 import { adminStand } from '../../admin/admin-stand.ts'
 import { memoryStore } from '../../admin/memory.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 // A defect in telling turned an answer of 200 into an error of our own: the answer is there, whatever is told of it.
 test('an answer that nothing can be told of is given all the same', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { countedAlike, summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
 

@@ -1,6 +1,6 @@
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
-import { chatOf, postChat, rawMessages } from '../post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 /** A request as it reached an upstream. */
 type Received = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion, json } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 

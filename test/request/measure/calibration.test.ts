@@ -3,7 +3,7 @@ import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, events, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 const windowTokens = 16_000
 const budgetTokens = 14_000

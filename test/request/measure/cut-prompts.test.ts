@@ -14,7 +14,7 @@ import {
 } from '../../support/counting-server.ts'
 import { completion, json, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 type Turn = { readonly user: string; readonly assistant?: string }
 

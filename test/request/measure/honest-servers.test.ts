@@ -15,7 +15,7 @@ import {
 import { json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
 import { png } from '../../support/images.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 
 // Every story in here was a window that shrank for an hour, on a server that had counted honestly or cut nothing.
 

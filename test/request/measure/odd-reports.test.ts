@@ -11,7 +11,7 @@ import {
 } from '../../support/counting-server.ts'
 import { json, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 
 // One report proves little, and what was believed once has to be given up again.
 

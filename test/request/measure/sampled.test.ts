@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { READ_BYTES_MAX } from '../../../src/conversation/unread.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { postChat } from '../../proxy/post-chat.ts'
+import { postChat } from '../../support/post-chat.ts'
 
 // The attack: 60 MB of thoughts or of one text in one message were counted in one go, for up to fourteen seconds. What is
 // read of a message is bounded; of the rest samples are counted, and whoever goes by a count is told so.

@@ -4,7 +4,7 @@ import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
 import { loadCounter } from '../../../src/pressure/encodings.ts'
 import { growing, longRun } from '../../support/conversations.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 const windowTokens = 16_000
 const reserveTokens = 4000

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const small = chatOf([{ role: 'user', content: 'hello' }])

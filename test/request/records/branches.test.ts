@@ -12,7 +12,7 @@ import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion, type Script } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })

@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
 
 const newStore = (): Store => openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 })

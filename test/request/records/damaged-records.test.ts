@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 /** A store that gives back something else for the records of one kind. */
 function damaging(kind: string, damaged: string): Store {

@@ -7,7 +7,7 @@ import { aiderChat, type AiderChatOptions } from '../../support/aider-chat.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { exactUpstream } from '../../support/exact-upstream.ts'
 import { completion } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
 
 const newStore = () => openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Store } from '../../../src/stores/store.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 test('a store that never answers is waited for once, by all that is looked up in it at once, and then left alone for a while', async () => {
   // Every request waited for it until its own end.

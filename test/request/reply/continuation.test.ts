@@ -7,7 +7,7 @@ import { longRun } from '../../support/conversations.ts'
 import { readAsClient } from '../../dialects/chat-completions/reply/streamed.ts'
 import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }

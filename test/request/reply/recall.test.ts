@@ -3,7 +3,7 @@ import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, json, overflow, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
 import { readAsClient, type Client } from '../../dialects/chat-completions/reply/streamed.ts'
-import { chatOf, postChat, type ChatReply } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { hasRecall, model, RECALL } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }

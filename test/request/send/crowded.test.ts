@@ -13,7 +13,7 @@ import {
 } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 const error = { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }
 const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`

@@ -10,7 +10,7 @@ import {
   type Script,
 } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../proxy/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 
 const run = longRun(14, 2)
 const streamed = chatOf(run, { stream: true })

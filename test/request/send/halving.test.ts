@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 /** A refusal that states no numbers. */
 const tooLong = json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, 400)

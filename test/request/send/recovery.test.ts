@@ -13,7 +13,7 @@ import {
   type Script,
 } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const run = longRun(14, 2)

@@ -7,7 +7,7 @@ import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, fakeUpstream, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { unmeasurable } from '../../support/unmeasurable.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, completion, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../../proxy/post-chat.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 const addition = ',"stream_options":{"include_usage":true}'
 const usageEvent =

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http'
+import { errorBody, httpStatusOf, type FoldgateError } from '../errors.ts'
+import { cutOffUnread } from './cut-off.ts'
+
+/**
+ * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a
+ * broken answer must not look like a whole one. The rest of an upload is taken for a while, so that the
+ * client reads the answer and not a reset connection.
+ */
+export function answerError(
+  outgoing: ServerResponse,
+  error: FoldgateError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (outgoing.destroyed || outgoing.writableEnded) return
+  if (outgoing.headersSent) {
+    outgoing.destroy()
+    return
+  }
+  const body = errorBody(error)
+  const retryAfterSeconds = retryAfterSecondsOf[error.code]
+  const rest = outgoing.req.complete ? null : takeOverUpload(outgoing)
+  outgoing.writeHead(httpStatusOf[error.code], {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(httpStatusOf[error.code] === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...headers,
+  })
+  // A text leaves with the headers in one piece, bytes would not.
+  outgoing.end(body)
+  cutOffUnread(outgoing)
+  rest?.()
+}
+
+// --- internal ---
+
+/** How long the rest of an unwanted upload is read and dropped before the connection is cut, in milliseconds. */
+const lingerMs = 2_000
+
+/** What a client is told to wait before it tries again, in seconds. */
+const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
+
+/**
+ * To be called before an answer is begun whose request is still being sent; returns what reads and drops the rest of it.
+ * Node closes a connection with its last answer, and what the client goes on sending would then reset it before it has
+ * read that answer: so Node is not told, and the connection is closed behind the upload.
+ */
+function takeOverUpload(outgoing: ServerResponse): () => void {
+  const incoming = outgoing.req
+  const isLast = !outgoing.shouldKeepAlive
+  outgoing.shouldKeepAlive = true
+  return function takeRest() {
+    incoming.resume()
+    const timer = setTimeout(() => incoming.socket.destroy(), lingerMs)
+    timer.unref()
+    // Answers to requests before this one may still be on their way.
+    const close = () => incoming.socket.destroySoon()
+    incoming.once('end', () => {
+      if (isLast && outgoing.writableFinished) close()
+      else if (isLast) outgoing.once('finish', close)
+    })
+    for (const event of ['end', 'close'] as const) incoming.once(event, () => clearTimeout(timer))
+  }
+}

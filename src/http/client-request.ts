@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Cancellation } from '../upstream/cancellation.ts'
+import type { Target } from '../upstream/target.ts'
+import type { UpstreamRequest } from '../upstream/upstreams.ts'
+import type { FoldgateError } from '../errors.ts'
+import type { Scope } from './scope.ts'
+import type { Holder } from '../scheduling/fair-share.ts'
+
+/** One request and its answer on the wire, after the gates: what a handler is given. */
+export type Exchange = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly method: string
+  readonly target: Target
+  /** The client's path behind `/u/NAME`, with its query, as it came. */
+  readonly path: string
+  /** The upstream that `/u/NAME/` chose; null for the default. */
+  readonly upstreamName: string | null
+  /** The client key that was presented; null where Foldgate has none. */
+  readonly clientKeyName: string | null
+  /** Whose state it may use. */
+  readonly scope: Scope
+  /** The request, as something that places, bytes and turns are shared out to. */
+  readonly holder: Holder
+  /** Aborted with a `ClientGoneError` as soon as the client leaves before its answer is complete. */
+  readonly signal: Cancellation
+  /** Ends it with an error at once, whatever it waits for: what works for it goes on as if its client had left. */
+  readonly end: (error: FoldgateError) => void
+  /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
+  readonly answerHeaders: Readonly<Record<string, string>>
+}
+
+/** What every request to an upstream takes from the client's: a key of Foldgate's own stays here. */
+export function onwardOf(
+  exchange: Exchange,
+): Pick<UpstreamRequest, 'method' | 'target' | 'rawHeaders' | 'withholdCredential' | 'signal'> {
+  return {
+    method: exchange.method,
+    target: exchange.target,
+    rawHeaders: exchange.incoming.rawHeaders,
+    withholdCredential: exchange.clientKeyName !== null,
+    signal: exchange.signal,
+  }
+}

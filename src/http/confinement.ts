@@ -1,0 +1,200 @@
+import type { ClientOverride } from '../config/settings.ts'
+import { FoldgateError } from '../errors.ts'
+import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { isChatCompletions, mayCarryConversation } from '../upstream/target.ts'
+import type { ChatCompletion } from '../dialects/chat-completions/read.ts'
+import { chatFields } from '../dialects/chat-completions/fields.ts'
+
+/**
+ * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
+ * read with certainty and found under a profile of its own: everything but that and lists of models is refused, since it
+ * would run any model with the key that Foldgate holds. One that may not bypass Foldgate has its conversations read:
+ * whatever would carry one past it unread is refused.
+ */
+
+/** What a client key may do; null for a client without one, who may do everything. */
+export type ClientRights = {
+  readonly profiles: readonly string[]
+  readonly overrides: readonly ClientOverride[]
+}
+
+/** What a request says before its body. */
+export type RequestHead = {
+  readonly method: string
+  /** As the client wrote it, behind `/u/NAME`, with its query. */
+  readonly path: string
+  /** Name and value by turns, as they came. */
+  readonly rawHeaders: readonly string[]
+}
+
+/** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
+export function refuseWayAround(rights: ClientRights | null, head: RequestHead): void {
+  if (rights === null) return
+  if (isConfinedToProfiles(rights)) {
+    if (isChatCompletions(head.method, head.path)) requirePlainChat(head)
+    else if (!isModelList(head))
+      throw endpointNotAllowed(
+        'may ask for chat completions and lists of models only, by their usual paths',
+        'profiles',
+      )
+    requirePlainHeaders(head.rawHeaders, otherModelHeaders, 'profiles')
+    requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'profiles')
+    return
+  }
+  if (mayBypass(rights)) return
+  requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'overrides')
+  if (!isChatCompletions(head.method, head.path) && mayCarryConversation(head.method, head.path))
+    throw endpointNotAllowed(
+      'may not send a conversation by a path on which Foldgate does not read it',
+      'overrides',
+    )
+}
+
+/** Throws `unread_not_allowed` where what was not read may not go on. `why` ends a sentence: "duplicate-key", say. */
+export function refuseUnread(rights: ClientRights | null, why: string): void {
+  if (rights === null) return
+  const setting = isConfinedToProfiles(rights) ? 'profiles' : mayBypass(rights) ? null : 'overrides'
+  if (setting === null) return
+  throw new FoldgateError(
+    'unread_not_allowed',
+    `This client key is confined by client_keys[].${setting} in foldgate.yaml, and of its requests only what was read may go on. This one was not: ${why}.`,
+    { param: `client_keys[].${setting}` },
+  )
+}
+
+/** The names under which a request may reach a model, none of them longer than a model's name. */
+export type NamedModels = {
+  /** What the body says. */
+  readonly completion: Pick<ChatCompletion, 'model' | 'fieldNames'>
+  /** What the path says, where it names a deployment. */
+  readonly deployment: string | null
+}
+
+/**
+ * Throws `model_not_allowed` where a body may name another model than the one that its profile was found by, and
+ * `override_not_allowed` where that profile is none of the key's. `profileOf` is what a model is matched to, and `asked`
+ * whether it was asked for by name: then its patterns still say for which models it is.
+ */
+export function refuseOtherModels(
+  rights: ClientRights | null,
+  { completion, deployment }: NamedModels,
+  profileOf: (model: string) => Profile,
+  isAskedFor: boolean,
+): void {
+  if (rights === null || !isConfinedToProfiles(rights)) return
+  const field = completion.fieldNames.find((name) => !chatFields.has(name))
+  if (field !== undefined)
+    throw modelNotAllowed(
+      `the field ${JSON.stringify(field.slice(0, 64))} is not known here and may choose another one`,
+    )
+  if (completion.fieldNames.includes('model') && completion.model === null)
+    throw modelNotAllowed('its "model" is no text')
+  const named = [completion.model, deployment].filter((name) => name !== null)
+  for (const name of named.length === 0 ? [''] : named) {
+    if (name.length > MODEL_NAME_CHARS_MAX || severalNames.test(name))
+      throw modelNotAllowed('its "model" is more than one name')
+    const profile = profileOf(name)
+    if (!rights.profiles.some((pattern) => matchesGlob(pattern, profile.name)))
+      throw new FoldgateError(
+        'override_not_allowed',
+        `This client key may not use the profile "${profile.name}" (client_keys[].profiles in foldgate.yaml).`,
+      )
+    // Any profile could be asked for with any model; those that it is for are what the operator meant.
+    if (isAskedFor && profile.models.length > 0 && mostSpecificGlob(profile.models, name) === null)
+      throw modelNotAllowed(`the profile "${profile.name}" is not for it (models)`)
+  }
+}
+
+// --- internal ---
+
+function isConfinedToProfiles({ profiles }: ClientRights): boolean {
+  return !profiles.some((pattern) => /^\*+$/.test(pattern))
+}
+
+function mayBypass({ overrides }: ClientRights): boolean {
+  return overrides.includes('bypass')
+}
+
+/**
+ * What stands before `/chat/completions` names an API or an Azure deployment. Another prefix may name a model or a
+ * provider: `/models/ORG/NAME/v1`, `/engines/NAME`.
+ */
+const chatPath =
+  /^(?:(?:\/(?:v\d+(?:alpha|beta)?|api|openai|inference|compatible-mode|paas))*|\/openai\/deployments\/[\w.~-]+)\/chat\/completions$/
+
+/** `?model=` goes before the body's model in LiteLLM. */
+const chatQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
+
+function requirePlainChat({ path, rawHeaders }: RequestHead): void {
+  const [bare = '', ...query] = path.split('?')
+  if (!chatPath.test(bare))
+    throw endpointNotAllowed('may ask for chat completions by their usual paths only', 'profiles')
+  // Old servers begin another pair at a semicolon, and a second question mark is some proxies' first.
+  const pairs = query.join('?').split(/[&;?]/)
+  if (!pairs.every((pair) => pair === '' || chatQueryNames.has(pair.split('=', 1)[0] ?? '')))
+    throw endpointNotAllowed('may ask for chat completions without a query of its own', 'profiles')
+  const types = valuesOf(rawHeaders, 'content-type')
+  // A form or another charset is another body to whoever goes by it.
+  if (types.length > 1 || !types.every((type) => jsonType.test(type)))
+    throw endpointNotAllowed('may send JSON only (content-type: application/json)', 'profiles')
+  const codings = valuesOf(rawHeaders, 'content-encoding')
+  // Of these nobody makes bytes that are JSON before they are decoded, too, for a server that does not decode.
+  if (codings.length > 1 || !codings.every((coding) => /^\s*(?:identity|gzip|zstd)?\s*$/i.test(coding)))
+    throw endpointNotAllowed('may encode its bodies by gzip or zstd only (content-encoding)', 'profiles')
+}
+
+const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*;?\s*)?$/i
+
+/** `GET …/models` and `…/models/ID`; the ID may hold a slash. */
+function isModelList({ method, path }: RequestHead): boolean {
+  const [bare = ''] = path.split('?', 1)
+  return (method === 'GET' || method === 'HEAD') && modelsPath.test(bare)
+}
+
+const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~:@%-]+){0,2}$/
+
+/** Headers by which servers take another method or path than the request line says. */
+const otherRequestHeaders =
+  /^(?:x-http-method(?:-override)?|x-method-override|x-original-ur[il]|x-forwarded-uri|x-rewrite-url)$/
+
+/** Headers by which servers and gateways take another model than the body says. */
+const otherModelHeaders =
+  /^(?:azureml-model-deployment|x-ms-model-mesh-model-name|mm-v?model-id|x-(?:gateway-model-name|(?:selected-)?model)|x-portkey-.*|helicone-.*|cf-aig-.*|x-litellm-.*)$/
+
+function requirePlainHeaders(
+  rawHeaders: readonly string[],
+  refused: RegExp,
+  setting: 'profiles' | 'overrides',
+): void {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase()
+    // To servers behind CGI and its heirs both are one.
+    if (refused.test(name.replaceAll('_', '-')))
+      throw endpointNotAllowed(`may not send the header ${name}`, setting)
+  }
+}
+
+/** LiteLLM asks each model of `a,b`. */
+const severalNames = /[,\s]/
+
+function valuesOf(rawHeaders: readonly string[], wanted: string): readonly string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === wanted)
+}
+
+function endpointNotAllowed(what: string, setting: 'profiles' | 'overrides'): FoldgateError {
+  return new FoldgateError(
+    'endpoint_not_allowed',
+    `This client key ${what}: it is confined by client_keys[].${setting} in foldgate.yaml.`,
+    { param: `client_keys[].${setting}` },
+  )
+}
+
+function modelNotAllowed(why: string): FoldgateError {
+  return new FoldgateError(
+    'model_not_allowed',
+    `This client key may use the models of its profiles only (client_keys[].profiles in foldgate.yaml): ${why}.`,
+    { param: 'model' },
+  )
+}

@@ -1,0 +1,228 @@
+import type { ServerResponse } from 'node:http'
+import { FoldgateError } from '../errors.ts'
+import { bytesPassed } from '../heap/young-garbage.ts'
+import { headerValue } from '../upstream/credential.ts'
+import { responseHeaders } from '../upstream/headers.ts'
+import type { Answer } from '../upstream/upstreams.ts'
+import { answerError } from './answer-error.ts'
+import type { Exchange } from './client-request.ts'
+
+export type DeliverOptions = {
+  /** Foldgate's own headers by lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Lower-case names of the upstream's headers that do not hold any more. */
+  readonly dropHeaders?: readonly string[]
+  /** Pieces of the body that were already taken from it, in order. */
+  readonly held?: readonly Buffer[]
+  /** Changes the body on its way to the client. Its length, if the upstream states one, is left out. */
+  readonly transform?: BodyTransform | null
+  /**
+   * Sees every piece after it was written, held ones too, as it came. What it throws is dropped: it cannot break
+   * the stream.
+   */
+  readonly tap?: (piece: Buffer) => void
+  /** How long a client may take nothing of what waits for it, in milliseconds; then it is cut off. */
+  readonly stallMs?: number
+}
+
+/**
+ * Changes a body piece by piece. If it throws, it is done with: the rest of the body goes on as it came.
+ */
+export type BodyTransform = {
+  /** Takes a piece, cut anywhere; returns what goes on by now, which may be nothing. */
+  readonly feed: (piece: Buffer) => Buffer
+  /** What is left to go on at the end of a whole body. */
+  readonly end: () => Buffer
+  /** What is complete and waits for the piece that follows it. It goes on without if that does not come soon. */
+  readonly overdue: () => Buffer
+  /** What goes on of what is left if the body breaks off. */
+  readonly broken: () => Buffer
+}
+
+export type Delivery = {
+  readonly outcome: 'finished' | 'client-gone' | 'broken-off'
+  /** Body bytes that were given to the client's connection. */
+  readonly bytes: number
+  /** Why the upstream broke off, for the log. */
+  readonly error: FoldgateError | null
+}
+
+/**
+ * Gives an upstream's answer to the client as it comes: status and headers at once, then the body with
+ * backpressure. An answer that breaks off takes the client's connection with it, so that it never looks
+ * whole; a client that leaves cancels the upstream's answer. Never rejects.
+ */
+export function deliver(exchange: Exchange, answer: Answer, options: DeliverOptions = {}): Promise<Delivery> {
+  const { outgoing } = exchange
+  const { body } = answer
+  return new Promise((resolve) => {
+    let bytes = 0
+    let settled = false
+    const stallMs = options.stallMs ?? stallMsDefault
+    let stallTimer: NodeJS.Timeout | null = null
+    let overdueTimer: NodeJS.Timeout | null = null
+    let endsWithConnection = false
+    let transform = options.transform ?? null
+
+    function settle(outcome: Delivery['outcome'], error: FoldgateError | null): void {
+      if (settled) return
+      settled = true
+      if (stallTimer !== null) clearTimeout(stallTimer)
+      if (overdueTimer !== null) clearTimeout(overdueTimer)
+      outgoing.off('drain', flow)
+      outgoing.off('close', leave)
+      resolve({ outcome, bytes, error })
+    }
+    function leave(): void {
+      const isFinished = outgoing.writableFinished
+      settle(isFinished ? 'finished' : 'client-gone', null)
+      if (!isFinished) body.destroy()
+    }
+    function breakOff(error: unknown): void {
+      if (settled) return
+      const gone = exchange.signal.aborted
+      if (!outgoing.destroyed) give(left('broken'))
+      // What was written in this very tick is on its way by then.
+      process.nextTick(() => cutOff(outgoing, endsWithConnection))
+      settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
+    }
+    function changed(piece: Buffer): Buffer {
+      try {
+        return transform?.feed(piece) ?? piece
+      } catch {
+        transform = null
+        return piece
+      }
+    }
+    function left(of: 'end' | 'overdue' | 'broken'): Buffer {
+      try {
+        return transform?.[of]() ?? nothing
+      } catch {
+        return nothing
+      }
+    }
+    function giveOverdue(): void {
+      if (!outgoing.destroyed) give(left('overdue'))
+    }
+    function waitForNext(): void {
+      if (transform === null) return
+      overdueTimer = overdueTimer?.refresh() ?? setTimeout(giveOverdue, OVERDUE_MS)
+    }
+    function give(piece: Buffer): boolean {
+      bytes += piece.length
+      bytesPassed(piece.length)
+      return piece.length === 0 || outgoing.write(piece)
+    }
+    function write(piece: Buffer): void {
+      if (settled || piece.length === 0) return
+      const goesOn = give(changed(piece))
+      waitForNext()
+      observe(options.tap, piece)
+      if (goesOn) return
+      body.pause()
+      waitForClient()
+    }
+    function waitForClient(): void {
+      if (!settled) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
+    }
+    function flow(): void {
+      if (stallTimer !== null) clearTimeout(stallTimer)
+      stallTimer = null
+      body.resume()
+    }
+    function finish(): void {
+      if (settled) return
+      give(left('end'))
+      outgoing.end(() => settle('finished', null))
+      // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
+      if (outgoing.socket === null) outgoing.once('socket', waitForClient)
+      else if (outgoing.socket.writableLength > 0) waitForClient()
+    }
+
+    if (outgoing.destroyed || exchange.signal.aborted) {
+      leave()
+      return
+    }
+    outgoing.once('close', leave)
+    outgoing.on('drain', flow)
+    const hasLength = begin(exchange, answer, options)
+    if (hasLength instanceof FoldgateError) {
+      body.destroy()
+      answerError(outgoing, hasLength, exchange.answerHeaders)
+      settle('broken-off', hasLength)
+      return
+    }
+    if (isWithoutBody(exchange.method, answer.status)) {
+      body.read({ piece: () => {}, end: () => {}, broken: () => {} })
+      finish()
+      return
+    }
+    endsWithConnection = !outgoing.chunkedEncoding && !hasLength
+    for (const piece of options.held ?? []) write(piece)
+    body.read({ piece: write, end: finish, broken: breakOff })
+    // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
+    // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
+    if (bytes === 0) outgoing.flushHeaders()
+  })
+}
+
+// --- internal ---
+
+/** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
+const stallMsDefault = 300_000
+
+/** How long what is complete may wait for the next piece, in milliseconds: that usually comes in the same breath. */
+const OVERDUE_MS = 250
+
+const nothing = Buffer.alloc(0)
+
+/** Returns whether the answer states its length; an error where it cannot be written at all. */
+function begin(exchange: Exchange, answer: Answer, options: DeliverOptions): boolean | FoldgateError {
+  try {
+    return writeHead(exchange, answer, options)
+  } catch (error) {
+    // A status below 100 passes undici's parser, but nobody can send it on.
+    return answer.failure(error)
+  }
+}
+
+function writeHead(exchange: Exchange, answer: Answer, options: DeliverOptions): boolean {
+  const { outgoing } = exchange
+  const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
+  const isStream = /^text\/event-stream/i.test(headerValue(answer.rawHeaders, 'content-type') ?? '')
+  // Reverse proxies in front would collect a stream before they pass it on.
+  if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)
+    own['x-accel-buffering'] = 'no'
+  const outdated = (options.transform ?? null) === null ? [] : ['content-length']
+  const drop = [...(options.dropHeaders ?? []), ...outdated]
+  const headers = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop })
+  // The date is the upstream's to state.
+  outgoing.sendDate = false
+  const statusText = answer.statusText.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')
+  outgoing.writeHead(answer.status, statusText, headers)
+  return headerValue(headers, 'content-length') !== null
+}
+
+/** RFC 9110 section 6.4.1. */
+function isWithoutBody(method: string, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
+}
+
+/**
+ * Ends a connection in the middle of an answer. Where the end of the connection is the end of the body
+ * (HTTP/1.0), only a reset tells the client that something is missing.
+ */
+function cutOff(outgoing: ServerResponse, endsWithConnection: boolean): void {
+  const { socket } = outgoing
+  if (endsWithConnection && socket !== null && 'resetAndDestroy' in socket) socket.resetAndDestroy()
+  outgoing.destroy()
+}
+
+function observe(tap: DeliverOptions['tap'], piece: Buffer): void {
+  if (tap === undefined) return
+  try {
+    tap(piece)
+  } catch {
+    // Watching must not harm what is watched; observers count their own failures.
+  }
+}

@@ -1,0 +1,151 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Secret } from '../config/secret.ts'
+import { FoldgateError } from '../errors.ts'
+import { matchesGlob } from '../profiles/glob.ts'
+import { isLoopbackName } from '../upstream/address.ts'
+import { clientCredential } from '../upstream/credential.ts'
+import { isAllowedOrigin } from './cors.ts'
+
+export type ClientKey = {
+  readonly name: string
+  /** All that the client may send now; they may change with any request. */
+  readonly keys: () => readonly Secret[]
+  /** Names of, or patterns on, the upstreams that it may choose. */
+  readonly upstreams: readonly string[]
+}
+
+/**
+ * Finds out whose key a request carries; null where Foldgate has no client keys. Throws
+ * `client_key_required`. Every key is compared in constant time, and all of them each time.
+ */
+export function clientKeyOf(
+  incoming: IncomingMessage,
+  query: string,
+  clientKeys: readonly ClientKey[],
+): ClientKey | null {
+  if (clientKeys.length === 0) return null
+  const credential = clientCredential(incoming.rawHeaders, query)
+  const presented = digestOf(credential?.value ?? '')
+  let found: ClientKey | null = null
+  for (const clientKey of clientKeys) {
+    for (const key of clientKey.keys()) {
+      const same = timingSafeEqual(presented, digestOfSecret(key))
+      if (same && credential !== null) found = clientKey
+    }
+  }
+  if (found !== null) return found
+  throw clientKeyRequired
+}
+
+/** Refuses an upstream that is not this client's to choose. Throws `override_not_allowed`. */
+export function refuseForeignUpstream(clientKey: ClientKey | null, chosen: string | null): void {
+  if (clientKey === null || chosen === null) return
+  if (clientKey.upstreams.some((pattern) => matchesGlob(pattern, chosen))) return
+  throw new FoldgateError(
+    'override_not_allowed',
+    'This client key may not choose the upstream behind /u/ (client_keys[].upstreams in foldgate.yaml).',
+  )
+}
+
+/** What a listener that only this machine reaches lets in beside its own names, and how it calls itself. */
+export type GuardOptions = {
+  /** Begins a sentence: "The admin listener", say. */
+  readonly listener: string
+  /** Further names of this machine (`hosts`). */
+  readonly hosts: readonly string[]
+  /** Pages that may use it (`cors.origins`), and what its refusal says of the others. */
+  readonly origins: readonly string[]
+  readonly pageAdvice: string
+}
+
+/** Refuses a page that had its name re-bound to this machine: it sends a foreign `Host`. Throws `host_not_allowed`. */
+export function refuseForeignHost(
+  incoming: IncomingMessage,
+  { listener, hosts }: Pick<GuardOptions, 'listener' | 'hosts'>,
+): void {
+  const host = incoming.headers.host ?? ''
+  if (isLoopbackName(withoutPort(host)) || namesHost(hosts, host)) return
+  const name = JSON.stringify(withoutPort(host).slice(0, NAME_CHARS_MAX))
+  throw new FoldgateError(
+    'host_not_allowed',
+    `${listener} answers only under names of this machine, and was asked for as ${name}. If that is one of them, add it to hosts in foldgate.yaml.`,
+    { param: 'host' },
+  )
+}
+
+/** Refuses a page of another site in the user's browser, which sends its `Origin`. Throws `origin_not_allowed`. */
+export function refuseForeignPages(
+  incoming: IncomingMessage,
+  { listener, origins, pageAdvice }: Omit<GuardOptions, 'hosts'>,
+): void {
+  const { origin, host = '' } = incoming.headers
+  // Images and links of a page send no origin, but browsers say where they stand: a page at another port of this
+  // machine is `same-site`, which is another site here.
+  if (origin === undefined && isOwnOrNoSite(incoming.headers['sec-fetch-site'])) return
+  if (origin !== undefined && isAllowedOrigin(origin, origins)) return
+  // A page that Foldgate itself would serve; any other port of this machine is another site.
+  if (origin === `http://${host}` || origin === `https://${host}`) return
+  const whose =
+    origin === undefined ? '' : `, and this one is of ${JSON.stringify(origin.slice(0, NAME_CHARS_MAX))}`
+  throw new FoldgateError(
+    'origin_not_allowed',
+    `${listener} refuses pages of other sites${whose}.${pageAdvice}`,
+    {
+      param: 'origin',
+    },
+  )
+}
+
+/** Compares in constant time, whatever the lengths. */
+export function isSameSecret(presented: string, secret: string): boolean {
+  return timingSafeEqual(digestOf(presented), digestOf(secret))
+}
+
+// --- internal ---
+
+/** Made once: whoever has no key may ask as often as he likes, and its stack is of no interest. */
+const clientKeyRequired = new FoldgateError(
+  'client_key_required',
+  'This Foldgate takes its own client keys only (client_keys): send one as the API key.',
+)
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+/** The same of what Foldgate holds, remembered: a refusal would cost a hash for every client otherwise. */
+function digestOfSecret(secret: Secret): Buffer {
+  const known = digests.get(secret)
+  if (known !== undefined) return known
+  const made = digestOf(secret.reveal())
+  digests.set(secret, made)
+  return made
+}
+
+const digests = new WeakMap<Secret, Buffer>()
+
+/** The longest name of a host, in characters; more of one is not repeated. */
+const NAME_CHARS_MAX = 253
+
+/** Programs say nothing; `none` is what a user types or opens (https://www.w3.org/TR/fetch-metadata/). */
+function isOwnOrNoSite(site: string | string[] | undefined): boolean {
+  return site === undefined || site === 'same-origin' || site === 'none'
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d*$/, '')
+}
+
+function namesHost(hosts: readonly string[], host: string): boolean {
+  const [whole, bare] = [plainName(host), plainName(withoutPort(host))]
+  return hosts.map(plainName).some((name) => name === whole || name === bare)
+}
+
+/** As two spellings of one name are compared: an IPv6 address has brackets in `Host`, a full name may end in a dot. */
+function plainName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+}

@@ -1,0 +1,99 @@
+import type { Server } from 'node:http'
+import type { Settings } from '../config/settings.ts'
+import type { Lifecycle } from './drain.ts'
+import { listen, ListenError } from './listen.ts'
+
+export type Place = { readonly host: string; readonly port: number }
+
+/** The address of a place, as a URL without a path. */
+export function addressOf({ host, port }: Place): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Where an app listens. */
+export type Listening = Place & {
+  /** The admin listener; null where there is none. */
+  readonly admin: Place | null
+  /** Why there is none although there should be, and what to do about it; null where all is as it should be. */
+  readonly adminTrouble: string | null
+}
+
+export type App = {
+  /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
+  readonly listen: () => Promise<Listening>
+  /** Ends the app in order; resolves with the number of requests that had to be cut off. */
+  readonly drain: () => Promise<number>
+  /** Ends the app at once. */
+  readonly close: () => Promise<void>
+}
+
+export type ListenersOptions = {
+  readonly settings: Pick<Settings, 'host' | 'port' | 'admin' | 'drain'>
+  /** For clients. */
+  readonly server: Server
+  readonly adminServer: Server
+  readonly lifecycle: Lifecycle
+  /** Ends everything behind the servers. */
+  readonly end: () => Promise<void>
+}
+
+/** The two listeners of an app, from their beginning to their end. */
+export function openListeners(options: ListenersOptions): App {
+  const { settings, server, adminServer, lifecycle, end } = options
+  return {
+    listen: async () => {
+      const place = await listen(server, {
+        host: settings.host,
+        port: settings.port,
+        portFlag: '--port',
+        portVariable: 'FOLDGATE_PORT',
+        hostFlag: '--host',
+      })
+      return { ...place, ...(await listenForAdmin(adminServer, settings.admin)) }
+    },
+    drain: async () => {
+      const cutOff = await lifecycle.drain(server, {
+        delayMs: settings.drain.delay_s * 1000,
+        timeoutMs: settings.drain.timeout_s * 1000,
+      })
+      await closeAtOnce(adminServer)
+      await end()
+      return cutOff
+    },
+    close: async () => {
+      await Promise.all([closeAtOnce(server), closeAtOnce(adminServer)])
+      await end()
+    },
+  }
+}
+
+// --- internal ---
+
+/** Clients are served without it: a second Foldgate on a machine finds the port taken. */
+async function listenForAdmin(
+  adminServer: Server,
+  { host, port }: Place,
+): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
+  if (port === 0) return { admin: null, adminTrouble: null }
+  try {
+    const admin = await listen(adminServer, {
+      host,
+      port,
+      portFlag: '--admin-port',
+      portVariable: 'FOLDGATE_ADMIN_PORT',
+      hostFlag: '--admin-host',
+    })
+    return { admin, adminTrouble: null }
+  } catch (error) {
+    if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
+    throw error
+  }
+}
+
+/** Ends a server, whether it listens or not. */
+async function closeAtOnce(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+}

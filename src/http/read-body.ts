@@ -1,0 +1,163 @@
+import { FoldgateError, ClientGoneError } from '../errors.ts'
+import { bytesPassed } from '../heap/young-garbage.ts'
+import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
+import type { Exchange } from './client-request.ts'
+import type { Holding, Taking } from '../scheduling/fair-share.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import { bodyAtHand, declaredBytes, hasBody, inviteBody } from './upload.ts'
+import { decodeBody } from './decode-body.ts'
+import { gather } from './gather.ts'
+
+export type ReadBodyOptions = {
+  /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
+  readonly bodyBytesMax: number
+  /** Shared by all requests (`limits.bytes_in_flight_mb`). */
+  readonly budget: ByteBudget
+  /** How fast a client has to send it. */
+  readonly arrival: ArrivalLimits
+}
+
+export type RequestBody = {
+  /** The bytes as the client sent them. */
+  readonly raw: Buffer
+  /**
+   * The bytes without their content coding; `raw` itself where there is none. Null where they cannot be
+   * decoded or grow beyond a limit: then only `raw` can be relayed, unread.
+   */
+  readonly decoded: Buffer | null
+  /** Pays for so many more bytes, which are made of the body. Throws `overloaded` where they are not to be had. */
+  readonly charge: (bytes: number) => void
+  /** Gives all bytes back to the budget; to be called when the body is no longer needed. */
+  readonly release: () => void
+}
+
+/**
+ * Reads a request's body into memory, and pays for its bytes as they come: a stated length takes nothing from anybody.
+ * Throws `body_too_large`, `overloaded`, `body_timeout` or, when the client leaves, a `ClientGoneError`.
+ */
+export async function readBody(
+  exchange: Pick<Exchange, 'incoming' | 'outgoing' | 'holder'>,
+  options: ReadBodyOptions,
+): Promise<RequestBody> {
+  const { incoming, outgoing } = exchange
+  const share = options.budget.open(exchange.holder)
+  try {
+    const declared = declaredBytes(incoming)
+    if (declared !== null) requireRoom(declared, options)
+    // The parser comes to the body once the event that began the request is over.
+    await Promise.resolve()
+    if (hasBody(incoming)) inviteBody(incoming, outgoing)
+    const atHand = bodyAtHand(incoming)
+    if (atHand !== null) pay(share, atHand.length)
+    const raw = atHand ?? (await collect(exchange, options, share, declared))
+    const encoding = incoming.headers['content-encoding']
+    const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options, share) : raw
+    const charge = (bytes: number): void => pay(share, bytes)
+    return { raw, decoded, charge, release: share.release }
+  } catch (error) {
+    share.release()
+    throw error
+  }
+}
+
+// --- internal ---
+
+function requireRoom(bytes: number, { bodyBytesMax, budget }: ReadBodyOptions): void {
+  if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax, 'limits.body_mb')
+  if (bytes > budget.bytesMax) throw tooLarge(budget.bytesMax, 'limits.bytes_in_flight_mb')
+}
+
+function pay(share: Holding, bytes: number): void {
+  const taking = share.take(bytes)
+  if (taking !== 'taken') throw overloaded(taking)
+}
+
+/** Resolves when all pieces have come and are one. */
+async function collect(
+  { incoming }: Pick<Exchange, 'incoming'>,
+  options: ReadBodyOptions,
+  share: Holding,
+  declared: number | null,
+): Promise<Buffer> {
+  const gathering = gather(declared, options.budget.isCrowded)
+  await new Promise<void>((resolve, reject) => {
+    let bytes = 0
+    const clock = watchArrival(options.arrival, (error) => settle(() => reject(error)))
+
+    function settle(outcome: () => void): void {
+      clock.pause()
+      incoming.off('data', take)
+      incoming.off('end', finish)
+      incoming.off('close', breakOff)
+      outcome()
+    }
+    function take(piece: Buffer): void {
+      clock.arrived(piece.length)
+      bytes += piece.length
+      bytesPassed(piece.length)
+      try {
+        requireRoom(bytes, options)
+        pay(share, piece.length)
+        gathering.add(piece)
+      } catch (error) {
+        settle(() => reject(error))
+      }
+    }
+    function finish(): void {
+      settle(resolve)
+    }
+    function breakOff(): void {
+      settle(() => reject(new ClientGoneError()))
+    }
+    if (incoming.destroyed && !incoming.complete) {
+      breakOff()
+      return
+    }
+    clock.goOn()
+    incoming.on('data', take)
+    incoming.once('end', finish)
+    incoming.once('close', breakOff)
+  })
+  return gathering.whole()
+}
+
+function isEncoded(contentEncoding: string | undefined): contentEncoding is string {
+  return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity'
+}
+
+/** Null where it cannot be decoded, or comes to more than a body may. */
+function decodedBody(
+  raw: Buffer,
+  contentEncoding: string,
+  { bodyBytesMax, budget }: ReadBodyOptions,
+  share: Holding,
+): Promise<Buffer | null> {
+  let bytes = 0
+  function take(pieceBytes: number): boolean {
+    bytes += pieceBytes
+    if (bytes > Math.min(bodyBytesMax, budget.bytesMax)) return false
+    pay(share, pieceBytes)
+    return true
+  }
+  return decodeBody(raw, contentEncoding, take, budget.isCrowded)
+}
+
+function tooLarge(bytesMax: number, setting: string): FoldgateError {
+  return new FoldgateError(
+    'body_too_large',
+    `The request's body is larger than ${megabytes(bytesMax)} MB (${setting}). Send less, or raise that setting.`,
+  )
+}
+
+function overloaded(taking: Exclude<Taking, 'taken'>): FoldgateError {
+  return new FoldgateError(
+    'overloaded',
+    taking === 'full'
+      ? 'Foldgate holds as many bytes of requests as it may (limits.bytes_in_flight_mb). Try again shortly.'
+      : 'Foldgate holds as many bytes of requests for this client as one may have while others wait: half of limits.bytes_in_flight_mb. Try again when some of its requests are answered.',
+  )
+}
+
+function megabytes(bytes: number): number {
+  return Math.round((bytes / 1024 / 1024) * 100) / 100
+}

@@ -1,0 +1,114 @@
+import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { uncompactedGenerationPath, type UncompactedPath } from '../upstream/target.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { refuseWayAround, type ClientRights } from './confinement.ts'
+import { beginReport, reportUnanswered } from '../proxy/report/begin-report.ts'
+import { arrivalNow, type Arrival, type ArrivalParts } from '../proxy/report/arrival.ts'
+import { bareReport } from '../proxy/report/report-of.ts'
+import { unreadAnswer, type Reports, type RequestReport } from '../proxy/report/request-report.ts'
+import { answerError } from './answer-error.ts'
+import type { ArrivalLimits } from './arrival-clock.ts'
+import { deliver, type Delivery } from './deliver.ts'
+import { onwardOf, type Exchange } from './client-request.ts'
+import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
+
+export type RelayOptions = ArrivalParts & {
+  readonly upstreams: Upstreams
+  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
+  /** Called for a generation path that carries conversations but is not compacted. */
+  readonly onUncompacted?: (path: UncompactedPath) => void
+  readonly reports: Reports
+  /** How fast a client has to send its body. */
+  readonly arrival: ArrivalLimits
+  /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
+  readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
+}
+
+/** `action` is what `x-foldgate-action` says; by default that nothing was read. */
+export type Relay = (
+  exchange: Exchange,
+  action?: 'relayed' | 'bypassed',
+) => Promise<Delivery['outcome'] | 'refused'>
+
+/** Passes a request and its answer through unread, both as streams. The returned function never rejects. */
+export function createRelay(options: RelayOptions): Relay {
+  const { upstreams } = options
+
+  async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
+    const { method, path, incoming, outgoing } = exchange
+    refuseWayAround(options.rightsOf(exchange.clientKeyName), {
+      method,
+      path,
+      rawHeaders: incoming.rawHeaders,
+    })
+    const arrival = arrivalNow(options)
+    const uncompacted = uncompactedGenerationPath(method, path)
+    if (uncompacted !== null) options.onUncompacted?.(uncompacted)
+    // The parser comes to the body once the event that began the request is over.
+    await Promise.resolve()
+    const upload = hasBody(incoming)
+      ? (bodyAtHand(incoming) ?? uploadOf(incoming, options.arrival, exchange.end))
+      : null
+    if (upload !== null) inviteBody(incoming, outgoing)
+    const bodyBytes = upload === null ? null : declaredBytes(incoming)
+    const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }
+    const answer = await upstreams.send(onward).catch((error: unknown) => {
+      if (action === 'bypassed')
+        reportUnanswered(bareReport(exchange, arrival), error, arrival, options.reports)
+      throw error
+    })
+    const firstByteMs = performance.now() - arrival.monotonicMs
+    const ended =
+      action === 'bypassed'
+        ? beginReport(bypassReport(exchange, answer.status, firstByteMs, arrival), arrival, options.reports)
+        : null
+    if (ended === null) tellRelayed(exchange, 'relayed')
+    const delivery = await deliver(exchange, answer, {
+      headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
+    })
+    ended?.({ outcome: delivery.outcome, ...unreadAnswer })
+    if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
+    return delivery.outcome
+  }
+
+  function tellRelayed({ method, path }: Exchange, action: 'relayed' | 'refused' | 'left'): void {
+    options.reports.relayed(uncompactedGenerationPath(method, path) ?? 'other', action)
+  }
+
+  return async function relay(exchange, action = 'relayed') {
+    try {
+      return await pass(exchange, action)
+    } catch (error) {
+      const isGone = error instanceof ClientGoneError || exchange.signal.aborted
+      if (action === 'relayed') tellRelayed(exchange, isGone ? 'left' : 'refused')
+      if (isGone) return 'client-gone'
+      const failure =
+        error instanceof FoldgateError
+          ? error
+          : new FoldgateError('internal_error', 'Foldgate failed to relay this request.', { cause: error })
+      options.onFailure?.(failure, exchange)
+      answerError(exchange.outgoing, failure, exchange.answerHeaders)
+      return 'refused'
+    }
+  }
+}
+
+// --- internal ---
+
+/** A chat completion that its client wanted left alone: nobody has read it. */
+function bypassReport(
+  exchange: Exchange,
+  status: number,
+  firstByteMs: number,
+  arrival: Arrival,
+): RequestReport {
+  const isBeyondWindow = status < 400 ? false : null
+  return {
+    ...bareReport(exchange, arrival),
+    action: 'bypassed',
+    status,
+    isBeyondWindow,
+    attempts: 1,
+    firstByteMs,
+  }
+}

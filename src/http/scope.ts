@@ -1,0 +1,78 @@
+import { createHmac, hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
+import { clientCredentials, headerValue } from '../upstream/credential.ts'
+import type { Target } from '../upstream/target.ts'
+
+/** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
+export type Scope = {
+  readonly scope: string
+  readonly credential: string
+  /** Who has a share of what all clients share: the scope, or of a client without credentials its address. */
+  readonly holder: string
+}
+
+/**
+ * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that
+ * the operator trusts, else by all credentials that it carries. `secret` belongs to the installation, so that digests say
+ * nothing elsewhere.
+ */
+export function createScopes(options: {
+  readonly secret: Buffer
+  readonly header: string | null
+}): (exchange: ScopedExchange) => Scope {
+  const digests = new LRUCache<string, string>({ max: DIGESTS_MAX })
+  const digestOf = (kind: string, value: string): string => {
+    const text = `${kind}\n${value}`
+    // Credentials are not kept, not even as keys of a cache.
+    const name = hash('sha256', text, 'base64url')
+    const known = digests.get(name)
+    if (known !== undefined) return known
+    const made = createHmac('sha256', options.secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
+    digests.set(name, made)
+    return made
+  }
+  const header = options.header?.toLowerCase() ?? null
+  const nobody = digestOf('credential', '[]')
+
+  return function scopeOf(exchange) {
+    const { rawHeaders } = exchange.incoming
+    const credential = digestOf('credential', exchange.clientKeyName ?? allCredentials(exchange))
+    const trusted = header === null ? null : headerValue(rawHeaders, header)
+    if (trusted !== null && trusted !== '') {
+      // Whoever needs such a header has tokens that rotate: what is learnt of one is true of the next.
+      const name = digestOf('header', trusted)
+      return { scope: name, credential: name, holder: name }
+    }
+    if (exchange.clientKeyName !== null) {
+      const name = digestOf('client key', exchange.clientKeyName)
+      return { scope: name, credential, holder: name }
+    }
+    const { socket } = exchange.incoming
+    const holder = credential === nobody ? (socket.remoteAddress ?? '') : credential
+    return { scope: credential, credential, holder }
+  }
+}
+
+// --- internal ---
+
+/** What of an exchange tells whose it is. */
+type ScopedExchange = {
+  readonly target: Pick<Target, 'query'>
+  readonly clientKeyName: string | null
+  readonly incoming: Pick<IncomingMessage, 'rawHeaders'> & {
+    readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
+  }
+}
+
+/** As one text, in which no value can be taken for two or for one of another place. */
+function allCredentials({ incoming, target }: ScopedExchange): string {
+  const all = clientCredentials(incoming.rawHeaders, target.query)
+  return JSON.stringify(all.map(({ place, value }) => [place, value]))
+}
+
+/** Credentials whose digests are remembered, so that a request costs no HMAC. */
+const DIGESTS_MAX = 4096
+
+/** 132 bits: no two credentials meet. */
+const DIGEST_CHARS = 22

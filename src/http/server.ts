@@ -1,0 +1,241 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
+import { exchangeOver } from '../heap/young-garbage.ts'
+import { isChatCompletions, parseTarget, type Target } from '../upstream/target.ts'
+import { answerError } from './answer-error.ts'
+import { answerPreflight, corsHeaders } from './cors.ts'
+import { cutOffUnread } from './cut-off.ts'
+import type { Lifecycle, Phase } from './drain.ts'
+import { watchClient } from './client-presence.ts'
+import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
+import type { Scope } from './scope.ts'
+import type { Exchange } from './client-request.ts'
+import {
+  clientKeyOf,
+  refuseForeignHost,
+  refuseForeignPages,
+  refuseForeignUpstream,
+  type ClientKey,
+} from './guard.ts'
+import { requireSense, serverAround } from './node-server.ts'
+import type { RequestListener } from './pipelining.ts'
+
+export type ServerOptions = {
+  readonly limits: {
+    /** How many requests may run at once. */
+    readonly concurrent: number
+    /** How long a request's headers may take to arrive, in milliseconds. */
+    readonly headersMs: number
+  }
+  /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
+  readonly corsOrigins: readonly string[]
+  /** Further names under which this machine may be addressed, where pages are guarded against. */
+  readonly hosts: readonly string[]
+  readonly clientKeys: readonly ClientKey[]
+  /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
+  readonly guardsPages: boolean
+  readonly hasUpstream: (name: string) => boolean
+  readonly scopeOf: (exchange: Pick<Exchange, 'incoming' | 'target' | 'clientKeyName'>) => Scope
+  readonly lifecycle: Lifecycle
+  /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
+  readonly handleChat: (exchange: Exchange) => Promise<unknown>
+  /** Answers everything else. */
+  readonly relay: (exchange: Exchange) => Promise<unknown>
+  /** Called for every request that never got to a handler, and why. */
+  readonly onTurnedAway?: (error: FoldgateError) => void
+  /** Called for every other error that is answered here: what a handler threw, and what gave way. */
+  readonly onFailure?: (error: FoldgateError) => void
+}
+
+/**
+ * The listener that clients talk to: the gates, two probes of its own, chat completions to `handleChat`,
+ * everything else to `relay`. It does not listen yet (`listen.ts`).
+ */
+export function createServer(options: ServerOptions): Server {
+  return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
+}
+
+// --- internal ---
+
+/** Largest request headers, in bytes. */
+const headerBytesMax = 64 * 1024
+
+const guarded = {
+  listener: 'Foldgate listens on loopback. It',
+  pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
+}
+
+/** Two paths are Foldgate's own, all others are passed on: a router would cost every request, refused ones most. */
+function listenerOf(options: ServerOptions): RequestListener {
+  const refuse = refuserOf(options)
+  const answer = answererOf(options, refuse)
+  return function listener(incoming, outgoing) {
+    const probe = probeOf(incoming)
+    if (probe === null) {
+      void answer({ incoming, outgoing })
+      return
+    }
+    try {
+      requireSense(incoming)
+      answerProbe(outgoing, probe, options.lifecycle.phase())
+    } catch (error) {
+      refuse({ incoming, outgoing }, error, false)
+    }
+  }
+}
+
+/** Of an orchestrator's question: whether the process lives, or whether it takes requests. */
+function probeOf({ method, url = '' }: IncomingMessage): '/healthz' | '/readyz' | null {
+  if (method !== 'GET' && method !== 'HEAD') return null
+  const [path] = url.split('?', 1)
+  return path === '/healthz' || path === '/readyz' ? path : null
+}
+
+function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
+  const isReady = phase === 'serving'
+  const status = probe === '/healthz' ? 'ok' : isReady ? 'ready' : 'draining'
+  outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
+    'content-type': 'application/json',
+  })
+  outgoing.end(JSON.stringify({ status }))
+  cutOffUnread(outgoing)
+}
+
+/** A request and its answer. */
+type Bindings = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }
+
+type Refuse = (bindings: Bindings, error: unknown, isDispatched: boolean) => void
+
+/** Answers with an error; what is none of Foldgate's own is told as a failure of its. */
+function refuserOf(options: ServerOptions): Refuse {
+  return function refuse({ incoming, outgoing }, error, isDispatched) {
+    if (error instanceof ClientGoneError) return
+    const failure =
+      error instanceof FoldgateError
+        ? error
+        : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+    if (isDispatched) options.onFailure?.(failure)
+    else options.onTurnedAway?.(failure)
+    answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
+  }
+}
+
+/** Takes a request through the gates to its handler. Never rejects. */
+function answererOf(options: ServerOptions, refuse: Refuse): (bindings: Bindings) => Promise<void> {
+  const passGates = gatesOf(options)
+
+  return async function answer(bindings) {
+    let isDispatched = false
+    try {
+      const exchange = passGates(bindings)
+      if (exchange === null) return
+      isDispatched = true
+      if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
+      else await options.relay(exchange)
+    } catch (error) {
+      refuse(bindings, error, isDispatched)
+    } finally {
+      exchangeOver()
+    }
+  }
+}
+
+/**
+ * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
+ * what is refused takes none from those that have a right to one.
+ */
+function gatesOf(options: ServerOptions): (bindings: Bindings) => Exchange | null {
+  const { lifecycle, limits } = options
+  const places = createFairShare({ max: limits.concurrent, lends: true })
+  return function passGates({ incoming, outgoing }) {
+    const signal = watchClient(incoming, outgoing)
+    requireSense(incoming)
+    const target = parseTarget(incoming.url ?? '')
+    refuseUpgrade(incoming)
+    if (lifecycle.phase() === 'closing') throw draining
+    // Who comes back meets another replica.
+    if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
+    outgoing.once('close', lifecycle.begin())
+    if (options.guardsPages) {
+      refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
+      refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
+    }
+    const answerHeaders = corsHeaders(incoming, options.corsOrigins)
+    if (answerPreflight(incoming, outgoing, answerHeaders)) return null
+    const clientKey = clientKeyOf(incoming, target.query, options.clientKeys)
+    refuseForeignUpstream(clientKey, target.upstreamName)
+    requireUpstream(target, options.hasUpstream)
+    const clientKeyName = clientKey?.name ?? null
+    const scope = options.scopeOf({ incoming, target, clientKeyName })
+    const end = (error: FoldgateError): void => {
+      options.onFailure?.(error)
+      if (outgoing.headersSent) outgoing.destroy()
+      else answerError(outgoing, error, answerHeaders)
+      signal.leave()
+    }
+    const holder: Holder = {
+      name: scope.holder,
+      isAnswered: () => outgoing.headersSent,
+      giveWay: () => end(overloaded('half', limits.concurrent)),
+    }
+    const place = places.open(holder)
+    const taking = place.take(1)
+    if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
+    outgoing.once('close', place.release)
+    return {
+      incoming,
+      outgoing,
+      method: incoming.method ?? 'GET',
+      target,
+      path: target.path + target.query,
+      upstreamName: target.upstreamName,
+      clientKeyName,
+      scope,
+      holder,
+      signal,
+      end,
+      answerHeaders,
+    }
+  }
+}
+
+/**
+ * A WebSocket cannot be opened here. Other upgrades are offers that a server may ignore (RFC 9110 section
+ * 7.8): Java's client offers `h2c` with its every first request.
+ */
+function refuseUpgrade(incoming: IncomingMessage): void {
+  if (!/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) return
+  throw upgradeNotSupported
+}
+
+function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
+  if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
+  throw unknownUpstream
+}
+
+// Anybody may be refused as often as he likes: an error that is made once costs no stack each time.
+
+const upgradeNotSupported = new FoldgateError(
+  'upgrade_not_supported',
+  'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
+  { param: 'upgrade' },
+)
+
+const unknownUpstream = new FoldgateError(
+  'unknown_upstream',
+  'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
+)
+
+const draining = new FoldgateError(
+  'draining',
+  'This Foldgate is shutting down. Try again: another one will answer.',
+)
+
+function overloaded(taking: Exclude<Taking, 'taken'>, concurrent: number): FoldgateError {
+  return new FoldgateError(
+    'overloaded',
+    taking === 'full'
+      ? `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`
+      : `Foldgate is answering as many requests of this client as one may have while others wait: half of ${concurrent} (limits.concurrent). Try again when some of them are answered.`,
+  )
+}

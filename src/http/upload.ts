@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { ClientGoneError, type FoldgateError } from '../errors.ts'
+import { bytesPassed } from '../heap/young-garbage.ts'
+import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
+import { expectsContinue } from './request-checks.ts'
+
+/** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
+export function hasBody(incoming: IncomingMessage): boolean {
+  return incoming.headers['transfer-encoding'] !== undefined || (declaredBytes(incoming) ?? 0) > 0
+}
+
+/** The length that a request states for its body, in bytes; null where it states none. */
+export function declaredBytes(incoming: IncomingMessage): number | null {
+  if (incoming.headers['transfer-encoding'] !== undefined) return null
+  const stated = incoming.headers['content-length']
+  return stated === undefined ? null : Number(stated)
+}
+
+/** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
+export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (!expectsContinue(incoming.headers.expect ?? '')) return
+  if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
+}
+
+/**
+ * A body that has arrived whole with the headers of its request, as small ones do; null where it has not. To be asked
+ * once the request's own event is over: the parser comes to the body behind it.
+ */
+export function bodyAtHand(incoming: IncomingMessage): Buffer | null {
+  if (incoming.readableLength === 0 || incoming.readableLength !== declaredBytes(incoming)) return null
+  const body: unknown = incoming.read()
+  return Buffer.isBuffer(body) ? body : null
+}
+
+/**
+ * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
+ * request itself would take the client's connection, and with it the answer that tells what went wrong. `onLate`
+ * is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
+ */
+export function uploadOf(
+  incoming: IncomingMessage,
+  limits: ArrivalLimits,
+  onLate: (error: FoldgateError) => void,
+): Readable {
+  const clock = watchArrival(limits, onLate)
+  const upload = new Readable({
+    read() {
+      clock.goOn()
+      incoming.resume()
+    },
+    destroy(error, done) {
+      clock.pause()
+      incoming.off('data', take)
+      incoming.off('end', finish)
+      incoming.off('close', breakOff)
+      done(error)
+    },
+  })
+  function take(chunk: Buffer): void {
+    bytesPassed(chunk.length)
+    clock.arrived(chunk.length)
+    if (upload.push(chunk)) return
+    clock.pause()
+    incoming.pause()
+  }
+  function finish(): void {
+    clock.pause()
+    upload.push(null)
+  }
+  function breakOff(): void {
+    if (!incoming.complete) upload.destroy(new ClientGoneError())
+  }
+  incoming.on('data', take)
+  incoming.once('end', finish)
+  incoming.once('close', breakOff)
+  incoming.pause()
+  upload.on('error', () => {
+    // undici hears it too; without a listener here one that comes late would end the process.
+  })
+  return upload
+}

@@ -1,0 +1,300 @@
+import { describe, expect, test } from 'vitest'
+import { deliver, type BodyTransform, type Delivery, type DeliverOptions } from '../../src/http/deliver.ts'
+import { holdBack, type Held, type HoldOptions } from '../../src/request/send/hold.ts'
+import { bytes, events, fakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
+import { startProxy, type TestProxy } from './start-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+
+type Holder = TestProxy & { readonly held: Held[]; readonly deliveries: Delivery[] }
+
+/** A server that holds the beginning of each answer back and then delivers it. */
+async function startHolder(
+  upstreamUrl: string,
+  hold: Partial<HoldOptions> = {},
+  options: DeliverOptions = {},
+): Promise<Holder> {
+  const held: Held[] = []
+  const deliveries: Delivery[] = []
+  const proxy = await startProxy(upstreamUrl, {
+    handleChat: async (exchange, upstreams) => {
+      const answer = await upstreams.send({
+        upstream: null,
+        method: 'POST',
+        target: exchange.target,
+        rawHeaders: [],
+        withholdCredential: false,
+        body: null,
+        signal: exchange.signal,
+      })
+      const beginning = await holdBack(answer.body, {
+        enough: (piece) => piece.includes('enough'),
+        holdMs: 60_000,
+        bytesMax: 1_000_000,
+        ...hold,
+      })
+      held.push(beginning)
+      deliveries.push(await deliver(exchange, answer, { held: beginning.pieces, ...options }))
+    },
+  })
+  return { ...proxy, held, deliveries }
+}
+
+function ask(holder: Holder): Promise<Response> {
+  return fetch(`${holder.origin}/v1/chat/completions`, { method: 'POST', body: '{}' })
+}
+
+/** Takes out what stands between brackets, wherever it is cut. */
+function withoutBrackets(): BodyTransform {
+  let rest = ''
+  return {
+    feed: (piece) => {
+      const text = (rest + piece.toString()).replace(/\[[^\]]*\]/g, '')
+      const open = text.includes('[') ? text.indexOf('[') : text.length
+      rest = text.slice(open)
+      return Buffer.from(text.slice(0, open))
+    },
+    end: () => Buffer.from(rest),
+    overdue: () => Buffer.alloc(0),
+    broken: () => Buffer.alloc(0),
+  }
+}
+
+/** Gives each piece only once the next one is there. */
+function onePieceLate(): BodyTransform {
+  let waiting = Buffer.alloc(0)
+  const swap = (next: Buffer): Buffer => {
+    const before = waiting
+    waiting = Buffer.from(next)
+    return before
+  }
+  const rest = (): Buffer => swap(Buffer.alloc(0))
+  return { feed: swap, end: rest, overdue: rest, broken: rest }
+}
+
+const story = ['data: a\n\n', 'data: enough\n\n', 'data: b\n\n', 'data: c\n\n']
+
+describe('what is held back reaches the client before the rest, and nothing is lost', () => {
+  test.each<[string, Script, Partial<HoldOptions>, Held['reason']]>([
+    ['until enough was seen', events(story), {}, 'enough'],
+    ['until it has ended', events(story), { enough: () => false }, 'ended'],
+    ['until it is too much', events(story), { enough: () => false, bytesMax: 1 }, 'bytes'],
+  ])('%s', async (_name, script, hold, reason) => {
+    await using upstream = await fakeUpstream(script)
+    await using holder = await startHolder(upstream.url, hold)
+    expect(await (await ask(holder)).text()).toBe(story.join(''))
+    expect(holder.held[0]?.reason).toBe(reason)
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('finished'))
+    expect(holder.deliveries[0]?.bytes).toBe(story.join('').length)
+  })
+
+  test('until the time is over', async () => {
+    await using upstream = await fakeUpstream(events(['data: a\n\n'], 'never'))
+    await using holder = await startHolder(upstream.url, { holdMs: 20 })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    await readUntil(socket, 'data: a')
+    expect(holder.held[0]?.reason).toBe('time')
+    socket.destroy()
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
+  })
+
+  test('a body that broke while it was held is passed on as broken', async () => {
+    await using upstream = await fakeUpstream(events(['data: a\n\n'], 'cut'))
+    await using holder = await startHolder(upstream.url)
+    await expect(ask(holder).then((answer) => answer.text())).rejects.toThrow('terminated')
+    expect(holder.held[0]?.reason).toBe('broken')
+    expect(holder.deliveries[0]?.outcome).toBe('broken-off')
+    expect(holder.deliveries[0]?.error?.code).toBe('upstream_broken')
+  })
+
+  // The connection closed without a word, on which many clients repeat a request that costs money.
+  test('one that broke before its first piece still gives its status', async () => {
+    await using upstream = await fakeUpstream(events([], 'cut'))
+    await using holder = await startHolder(upstream.url)
+    const answer = await rawExchange(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    expect(holder.held[0]?.reason).toBe('broken')
+    expect(answer.statusLine).toBe('HTTP/1.1 200 OK')
+    expect(answer.body).toHaveLength(0)
+    expect(holder.deliveries[0]?.outcome).toBe('broken-off')
+  })
+
+  test('a large held beginning waits for a slow reader', async () => {
+    const large = Buffer.alloc(20_000_000, 'x')
+    await using upstream = await fakeUpstream(bytes(large))
+    await using holder = await startHolder(upstream.url, { enough: () => false, bytesMax: 10_000_000 })
+    const answer = await (await ask(holder)).arrayBuffer()
+    expect(Buffer.from(answer).equals(large)).toBe(true)
+  })
+})
+
+test('whoever watches sees every byte, and cannot break the stream by failing', async () => {
+  await using upstream = await fakeUpstream(events(story))
+  let seen = ''
+  await using holder = await startHolder(
+    upstream.url,
+    {},
+    {
+      tap: (piece) => {
+        seen += piece.toString()
+        throw new Error('a bug in the watcher')
+      },
+    },
+  )
+  expect(await (await ask(holder)).text()).toBe(story.join(''))
+  expect(seen).toBe(story.join(''))
+})
+
+describe('a body that is changed on its way', () => {
+  const pieces = ['one [held enough ', 'and', ' hidden] two', ' [left open']
+
+  test('held pieces are changed, too; what waits at the end goes on; whoever watches sees what came', async () => {
+    await using upstream = await fakeUpstream(events(pieces))
+    let seen = ''
+    const tap = (piece: Buffer) => void (seen += piece.toString())
+    await using holder = await startHolder(upstream.url, {}, { tap, transform: withoutBrackets() })
+    const expected = 'one  two [left open'
+    expect(await (await ask(holder)).text()).toBe(expected)
+    expect(seen).toBe(pieces.join(''))
+    await eventually(() => expect(holder.deliveries[0]).toMatchObject({ outcome: 'finished' }))
+    expect(holder.deliveries[0]?.bytes).toBe(expected.length)
+  })
+
+  test('its length is not stated', async () => {
+    await using upstream = await fakeUpstream(bytes('one [enough] two'))
+    await using changing = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
+    const answer = await ask(changing)
+    expect(answer.headers.get('content-length')).toBeNull()
+    expect(await answer.text()).toBe('one  two')
+    await using plain = await startHolder(upstream.url, {}, { transform: null })
+    expect((await ask(plain)).headers.get('content-length')).toBe('16')
+  })
+
+  test('one that breaks off stays broken, and what was waiting is dropped', async () => {
+    await using upstream = await fakeUpstream(events(['one enough', ' [held'], 'cut'))
+    await using holder = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    let all = ''
+    socket.on('data', (piece) => void (all += piece.toString()))
+    await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('broken-off'))
+    await eventually(() => expect(socket.closed).toBe(true))
+    expect(all).toContain('one enough')
+    expect(all).not.toContain('held')
+    // The last chunk of a whole answer.
+    expect(all.endsWith('0\r\n\r\n')).toBe(false)
+  })
+
+  test('what waits in it for the next piece goes on without where that does not come', async () => {
+    await using upstream = await fakeUpstream(events(['one', ' enough'], 'never'))
+    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    expect(await readUntil(socket, ' enough')).toContain('one')
+    socket.destroy()
+  })
+
+  test('and where the body breaks off', async () => {
+    await using upstream = await fakeUpstream(events(['one', ' enough'], 'cut'))
+    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
+    const socket = await openRaw(
+      holder.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+    )
+    const all = await readUntil(socket, ' enough')
+    await eventually(() => expect(socket.closed).toBe(true))
+    expect(all.endsWith('0\r\n\r\n')).toBe(false)
+    expect(holder.deliveries[0]?.outcome).toBe('broken-off')
+  })
+
+  test('a large one waits for a slow reader', async () => {
+    const large = `${'x'.repeat(20_000_000)}[hidden]`
+    await using upstream = await fakeUpstream(bytes(large))
+    await using holder = await startHolder(
+      upstream.url,
+      { enough: () => false, bytesMax: 1_000_000 },
+      { transform: withoutBrackets() },
+    )
+    expect((await (await ask(holder)).text()).length).toBe(20_000_000)
+  })
+
+  test('if the change fails, the rest goes on as it came', async () => {
+    const failing: BodyTransform = {
+      feed: (piece) => {
+        if (piece.includes('two')) throw new Error('a bug in the change')
+        return Buffer.from('changed ')
+      },
+      end: () => Buffer.from('and never this'),
+      overdue: () => Buffer.from('nor this'),
+      broken: () => Buffer.from('nor that'),
+    }
+    const arrived = Promise.withResolvers<void>()
+    await using upstream = await fakeUpstream(async (_request, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+      outgoing.write('one enough ')
+      await arrived.promise
+      outgoing.end('two')
+    })
+    await using holder = await startHolder(upstream.url, {}, { transform: failing })
+    let text = ''
+    for await (const piece of (await ask(holder)).body ?? []) {
+      text += Buffer.from(piece).toString()
+      arrived.resolve()
+    }
+    expect(text).toBe('changed two')
+  })
+})
+
+test('own headers are added and outdated ones dropped', async () => {
+  await using upstream = await fakeUpstream(bytes('{}', { 'X-Old': '1', 'x-foldgate-tokens': 'forged' }))
+  await using holder = await startHolder(
+    upstream.url,
+    {},
+    {
+      headers: { 'x-foldgate-tokens': '10;sent=5', 'x-foldgate-conversation': 'a\r\nx-evil: 1' },
+      dropHeaders: ['x-old'],
+    },
+  )
+  const { headers } = await ask(holder)
+  expect(headers.get('x-foldgate-tokens')).toBe('10;sent=5')
+  expect(headers.get('x-old')).toBeNull()
+  expect(headers.get('x-evil')).toBeNull()
+})
+
+test('a client that takes nothing for too long is cut off', async () => {
+  await using upstream = await fakeUpstream(bytes(Buffer.alloc(64_000_000)))
+  await using holder = await startHolder(upstream.url, { bytesMax: 1 }, { stallMs: 50 })
+  const socket = await openRaw(
+    holder.port,
+    'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
+  )
+  socket.pause()
+  await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
+  socket.destroy()
+})
+
+// Answers small enough to be written in one piece were taken for delivered as soon as they were written: a client that asked
+// for many of them ahead, and read none, held its places for as long as it liked.
+test('a client that reads none of many small answers is cut off as well', async () => {
+  await using upstream = await fakeUpstream(bytes(Buffer.alloc(12_000, 'x')))
+  await using holder = await startHolder(upstream.url, { bytesMax: 1 }, { stallMs: 200 })
+  const request = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+  const client = await openRaw(holder.port)
+  client.pause()
+  client.write(request.repeat(2_000))
+  await eventually(() => {
+    expect(holder.deliveries.length).toBeGreaterThan(100)
+    expect(holder.deliveries.some(({ outcome }) => outcome === 'client-gone')).toBe(true)
+    expect(holder.lifecycle.running()).toBe(0)
+  })
+  client.destroy()
+})

@@ -1,0 +1,115 @@
+import type { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { completion, silence } from '../support/fake-upstream.ts'
+import { standWith, type Stand } from '../support/stand.ts'
+import { eventually } from '../support/eventually.ts'
+import { openRaw, readUntil } from '../support/raw-client.ts'
+
+const body = (bytes: number) =>
+  JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(bytes - 57) }] }).padEnd(bytes)
+
+/** Begins a chat completion whose body is still to come. */
+function beginChat(at: Stand, framing: string): Promise<Socket> {
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
+  return openRaw(at.foldgate.listening.port, head)
+}
+
+function post(at: Stand, text: string, signal: AbortSignal | null = null): Promise<Response> {
+  return fetch(`${at.url}/chat/completions`, { method: 'POST', body: text, signal })
+}
+
+describe('what is more than Foldgate may hold is refused at once, with a word on when to come back', () => {
+  test.each([
+    [
+      'the piece that is too much, of a length that was stated',
+      'Content-Length: 700000',
+      'x'.repeat(600_000),
+    ],
+    [
+      'the piece that is too much, while more is to come',
+      'Transfer-Encoding: chunked',
+      `aae60\r\n${'x'.repeat(700_000)}\r\n`,
+    ],
+  ])('%s', async (_, framing, sent) => {
+    await using at = await standWith([silence, completion('fine')], {
+      settings: { limits: { bytes_in_flight_mb: 1 } },
+    })
+    const leaving = new AbortController()
+    const first = post(at, body(700_000), leaving.signal).catch((error: unknown) => error)
+    await eventually(() => expect(at.upstream.requests).toHaveLength(1))
+
+    const second = await beginChat(at, framing)
+    second.write(sent)
+    const answer = await readUntil(second, '}}')
+    expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*"code":"overloaded"/i)
+    expect(answer).toContain('limits.bytes_in_flight_mb')
+    expect(at.upstream.requests).toHaveLength(1)
+
+    leaving.abort()
+    await first
+    await eventually(async () => expect((await post(at, body(700_000))).status).toBe(200))
+    second.destroy()
+  })
+
+  test('a request beyond limits.concurrent, before its body is sent', async () => {
+    await using at = await standWith([silence, completion('fine')], {
+      settings: { limits: { concurrent: 1 } },
+    })
+    const leaving = new AbortController()
+    const first = post(at, body(100), leaving.signal).catch((error: unknown) => error)
+    await eventually(() => expect(at.upstream.requests).toHaveLength(1))
+    const second = await beginChat(at, 'Content-Length: 1000000')
+    expect(await readUntil(second, '}}')).toMatch(
+      /^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*limits\.concurrent/i,
+    )
+    leaving.abort()
+    await first
+    await eventually(async () => expect((await post(at, body(100))).status).toBe(200))
+    second.destroy()
+  })
+
+  test('those that wait for an upstream with a place for one count, and leave the queue when their client leaves', async () => {
+    await using at = await standWith([silence, completion('fine')], {
+      settings: { limits: { concurrent: 3 } },
+      upstreams: { default: { url: 'http://127.0.0.1:9/v1', concurrency: 1 } },
+    })
+    const leaving = new AbortController()
+    const waiting = [1, 2, 3].map(() => post(at, body(100), leaving.signal).catch((error: unknown) => error))
+    await eventually(() => expect(at.upstream.requests).toHaveLength(1))
+    await eventually(async () => expect((await post(at, body(100))).status).toBe(503))
+    leaving.abort()
+    await Promise.all(waiting)
+    await eventually(async () => expect((await post(at, body(100))).status).toBe(200))
+    // The two that left were never sent.
+    expect(at.upstream.requests).toHaveLength(2)
+  })
+})
+
+describe('a slow client', () => {
+  test('that writes a few bytes at a time is served, as long as it goes on', async () => {
+    await using at = await standWith(completion('fine'), { settings: { limits: { idle_s: 2 } } })
+    const text = body(200)
+    const socket = await beginChat(at, `Content-Length: ${text.length}\r\nConnection: close`)
+    const answered = readUntil(socket, '}}')
+    for (let sent = 0; sent < text.length; sent += 10) {
+      socket.write(text.slice(sent, sent + 10))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 120)
+      })
+    }
+    expect(await answered).toMatch(/^HTTP\/1\.1 200 /)
+    expect(at.upstream.requests[0]?.body.toString()).toBe(text)
+  })
+
+  test('that stops in the middle is told, and what was held for it is free', async () => {
+    await using at = await standWith(completion('fine'), {
+      settings: { limits: { idle_s: 1, concurrent: 1, bytes_in_flight_mb: 1 } },
+    })
+    const socket = await beginChat(at, 'Content-Length: 900000')
+    socket.write('{"model":')
+    expect(await readUntil(socket, '}}')).toMatch(/^HTTP\/1\.1 408 [^]*"code":"body_timeout"/)
+    expect(at.upstream.requests).toEqual([])
+    await eventually(async () => expect((await post(at, body(900_000))).status).toBe(200))
+    socket.destroy()
+  })
+})

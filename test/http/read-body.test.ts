@@ -1,0 +1,179 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { createByteBudget } from '../../src/http/byte-budget.ts'
+import { readBody, type ReadBodyOptions, type RequestBody } from '../../src/http/read-body.ts'
+import { fakeUpstream, silence } from '../support/fake-upstream.ts'
+import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
+import { startProxy, type TestProxy } from './start-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+
+const mebibyte = 1024 * 1024
+
+type Reader = TestProxy & { readonly bodies: RequestBody[]; readonly errors: unknown[] }
+
+/** A server that reads chat bodies and answers with what it made of them. */
+async function startReader(given: Partial<ReadBodyOptions> = {}): Promise<Reader> {
+  const upstream = await fakeUpstream(silence)
+  const bodies: RequestBody[] = []
+  const errors: unknown[] = []
+  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
+  const proxy = await startProxy(upstream.url, {
+    handleChat: async (exchange) => {
+      try {
+        const body = await readBody(exchange, {
+          bodyBytesMax: 8 * mebibyte,
+          budget,
+          arrival: { silenceMs: 60_000, bytesPerSecondMin: 0 },
+          ...given,
+        })
+        bodies.push(body)
+        exchange.outgoing.end('read')
+      } catch (error) {
+        errors.push(error)
+        throw error
+      }
+    },
+  })
+  return {
+    ...proxy,
+    bodies,
+    errors,
+    [Symbol.asyncDispose]: async () => {
+      await proxy[Symbol.asyncDispose]()
+      await upstream.close()
+    },
+  }
+}
+
+function post(
+  reader: Reader,
+  body: Buffer | string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${reader.origin}/v1/chat/completions`, { method: 'POST', body, headers })
+}
+
+describe('content codings', () => {
+  const text = Buffer.from(JSON.stringify({ messages: ['é😀'.repeat(5_000)] }))
+  test.each([
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['GZIP, zstd', zstdCompressSync(gzipSync(text))],
+    ['identity', text],
+  ])('%s is undone beside the original bytes', async (coding, packed) => {
+    await using reader = await startReader()
+    await post(reader, packed, { 'content-encoding': coding })
+    expect(reader.bodies[0]?.raw).toEqual(packed)
+    expect(reader.bodies[0]?.decoded).toEqual(text)
+  })
+
+  test.each([
+    ['an unknown coding', 'snappy', text],
+    ['bytes that are not what they claim', 'gzip', text],
+    ['a body that is cut short', 'gzip', gzipSync(text).subarray(0, 100)],
+    ['more codings than anyone applies', 'gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(text)))],
+  ])('%s leaves the original bytes to be relayed', async (_name, coding, packed) => {
+    await using reader = await startReader()
+    await post(reader, packed, { 'content-encoding': coding })
+    expect(reader.bodies[0]?.raw).toEqual(packed)
+    expect(reader.bodies[0]?.decoded).toBeNull()
+  })
+
+  // 100 kB of zstd can hold gigabytes: a decoder without a bound gives any client the whole memory.
+  test.each([
+    ['gzip', gzipSync(Buffer.alloc(32 * mebibyte))],
+    ['br', brotliCompressSync(Buffer.alloc(32 * mebibyte))],
+    ['zstd', zstdCompressSync(Buffer.alloc(32 * mebibyte))],
+  ])('a bomb of %s is not unpacked beyond the bound', async (coding, bomb) => {
+    await using reader = await startReader()
+    await post(reader, bomb, { 'content-encoding': coding })
+    expect(reader.bodies[0]?.raw).toEqual(bomb)
+    expect(reader.bodies[0]?.decoded).toBeNull()
+  })
+})
+
+describe('limits', () => {
+  test('a body that states too large a length is refused before it is sent', async () => {
+    await using reader = await startReader({ bodyBytesMax: 1_000 })
+    const socket = await openRaw(
+      reader.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n',
+    )
+    const answer = await readUntil(socket, 'body_too_large')
+    expect(answer).toContain('413')
+    expect(answer).not.toContain('100 Continue')
+    socket.destroy()
+  })
+
+  test('a body that grows too large while it is read is refused', async () => {
+    await using reader = await startReader({ bodyBytesMax: 1_000 })
+    const piece = `400\r\n${'x'.repeat(0x400)}\r\n`
+    const answer = await rawExchange(
+      reader.port,
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${piece}0\r\n\r\n`,
+    )
+    expect(answer.statusLine).toContain(' 413 ')
+  })
+
+  test('bodies in flight are bounded together, and given back', async () => {
+    const budget = createByteBudget({ bytesMax: 1_000 })
+    await using reader = await startReader({ budget })
+    await post(reader, 'x'.repeat(800))
+    expect(budget.bytesTaken()).toBe(800)
+    const refused = await post(reader, 'x'.repeat(300))
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({ error: { code: 'overloaded' } })
+    expect(budget.bytesTaken()).toBe(800)
+    reader.bodies[0]?.release()
+    reader.bodies[0]?.release()
+    expect(budget.bytesTaken()).toBe(0)
+    expect((await post(reader, 'x'.repeat(300))).status).toBe(200)
+  })
+
+  test('a body that stops arriving is a 408', async () => {
+    await using reader = await startReader({ arrival: { silenceMs: 50, bytesPerSecondMin: 0 } })
+    const socket = await openRaw(
+      reader.port,
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf',
+    )
+    expect(await readUntil(socket, 'body_timeout')).toContain('408')
+    socket.destroy()
+  })
+})
+
+test('a client that leaves in the middle of its body gives its bytes back', async () => {
+  const budget = createByteBudget({ bytesMax: 1_000 })
+  await using reader = await startReader({ budget })
+  const socket = await openRaw(
+    reader.port,
+    'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf',
+  )
+  await eventually(() => expect(budget.bytesTaken()).toBe(4))
+  socket.destroy()
+  await eventually(() =>
+    expect(reader.errors).toEqual([expect.objectContaining({ name: 'ClientGoneError' })]),
+  )
+  expect(budget.bytesTaken()).toBe(0)
+  expect(reader.failures).toEqual([])
+})
+
+test('a large body is what was sent, whether few or many are held beside it', async () => {
+  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
+  await using reader = await startReader({ budget })
+  const body = Buffer.from('é😀'.repeat(200_000))
+  await post(reader, body)
+  budget.open({ name: 'another', isAnswered: () => false, giveWay: () => {} }).take(32 * mebibyte)
+  await post(reader, body)
+  expect(reader.bodies.map(({ raw }) => raw.equals(body))).toEqual([true, true])
+})
+
+test('a request without a body reads as an empty one', async () => {
+  await using reader = await startReader()
+  await fetch(`${reader.origin}/v1/chat/completions`, { method: 'POST' })
+  expect(reader.bodies[0]?.raw.length).toBe(0)
+})

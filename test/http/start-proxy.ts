@@ -1,0 +1,92 @@
+import type { FoldgateError } from '../../src/errors.ts'
+import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
+import { createFailures } from '../../src/proxy/failures.ts'
+import { noReports } from '../support/no-reports.ts'
+import type { Exchange } from '../../src/http/client-request.ts'
+import { createScopes } from '../../src/http/scope.ts'
+import type { ArrivalLimits } from '../../src/http/arrival-clock.ts'
+import { listen } from '../../src/http/listen.ts'
+import { createRelay } from '../../src/http/relay.ts'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
+import {
+  createUpstreams,
+  type Upstreams,
+  type UpstreamSettings,
+  type UpstreamTimeouts,
+} from '../../src/upstream/upstreams.ts'
+
+export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>> & {
+  readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
+  readonly arrival?: Partial<ArrivalLimits>
+  readonly timeouts?: Partial<UpstreamTimeouts>
+  readonly limits?: Partial<ServerOptions['limits']>
+  readonly handleChat?: (exchange: Exchange, upstreams: Upstreams) => Promise<unknown>
+}
+
+export type TestProxy = {
+  readonly origin: string
+  readonly port: number
+  readonly lifecycle: Lifecycle
+  readonly failures: FoldgateError[]
+  readonly server: ReturnType<typeof createServer>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A server of the true parts on a free port; without `handleChat`, chat completions are relayed too. */
+export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
+  const failures: FoldgateError[] = []
+  const lifecycle = createLifecycle()
+  const settings: Record<string, UpstreamSettings> = {}
+  for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
+    settings[name] = { key: null, headers: {}, concurrency: null, forwardClientKey: false, ...given }
+  }
+  const upstreams = createUpstreams({
+    upstreams: settings,
+    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
+    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
+  })
+  const relay = createRelay({
+    upstreams,
+    rightsOf: () => null,
+    reports: noReports,
+    arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
+    failures: createFailures(() => {}),
+    nowMs: Date.now,
+    onFailure: (error) => failures.push(error),
+  })
+  const { handleChat } = options
+  const server = createServer({
+    corsOrigins: [],
+    hosts: [],
+    clientKeys: [],
+    guardsPages: false,
+    hasUpstream: upstreams.has,
+    scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
+    lifecycle,
+    relay,
+    onTurnedAway: (error) => failures.push(error),
+    onFailure: (error) => failures.push(error),
+    ...options,
+    limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },
+    handleChat: handleChat === undefined ? relay : (exchange) => handleChat(exchange, upstreams),
+  })
+  const { port } = await listen(server, {
+    host: '127.0.0.1',
+    port: 0,
+    portFlag: '--port',
+    portVariable: 'FOLDGATE_PORT',
+    hostFlag: '--host',
+  })
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    lifecycle,
+    failures,
+    server,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await upstreams.destroy()
+    },
+  }
+}

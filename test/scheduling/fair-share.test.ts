@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  createFairShare,
+  type FairShare,
+  type Holder,
+  type Holding,
+} from '../../src/scheduling/fair-share.ts'
+
+/** A request of a client, and whether it had to give way. */
+type Asker = { readonly holder: Holder; readonly holding: Holding; gaveWay: boolean }
+
+function ask(share: FairShare, name: string, isAnswered = false): Asker {
+  const holder: Holder = {
+    name,
+    isAnswered: () => isAnswered,
+    giveWay: () => {
+      asker.gaveWay = true
+    },
+  }
+  const asker: Asker = { holder, holding: share.open(holder), gaveWay: false }
+  return asker
+}
+
+/** Requests of one client that each took one. */
+function takers(share: FairShare, name: string, count: number, isAnswered = false): readonly Asker[] {
+  return Array.from({ length: count }, () => {
+    const asker = ask(share, name, isAnswered)
+    expect(asker.holding.take(1)).toBe('taken')
+    return asker
+  })
+}
+
+describe('of what there is', () => {
+  test('one who is alone has all', () => {
+    const share = createFairShare({ max: 4, lends: true })
+    takers(share, 'ada', 4)
+    expect(share.taken()).toBe(4)
+    expect(ask(share, 'ada').holding.take(1)).toBe('full')
+  })
+
+  test('one that can be had only whole is had whole', () => {
+    const share = createFairShare({ max: 1, lends: true })
+    const [held] = takers(share, 'ada', 1)
+    expect(ask(share, 'ben').holding.take(1)).toBe('full')
+    expect(held?.gaveWay).toBe(false)
+  })
+
+  test('what is not lent stays free', () => {
+    const share = createFairShare({ max: 4, lends: false })
+    takers(share, 'ada', 2)
+    expect(ask(share, 'ada').holding.take(1)).toBe('half')
+    takers(share, 'ben', 2)
+  })
+})
+
+describe('what was lent', () => {
+  test('is called in where another misses it: the newest first, those with an answer last, and no more than is missing', () => {
+    const share = createFairShare({ max: 8, lends: true })
+    const answered = takers(share, 'ada', 2, true)
+    const waiting = takers(share, 'ada', 4)
+    const late = takers(share, 'ada', 2, true)
+    const others = takers(share, 'ben', 3)
+    expect(waiting.map(({ gaveWay }) => gaveWay)).toEqual([false, true, true, true])
+    for (const { gaveWay } of [...answered, ...late, ...others]) expect(gaveWay).toBe(false)
+    expect(share.taken()).toBe(8)
+  })
+
+  test('is called in up to the half that is a right', () => {
+    const share = createFairShare({ max: 4, lends: true })
+    const held = takers(share, 'ada', 4, true)
+    takers(share, 'ben', 2)
+    expect(ask(share, 'cleo').holding.take(1)).toBe('full')
+    expect(held.map(({ gaveWay }) => gaveWay)).toEqual([false, false, true, true])
+  })
+
+  test('is not lent again while somebody waits, and is again when nobody does', () => {
+    let nowMs = 0
+    const share = createFairShare({ max: 4, lends: true, nowMs: () => nowMs })
+    const ada = takers(share, 'ada', 2)
+    takers(share, 'ben', 2)
+    expect(ask(share, 'cleo').holding.take(1)).toBe('full')
+    ada[0]?.holding.release()
+    expect(takers(share, 'ada', 1)).toHaveLength(1)
+    ada[1]?.holding.release()
+    expect(ask(share, 'ben').holding.take(1)).toBe('half')
+    nowMs += 60_000
+    expect(ask(share, 'ben').holding.take(1)).toBe('taken')
+  })
+
+  test('by one request that has more than half by itself is called in as a whole', () => {
+    const share = createFairShare({ max: 10, lends: true })
+    const large = ask(share, 'ada')
+    expect(large.holding.take(9)).toBe('taken')
+    expect(ask(share, 'ben').holding.take(4)).toBe('taken')
+    expect(large.gaveWay).toBe(true)
+    expect(large.holding.take(1)).toBe('full')
+    expect(share.taken()).toBe(4)
+  })
+})
+
+describe('whatever is taken and given back by whomever', () => {
+  const names = ['ada', 'ben', 'cleo', 'dan']
+  const step = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ take: fc.constantFrom(...names), amount: fc.integer({ min: 1, max: 7 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ more: fc.nat(), amount: fc.integer({ min: 1, max: 7 }) }) },
+    { weight: 2, arbitrary: fc.record({ release: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ passMs: fc.integer({ min: 1, max: 5_000 }) }) },
+  )
+
+  test('nobody holds more than half while another waits for its own, nothing is beyond the whole, and nothing is lost', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.boolean(),
+        fc.array(step, { maxLength: 120 }),
+        (max, lends, steps) => {
+          let nowMs = 0
+          const share = createFairShare({ max, lends, nowMs: () => nowMs })
+          const half = Math.max(1, Math.floor(max / 2))
+          /** Who was refused what it has a right to, and until when it waits before it asks again. */
+          const waitsUntilMs = new Map<string, number>()
+          const open: { readonly asker: Asker; amount: number }[] = []
+          const heldBy = (name: string): number =>
+            open
+              .filter(({ asker }) => asker.holder.name === name && !asker.gaveWay)
+              .reduce((sum, { amount }) => sum + amount, 0)
+
+          function take(held: (typeof open)[number], amount: number): void {
+            const { name } = held.asker.holder
+            const own = heldBy(name) + amount
+            const taking = held.asker.holding.take(amount)
+            if (taking === 'taken') held.amount += amount
+            else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
+          }
+
+          for (const each of steps) {
+            if ('take' in each) {
+              const held = { asker: ask(share, each.take), amount: 0 }
+              open.push(held)
+              take(held, each.amount)
+            } else if ('more' in each) {
+              const held = open[each.more % Math.max(1, open.length)]
+              if (held !== undefined) take(held, each.amount)
+            } else if ('release' in each) {
+              const [held] = open.splice(each.release % Math.max(1, open.length), 1)
+              held?.asker.holding.release()
+              held?.asker.holding.release()
+            } else {
+              nowMs += each.passMs
+            }
+            for (const [name, untilMs] of waitsUntilMs) {
+              if (untilMs < nowMs) continue
+              for (const other of names.filter((one) => one !== name))
+                expect(heldBy(other)).toBeLessThanOrEqual(half)
+            }
+            const total = names.reduce((sum, name) => sum + heldBy(name), 0)
+            expect(share.taken()).toBe(total)
+            expect(total).toBeLessThanOrEqual(max)
+            if (!lends) for (const name of names) expect(heldBy(name)).toBeLessThanOrEqual(half)
+            expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
+          }
+          for (const { asker } of open) asker.holding.release()
+          expect(share.taken()).toBe(0)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})

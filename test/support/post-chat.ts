@@ -1,0 +1,49 @@
+import { cutRawRequest } from '../../src/demo/raw-request.ts'
+import type { TestMessage } from './conversations.ts'
+
+export type ChatReply = {
+  readonly status: number
+  readonly header: (name: string) => string | null
+  readonly text: string
+  /** `x-foldgate-action`, with its reason. */
+  readonly action: string | null
+}
+
+/** Sends a chat completion request; a body that is no text and no bytes is sent as JSON. */
+export async function postChat(
+  url: string,
+  body: object | string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<ChatReply> {
+  const answer = await startChat(url, body, headers, signal)
+  const text = await answer.text()
+  const header = (name: string) => answer.headers.get(name)
+  return { status: answer.status, header, text, action: header('x-foldgate-action') }
+}
+
+/** The same, up to the answer's headers. */
+function startChat(
+  url: string,
+  body: object | string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  const bytes = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body)
+  return fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    body: bytes,
+    headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test', ...headers },
+    signal: signal ?? null,
+  })
+}
+
+/** A request with these messages, for a model that no table knows. */
+export function chatOf(messages: readonly TestMessage[], more: object = {}) {
+  return { model: 'test-model', messages, ...more }
+}
+
+/** The raw texts of the messages in a body as it reached the upstream. */
+export function rawMessages(request: { readonly body: Buffer } | undefined): readonly string[] {
+  return cutRawRequest(request?.body.toString('utf8') ?? '{}').messages
+}
