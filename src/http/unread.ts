@@ -3,10 +3,10 @@ import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type Exchange } from './client-request.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from '../request/read/read-chat.ts'
-import { beginReport } from '../proxy/report/begin-report.ts'
-import type { Arrival } from '../proxy/report/arrival.ts'
-import { bareReport } from '../proxy/report/report-of.ts'
-import { unreadAnswer, type Reports, type RequestReport } from '../proxy/report/request-report.ts'
+import { beginReport } from '../activity/begin-report.ts'
+import type { Arrival } from '../activity/arrival.ts'
+import { bareReport } from '../request/tell/report-of.ts'
+import { unreadAnswer, type Reports, type RequestReport } from '../activity/request-report.ts'
 
 /** The answer to a body that was not read, and why it was not. */
 export type Unread = {

@@ -6,7 +6,7 @@ import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from '../scheduling/drive.ts'
-import type { Failures } from './failures.ts'
+import type { Failures } from '../activity/failures.ts'
 import type { RewriteRequest } from '../request/rewrite.ts'
 
 /**

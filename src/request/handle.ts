@@ -25,9 +25,9 @@ import { sendingOf, type SendingParts } from './send/sending.ts'
 import { askForUsage } from './send/usage-in-streams.ts'
 import { waitWhenCrowded } from './send/wait-when-crowded.ts'
 import { readWishes, type Wishes } from './request-options.ts'
-import { reportUnanswered } from '../proxy/report/begin-report.ts'
-import { arrivalNow, type Arrival } from '../proxy/report/arrival.ts'
-import { bareReport, describedReport } from '../proxy/report/report-of.ts'
+import { reportUnanswered } from '../activity/begin-report.ts'
+import { arrivalNow, type Arrival } from '../activity/arrival.ts'
+import { bareReport, describedReport } from './tell/report-of.ts'
 
 /** Everything that answering a chat completion takes; built in `app.ts`. */
 export type HandleParts = Preparation &

@@ -1,7 +1,7 @@
 import type { ChatRequest, Remembered, Measure, Ready } from './request.ts'
 import { hasFamily } from '../pressure/ratio.ts'
 import { azureDeployment } from '../upstream/target.ts'
-import type { Failures } from '../proxy/failures.ts'
+import type { Failures } from '../activity/failures.ts'
 import type { MeasureRequest } from './measure/measure.ts'
 import type { Records } from './records/records.ts'
 import { asItCame, type Rewriter, type RewriteRequest } from './rewrite.ts'
@@ -9,7 +9,7 @@ import type { Models } from '../models/models.ts'
 import { noFold, noOutlook, type MissingReason, type Summarizer } from '../proxy/summaries/summarizer.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { CompactWishes } from './records/compact-wishes.ts'
-import type { Observed } from '../proxy/report/request-report.ts'
+import type { Observed } from '../activity/request-report.ts'
 import { summaryName } from '../proxy/summaries/summary-keys.ts'
 
 export type Preparation = {

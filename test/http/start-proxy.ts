@@ -1,6 +1,6 @@
 import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
-import { createFailures } from '../../src/proxy/failures.ts'
+import { createFailures } from '../../src/activity/failures.ts'
 import { noReports } from '../support/no-reports.ts'
 import type { Exchange } from '../../src/http/client-request.ts'
 import { createScopes } from '../../src/http/scope.ts'

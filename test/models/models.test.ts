@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAcceptedCredentials } from '../../src/models/accepted-credentials.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
-import { createFailures } from '../../src/proxy/failures.ts'
+import { createFailures } from '../../src/activity/failures.ts'
 import { createStoreGuard } from '../../src/request/records/store-guard.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import type { Store } from '../../src/stores/store.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFailures } from '../../src/proxy/failures.ts'
+import { createFailures } from '../../src/activity/failures.ts'
 
 function failing(): never {
   throw new Error('it failed')

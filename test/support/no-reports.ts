@@ -1,4 +1,4 @@
-import type { Reports } from '../../src/proxy/report/request-report.ts'
+import type { Reports } from '../../src/activity/request-report.ts'
 
 /** Nobody wants to know. */
 export const noReports: Reports = { begin: () => () => {}, relayed: () => {} }

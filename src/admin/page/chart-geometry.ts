@@ -1,4 +1,4 @@
-import type { UsageRow } from '../journal/rows.ts'
+import type { UsageRow } from '../../activity/journal/rows.ts'
 
 /** A line through the requests: each piece is a run of requests without a gap, as points. */
 export type Line = readonly (readonly Point[])[]

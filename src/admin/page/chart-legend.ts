@@ -1,4 +1,4 @@
-import type { UsageRow } from '../journal/rows.ts'
+import type { UsageRow } from '../../activity/journal/rows.ts'
 import type { ChartGeometry, LevelLine } from './chart-geometry.ts'
 import { figure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../journal/rows.ts'
+import type { UsageRow } from '../../activity/journal/rows.ts'
 import {
   chartBottom,
   chartGeometry,

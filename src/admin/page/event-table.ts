@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../journal/rows.ts'
+import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { conversationLink } from './conversation-list.ts'
 import { alarming, eventDetails, eventNames, eventReason } from './event-words.ts'
 import { clock, duration, figure, moment } from './figures.ts'

@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../journal/rows.ts'
+import type { JournalEvent } from '../../activity/journal/rows.ts'
 
 type EventType = JournalEvent['type']
 

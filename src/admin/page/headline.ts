@@ -1,4 +1,4 @@
-import type { Headline } from '../conversations/conversation-cards.ts'
+import type { Headline } from '../../activity/conversations/conversation-cards.ts'
 import { counted, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 

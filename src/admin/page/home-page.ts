@@ -1,4 +1,4 @@
-import type { ConversationCard, Headline } from '../conversations/conversation-cards.ts'
+import type { ConversationCard, Headline } from '../../activity/conversations/conversation-cards.ts'
 import type { ModelCard } from '../models/model-cards.ts'
 import { conversationList } from './conversation-list.ts'
 import { eventTable, type KnownEvent } from './event-table.ts'

@@ -1,4 +1,4 @@
-import type { ConversationDetail, ShownMessage } from '../conversations/conversation-cards.ts'
+import type { ConversationDetail, ShownMessage } from '../../activity/conversations/conversation-cards.ts'
 import { counted, figure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../activity/conversations/conversation-cards.ts'
 
 /** Messages that are shown as one. */
 export type MessageRun =

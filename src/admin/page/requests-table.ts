@@ -1,4 +1,4 @@
-import type { UsageRow } from '../journal/rows.ts'
+import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from './event-words.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'

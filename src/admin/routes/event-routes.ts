@@ -4,10 +4,10 @@ import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
 import { isConversationId, noConversationId } from '../../stores/conversation-id.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
-import type { Changes } from '../changes.ts'
+import type { Changes } from '../../activity/changes.ts'
 import { createEventStreams, type EventStream } from '../event-stream.ts'
-import type { Journal } from '../journal/journal.ts'
-import { eventTypes, type JournalEvent } from '../journal/rows.ts'
+import type { Journal } from '../../activity/journal/journal.ts'
+import { eventTypes, type JournalEvent } from '../../activity/journal/rows.ts'
 import { answerHeaders } from './answers.ts'
 
 export type EventRoutesOptions = {

@@ -9,7 +9,7 @@ import {
 } from '../../dialects/chat-completions/reply/further-turns.ts'
 import type { Reply, ReplyCall } from '../../dialects/chat-completions/reply/reply.ts'
 import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../dialects/seam.ts'
-import type { Failures } from '../../proxy/failures.ts'
+import type { Failures } from '../../activity/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
 import type { FurtherRequest } from './send-further.ts'
 import { discard } from '../send/send.ts'

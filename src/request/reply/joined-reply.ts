@@ -1,6 +1,6 @@
 import type { Outcome } from '../request.ts'
 import type { CallRules } from '../../dialects/chat-completions/reply/shown-reason.ts'
-import type { Failures } from '../../proxy/failures.ts'
+import type { Failures } from '../../activity/failures.ts'
 import { observeAnswer, type AnswerObserver } from '../observe.ts'
 import type { AnswerShape } from '../../upstream/answer-shape.ts'
 import type { FurtherAnswers, ReplyCounts } from './further-answers.ts'

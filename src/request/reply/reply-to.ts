@@ -1,5 +1,5 @@
 import type { ChatRequest, Measure, Outcome, Send } from '../request.ts'
-import type { Failures } from '../../proxy/failures.ts'
+import type { Failures } from '../../activity/failures.ts'
 import { isAnswered } from '../send/send.ts'
 import type { Sending } from '../send/sending.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'

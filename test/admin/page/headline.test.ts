@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Headline } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { Headline } from '../../../src/activity/conversations/conversation-cards.ts'
 import { headlineSection } from '../../../src/admin/page/headline.ts'
 import { headlineWith } from './made-up.ts'
 import { visibleText } from './visible-text.ts'

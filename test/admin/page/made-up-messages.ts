@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../../src/activity/conversations/conversation-cards.ts'
 
 export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
   return {

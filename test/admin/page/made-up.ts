@@ -2,8 +2,8 @@ import type {
   ConversationCard,
   ConversationDetail,
   Headline,
-} from '../../../src/admin/conversations/conversation-cards.ts'
-import type { UsageRow } from '../../../src/admin/journal/rows.ts'
+} from '../../../src/activity/conversations/conversation-cards.ts'
+import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
 import { agentMessages } from './made-up-messages.ts'
 import type { KnownEvent } from '../../../src/admin/page/event-table.ts'

@@ -6,7 +6,7 @@ import { pageAssets } from '../../../src/admin/page/assets.ts'
 import { contentSecurityPolicy } from '../../../src/admin/page/content-security-policy.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
-import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
 import { freePort } from '../../support/free-port.ts'
 import { agentEvents, detailWith, now, someConversations, someHeadline, someModels } from './made-up.ts'
 

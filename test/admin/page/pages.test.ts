@@ -4,7 +4,7 @@ import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
 import { readable } from '../../../src/admin/page/message-words.ts'
-import type { ConversationDetail } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
 import { agentMessages, messageWith } from './made-up-messages.ts'
 import {
   agentEvents,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { journalEventSchema, usageRowSchema } from '../../../src/admin/journal/rows.ts'
+import { journalEventSchema, usageRowSchema } from '../../../src/activity/journal/rows.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { keptOpen } from '../../proxy/summaries/summary-stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
@@ -8,7 +8,7 @@ import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { adminStand, conversationOf, type AdminStand } from '../admin-stand.ts'
 import { memoryStore } from '../memory.ts'
-import { idOf } from '../rows.ts'
+import { idOf } from '../../activity/rows.ts'
 
 /** A run that fits, of which a compaction frees a good deal. */
 const fitting = longRun(24, 1)

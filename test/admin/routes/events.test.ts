@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { journalEventSchema } from '../../../src/admin/journal/rows.ts'
+import { journalEventSchema } from '../../../src/activity/journal/rows.ts'
 import { openRaw, rawExchange } from '../../support/raw-client.ts'
 import { overflow } from '../../support/fake-upstream.ts'
 import { listenTo, type EventClient } from '../../support/event-client.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
 import { memoryStore } from '../memory.ts'
-import { idOf, journalEvent } from '../rows.ts'
+import { idOf, journalEvent } from '../../activity/rows.ts'
 
 const answerSchema = z.strictObject({
   events: z.array(journalEventSchema.extend({ id: z.string() })),

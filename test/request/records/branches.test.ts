@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ConversationCard } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../../src/activity/conversations/conversation-cards.ts'
 import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
-import { createFailures } from '../../../src/proxy/failures.ts'
+import { createFailures } from '../../../src/activity/failures.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
 import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
@@ -13,7 +13,7 @@ import type { Store } from '../../../src/stores/store.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion, type Script } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
+import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
 const assistant = (content: string): TestMessage => ({ role: 'assistant', content })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createFailures } from '../../../src/proxy/failures.ts'
+import { createFailures } from '../../../src/activity/failures.ts'
 import { createCompactWishes } from '../../../src/request/records/compact-wishes.ts'
 import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../../src/stores/store.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
+import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 
 const newStore = (): Store => openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 })
 const conversation = 'abcdefgh12345678'

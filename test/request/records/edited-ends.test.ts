@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ConversationCard } from '../../../src/admin/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../../src/activity/conversations/conversation-cards.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { groupedStore } from '../../admin/grouped-store.ts'
@@ -8,7 +8,7 @@ import { growing, longRun, type TestMessage } from '../../support/conversations.
 import { exactUpstream } from '../../support/exact-upstream.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { reportStand, type ReportStand } from '../../proxy/report/report-stand.ts'
+import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 
 const newStore = () => openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 

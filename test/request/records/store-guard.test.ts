@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFailures } from '../../../src/proxy/failures.ts'
+import { createFailures } from '../../../src/activity/failures.ts'
 import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
 
 // While a Redis was away every request failed at it a few times over, and each failure was a line in the log.

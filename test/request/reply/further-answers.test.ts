@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFailures } from '../../../src/proxy/failures.ts'
+import { createFailures } from '../../../src/activity/failures.ts'
 import { createFurtherAnswers } from '../../../src/request/reply/further-answers.ts'
 import { bodyOf } from '../../../src/upstream/answer-body.ts'
 import type { FurtherRequest } from '../../../src/request/reply/send-further.ts'

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { HeldMessages, HeldOutline, RequestReport } from '../request-report.ts'
+import type { ShownMessage } from './conversation-cards.ts'
+
+/** What became of the messages of each conversation's latest request; their texts only where they may be shown. */
+export type HeldContent = {
+  readonly hold: (report: Pick<RequestReport, 'conversation' | 'held'>) => void
+  /** Null where nothing is held of it any more. */
+  readonly messages: (conversation: string) => readonly ShownMessage[] | null
+  readonly showsContent: boolean
+  readonly forget: (conversation: string) => void
+}
+
+/** `showsContent`: whether bodies are held for their texts (`admin.show_content`); else only what became of messages. */
+export function createHeldContent({ showsContent }: { readonly showsContent: boolean }): HeldContent {
+  const outlines = new LRUCache<string, HeldOutline>({
+    max: CONVERSATIONS_MAX,
+    maxSize: OUTLINE_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  })
+  const bodies = new LRUCache<string, HeldMessages>({
+    max: CONVERSATIONS_MAX,
+    maxSize: BODY_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  })
+
+  function textsOf(conversation: string): ReturnType<HeldMessages['texts']> {
+    return bodies.get(conversation)?.texts() ?? []
+  }
+
+  return {
+    showsContent,
+    hold: ({ conversation, held }) => {
+      if (conversation === null || held === null) return
+      // One that is too large to be held takes the one before it away.
+      outlines.set(conversation, held.outline)
+      if (showsContent) bodies.set(conversation, held)
+    },
+    messages: (conversation) => {
+      const outline = outlines.get(conversation)
+      if (outline === undefined) return null
+      const texts = textsOf(conversation)
+      const messages = outline.read()
+      const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
+      return messages.map((message, place) => ({
+        ...message,
+        received: shortened(texts[place]?.received ?? null, charsMax),
+        sent: shortened(texts[place]?.sent ?? null, charsMax),
+      }))
+    },
+    forget: (conversation) => {
+      outlines.delete(conversation)
+      bodies.delete(conversation)
+    },
+  }
+}
+
+// --- internal ---
+
+const CONVERSATIONS_MAX = 200
+
+/** What became of messages, of all conversations together, in bytes. */
+const OUTLINE_BYTES_MAX = 32 * 1024 * 1024
+
+/** Bodies that are held for their texts, in bytes. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+/** A page is for reading, and made anew whenever something changes: the rest of a message is told by its length. */
+const TEXT_CHARS_MAX = 20_000
+const TEXT_CHARS_MIN = 300
+
+/** What all messages of a page may have together, about. */
+const PAGE_CHARS_MAX = 1_000_000
+
+function shortened(text: string | null, charsMax: number): string | null {
+  if (text === null || text.length <= charsMax) return text
+  const shown = text.slice(0, charsMax)
+  return `${shown}… (${text.length - shown.length} more characters)`
+}

@@ -1,0 +1,61 @@
+import type { Chat, Counted, Prepared } from '../request.ts'
+import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
+import type { BodyPiece } from '../../conversation/splice.ts'
+import type { HeldMessages, HeldOutline } from '../../activity/request-report.ts'
+
+/** The messages of a request as they came and as they were sent, for whoever may show them. */
+export function heldMessages({ chat, compacted, pieces }: Prepared, counted: Counted | null): HeldMessages {
+  const outline = heldOutline(chat, counted, compacted, pieces)
+  return {
+    outline,
+    texts: () => textsOf(outline.read(), chat, compacted?.view.messages ?? null),
+    // The bytes, and what was made of them.
+    bytes: chat.bytes.length + outline.bytes,
+  }
+}
+
+// --- internal ---
+
+/** What the facts and the size of a message take, about. */
+const MESSAGE_BYTES = 500
+
+/** Its own function: what it returns must not keep the body in memory. */
+function heldOutline(
+  { messages, structure }: Chat,
+  counted: Counted | null,
+  compacted: Prepared['compacted'],
+  pieces: readonly BodyPiece[],
+): HeldOutline {
+  const sizes = counted?.subject.sizes ?? null
+  let madeCharacters = 0
+  for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
+  return {
+    read: () =>
+      sizes === null
+        ? uncountedOutline({ messages, structure })
+        : outlineOf({ messages, structure, sizes }, compacted),
+    bytes: messages.length * MESSAGE_BYTES + 2 * madeCharacters,
+  }
+}
+
+function textsOf(
+  outline: readonly MessageTreatment[],
+  { messages, source }: Chat,
+  views: readonly ViewMessage[] | null,
+): ReturnType<HeldMessages['texts']> {
+  const sentByIndex = new Map((views ?? []).map((view) => [view.index, view]))
+  const standIns = (views ?? []).values().filter(({ index }) => index === null)
+  return outline.map(({ index, treatment }) => {
+    if (index === null) {
+      const item = standIns.next().value?.item
+      return { received: null, sent: item?.kind === 'made' ? item.json : null }
+    }
+    const message = messages[index]
+    const received = message === undefined ? null : source.text(message.start, message.end)
+    if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
+      return { received, sent: null }
+    const item = sentByIndex.get(index)?.item
+    return { received, sent: item?.kind === 'made' ? item.json : received }
+  })
+}

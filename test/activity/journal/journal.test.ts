@@ -1,0 +1,377 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  createJournal,
+  type JournalOptions,
+  type StoredEvent,
+} from '../../../src/activity/journal/journal.ts'
+import type { JournalName, NewJournalRow } from '../../../src/stores/store.ts'
+import { memoryStore, patientGuard, storeGuard } from '../../admin/memory.ts'
+import { idOf, journalEvent, usageRow } from '../rows.ts'
+
+type Append = (journal: JournalName, rows: readonly NewJournalRow[]) => Promise<void>
+
+/** A journal on a store of its own. `append`: what the store does in the place of adding rows. */
+function journalOn(append?: (add: Append) => Append, options: Partial<JournalOptions> = {}) {
+  const store = memoryStore()
+  const writes: { journal: JournalName; texts: readonly string[] }[] = []
+  const appendRows: Append = async (name, rows) => {
+    await store.appendRows(name, rows)
+    writes.push({ journal: name, texts: rows.map(({ text }) => text) })
+  }
+  const journal = createJournal({
+    store: { ...store, appendRows: append?.(appendRows) ?? appendRows },
+    guarded: patientGuard,
+    // Long enough that only a test decides when rows are written.
+    delayMs: 60_000,
+    ...options,
+  })
+  onTestFinished(() => journal.close())
+  return { store, journal, writes }
+}
+
+type On = ReturnType<typeof journalOn>
+
+function writeModels({ journal }: On, ...models: readonly string[]): void {
+  for (const model of models) journal.writeEvent(journalEvent({ model }))
+}
+
+function modelsOf(events: readonly StoredEvent[]): readonly (string | null)[] {
+  return events.map(({ model }) => model)
+}
+
+async function modelsIn({ journal }: On): Promise<readonly (string | null)[]> {
+  return modelsOf((await journal.eventsAfter(null)).events)
+}
+
+/** A journal of so many events, `0` the oldest, of two conversations and two types. */
+async function manyEvents(count: number): Promise<On> {
+  const at = journalOn()
+  for (let number = 0; number < count; number += 1) {
+    const type = number % 3 === 0 ? 'compaction' : 'summary'
+    at.journal.writeEvent(journalEvent({ model: `${number}`, type, conversation: idOf(number % 2) }))
+  }
+  await at.journal.flush()
+  return at
+}
+
+const all = { limit: 1_000, before: null, conversation: null, type: null } as const
+
+describe('rows are written behind', () => {
+  test('many are one write, in their order, and nobody waits for it', async () => {
+    const at = journalOn(undefined, { delayMs: 5 })
+    writeModels(at, 'a', 'b', 'c')
+    at.journal.writeUsage(usageRow())
+    at.journal.writeTotals('{}')
+    expect(at.writes).toEqual([])
+    await expect.poll(() => at.writes.length).toBe(3)
+    expect(at.writes.map(({ journal, texts }) => [journal, texts.length])).toEqual([
+      ['events', 3],
+      ['usage', 1],
+      ['totals', 1],
+    ])
+    expect(await modelsIn(at)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('a long queue is written in pieces, between which others are served', async () => {
+    const at = journalOn()
+    for (let number = 0; number < 450; number += 1) writeModels(at, `${number}`)
+    let turns = 0
+    let counting: NodeJS.Immediate
+    const count = (): void => {
+      turns += 1
+      counting = setImmediate(count)
+    }
+    counting = setImmediate(count)
+    await at.journal.flush()
+    clearImmediate(counting)
+    expect(at.writes.map(({ texts }) => texts.length)).toEqual([200, 200, 50])
+    expect((await at.journal.events(all)).length).toBe(450)
+    expect(turns).toBeGreaterThan(0)
+  })
+
+  test('who listens is told after each write, until it listens no more', async () => {
+    const { journal } = journalOn()
+    let told = 0
+    const stop = journal.onWritten(() => (told += 1))
+    journal.writeEvent(journalEvent())
+    await journal.flush()
+    expect(told).toBe(1)
+    stop()
+    await journal.flush()
+    expect(told).toBe(1)
+  })
+})
+
+describe('a store that fails', () => {
+  // What had come during a write that failed stood before the rows of that write: a page showed effects before causes.
+  test('costs no row, and none changes its place', async () => {
+    let failures = 2
+    let during: readonly string[] = []
+    const at: On = journalOn((add) => async (name, rows) => {
+      writeModels(at, ...during)
+      if (failures > 0) {
+        failures -= 1
+        throw new Error('disk I/O error')
+      }
+      await add(name, rows)
+    })
+    writeModels(at, 'a', 'b')
+    for (during of [['c'], ['d'], []]) await at.journal.flush()
+    expect(await modelsIn(at)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('is tried again by itself', async () => {
+    let isAway = true
+    const at = journalOn(
+      (add) => async (name, rows) => {
+        if (isAway) throw new Error('away')
+        await add(name, rows)
+      },
+      { delayMs: 1 },
+    )
+    writeModels(at, 'a')
+    await at.journal.flush()
+    isAway = false
+    await expect.poll(() => modelsIn(at)).toEqual(['a'])
+  })
+
+  // The new rows went instead, and the oldest ten thousand stayed.
+  test('has so many rows wait for it, and costs the oldest', async () => {
+    let isAway = true
+    const at = journalOn((add) => async (name, rows) => {
+      if (isAway) throw new Error('away')
+      await add(name, rows)
+    })
+    for (let number = 0; number < 10_005; number += 1) {
+      writeModels(at, `${number}`)
+      if (number === 9_999) await at.journal.flush()
+    }
+    await at.journal.flush()
+    writeModels(at, 'last')
+    isAway = false
+    await at.journal.flush()
+    const texts = at.writes.flatMap((write) => write.texts)
+    expect(texts).toHaveLength(10_000)
+    expect(texts[0]).toContain('"model":"6"')
+    expect(texts.at(-1)).toContain('"model":"last"')
+  })
+
+  // A Redis that stood still for two seconds took a write that had been given up, and it was written once more.
+  test('and has taken rows all the same, later than they were waited for, gets them once', async () => {
+    const released = Promise.withResolvers<void>()
+    let isHung = true
+    const at = journalOn(
+      (add) => async (name, rows) => {
+        if (isHung) await released.promise
+        await add(name, rows)
+      },
+      {
+        guarded: (instead, work) =>
+          isHung ? Promise.race([work(), Promise.resolve(instead)]) : patientGuard(instead, work),
+      },
+    )
+    writeModels(at, 'a', 'b')
+    await at.journal.flush()
+    writeModels(at, 'c')
+    isHung = false
+    released.resolve()
+    await expect.poll(() => at.writes.length).toBe(1)
+    await at.journal.flush()
+    expect(await modelsIn(at)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('and never answers holds up neither a write nor the end for long', async () => {
+    const at = journalOn(() => () => new Promise(() => {}), { guarded: storeGuard() })
+    writeModels(at, 'a')
+    at.journal.writeTotals('{}')
+    const startedMs = performance.now()
+    await at.journal.close()
+    expect(performance.now() - startedMs).toBeLessThan(1_900)
+  })
+
+  // The timer for the next try kept the process from ending, with a store that was closed already.
+  test('is not tried again after the end', async () => {
+    let tries = 0
+    const at = journalOn(
+      () => async () => {
+        tries += 1
+        throw new Error('away')
+      },
+      { delayMs: 1 },
+    )
+    writeModels(at, 'a')
+    await at.journal.close()
+    const triesAtEnd = tries
+    writeModels(at, 'b')
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20)
+    })
+    expect(tries).toBe(triesAtEnd)
+  })
+
+  test('answers no events, and fails nobody who asks', async () => {
+    const store = memoryStore()
+    let isAway = true
+    const journal = createJournal({
+      store: {
+        ...store,
+        readRows: async (name, page) => {
+          if (isAway) throw new Error('away')
+          return store.readRows(name, page)
+        },
+      },
+      guarded: patientGuard,
+    })
+    expect(await journal.events(all)).toEqual([])
+    expect(await journal.eventsAfter('7')).toEqual({ events: [], upTo: '7', isMore: false })
+    expect(await journal.lastId()).toBeNull()
+    isAway = false
+    journal.writeEvent(journalEvent())
+    await journal.flush()
+    expect(await journal.events(all)).toHaveLength(1)
+  })
+})
+
+describe('a conversation that is forgotten', () => {
+  test('is not written any more; others are', async () => {
+    const at = journalOn()
+    at.journal.writeEvent(journalEvent({ conversation: idOf(1), model: 'mine' }))
+    at.journal.writeEvent(journalEvent({ conversation: idOf(2), model: 'theirs' }))
+    at.journal.writeEvent(journalEvent({ conversation: null, model: 'nobody’s' }))
+    at.journal.writeUsage(usageRow({ conversation: idOf(1) }))
+    at.journal.forget(idOf(1))
+    await at.journal.flush()
+    expect(await modelsIn(at)).toEqual(['theirs', 'nobody’s'])
+    expect(at.writes.map(({ journal }) => journal)).toEqual(['events'])
+  })
+
+  // Events were on their way to the store while the conversation was deleted there; its rows of usage came after them.
+  test('nor what stood behind a write that was on its way', async () => {
+    const at = journalOn((add) => async (name, rows) => {
+      if (name === 'events') at.journal.forget(idOf(1))
+      await add(name, rows)
+    })
+    at.journal.writeEvent(journalEvent({ conversation: idOf(2) }))
+    at.journal.writeUsage(usageRow({ conversation: idOf(1) }))
+    await at.journal.flush()
+    expect(at.writes.map(({ journal }) => journal)).toEqual(['events'])
+  })
+
+  test('nor what a store refused that was on its way', async () => {
+    let isAway = true
+    const at = journalOn((add) => async (name, rows) => {
+      if (!isAway) return add(name, rows)
+      at.journal.forget(idOf(1))
+      throw new Error('away')
+    })
+    at.journal.writeEvent(journalEvent({ conversation: idOf(1) }))
+    await at.journal.flush()
+    isAway = false
+    await at.journal.flush()
+    expect(at.writes).toEqual([])
+  })
+
+  test('has its rows carry its id, so that the store can delete them', async () => {
+    const { store, journal } = journalOn()
+    journal.writeEvent(journalEvent({ conversation: idOf(1) }))
+    journal.writeUsage(usageRow({ conversation: idOf(1) }))
+    journal.writeEvent(journalEvent({ conversation: null }))
+    journal.writeTotals('{}')
+    await journal.flush()
+    expect(await store.deleteGroup(idOf(1))).toBe(2)
+  })
+})
+
+describe('events are read page by page', () => {
+  test('the newest first, each once, whatever the filter', async () => {
+    const { journal } = await manyEvents(1_300)
+    for (const filter of [
+      { conversation: null, type: null },
+      { conversation: idOf(1), type: null },
+      { conversation: null, type: 'compaction' },
+      { conversation: idOf(0), type: 'compaction' },
+    ] as const) {
+      const wanted = Array.from({ length: 1_300 }, (_, index) => 1_299 - index).filter(
+        (number) =>
+          (filter.conversation === null || idOf(number % 2) === filter.conversation) &&
+          (filter.type === null || number % 3 === 0),
+      )
+      const found: string[] = []
+      for (let before: string | null = null; ;) {
+        const page = await journal.events({ ...filter, limit: 70, before })
+        found.push(...modelsOf(page).map(String))
+        before = page.at(-1)?.id ?? null
+        if (page.length < 70) break
+        expect(page).toHaveLength(70)
+      }
+      expect(found.map(Number)).toEqual(wanted)
+    }
+  })
+
+  test('the oldest first after an id, until there are no more', async () => {
+    const at = await manyEvents(1_300)
+    const found: StoredEvent[] = []
+    let next = await at.journal.eventsAfter(null)
+    found.push(...next.events)
+    while (next.isMore) {
+      next = await at.journal.eventsAfter(next.upTo)
+      found.push(...next.events)
+    }
+    expect(modelsOf(found).map(Number)).toEqual(Array.from({ length: 1_300 }, (_, index) => index))
+    expect(next.upTo).toBe(await at.journal.lastId())
+    expect(await at.journal.eventsAfter(next.upTo)).toEqual({ events: [], upTo: next.upTo, isMore: false })
+  })
+
+  test('with ids by which those before and after each can be asked for', async () => {
+    const { journal } = await manyEvents(9)
+    const events = await journal.events(all)
+    expect(new Set(events.map(({ id }) => id)).size).toBe(9)
+    const fifth = events[4] ?? expect.fail()
+    const before = await journal.events({ ...all, before: fifth.id })
+    const { events: after } = await journal.eventsAfter(fifth.id)
+    expect(modelsOf([...before.toReversed(), fifth, ...after])).toEqual(
+      Array.from({ length: 9 }, (_, index) => `${index}`),
+    )
+  })
+
+  test('of an empty journal nothing', async () => {
+    const { journal } = journalOn()
+    expect(await journal.events(all)).toEqual([])
+    expect(await journal.eventsAfter(null)).toEqual({ events: [], upTo: null, isMore: false })
+    expect(await journal.lastId()).toBeNull()
+  })
+})
+
+describe('rows of another version', () => {
+  test('with fewer keys are read, and say nothing where they have nothing', async () => {
+    const { store, journal } = journalOn()
+    const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'compaction' })
+    await store.appendRows('events', [{ text }])
+    const [event] = await journal.events(all)
+    expect(event).toMatchObject({
+      type: 'compaction',
+      model: null,
+      passes: [],
+      ranges: [],
+      tokens_before: null,
+      details: {},
+    })
+  })
+
+  // A replica of the next version wrote events of a kind of its own. Whoever listened to one of this version heard
+  // nothing any more: the same page of them was read again and again.
+  test('in a form that is not known are passed over, however many they are', async () => {
+    const { store, journal } = journalOn()
+    const unknown = JSON.stringify({ ...journalEvent(), type: 'of-tomorrow' })
+    await store.appendRows('events', [
+      ...Array.from({ length: 700 }, () => ({ text: unknown })),
+      { text: 'no JSON' },
+      { text: JSON.stringify(journalEvent({ model: 'known' })) },
+    ])
+    expect(modelsOf(await journal.events(all))).toEqual(['known'])
+    const first = await journal.eventsAfter(null)
+    expect(first).toMatchObject({ events: [], isMore: true })
+    const second = await journal.eventsAfter(first.upTo)
+    expect([modelsOf(second.events), second.isMore]).toEqual([['known'], false])
+  })
+})

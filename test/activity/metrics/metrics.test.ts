@@ -1,0 +1,203 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { metricNames, type MetricFacts } from '../../../src/activity/metrics/metric-names.ts'
+import { createMetrics } from '../../../src/activity/metrics/metrics.ts'
+import type { RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
+import { parsePrometheusText, valueOf, type Sample } from '../../support/prometheus-text.ts'
+import { endOf, reportOf } from '../tracing/told-request.ts'
+
+const facts: Readonly<Record<string, MetricFacts>> = metricNames
+
+function openMetrics() {
+  const metrics = createMetrics({ version: '1.2.3' })
+  onTestFinished(metrics.close)
+  const request = (report: Partial<RequestReport> = {}, end: Partial<RequestEnd> = {}): void =>
+    metrics.reports.begin(reportOf(report))(endOf(end))
+  const read = async () => parsePrometheusText(await metrics.text())
+  /** The value of one series; null where there is none. */
+  const value = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
+    valueOf(await read(), name, labels)
+  return { metrics, request, read, value }
+}
+
+type Opened = ReturnType<typeof openMetrics>
+
+/** One of everything that can happen. */
+function everything({ metrics, request }: Opened): void {
+  request({ isBeyondWindow: true }, { recalls: 2, continuations: 1 })
+  request({ action: 'recovered', attempts: 2 })
+  request({ refusal: 'overflow', status: 400, compactions: [] })
+  request({ profile: null, size: null, action: 'refused', compactions: [], attempts: 0, firstByteMs: null })
+  metrics.reports.relayed('/responses', 'relayed')
+  metrics.reports.relayed('other', 'relayed')
+  metrics.turnedAway()
+  metrics.failed('store')
+  const spent = { calls: 1, promptTokens: 900, cachedTokens: 100, completionTokens: 80, sentTokens: 880 }
+  metrics.summaryWritten({ kind: 'written', text: '', tokens: 70, ...spent, learntWindowTokens: null })
+  metrics.summaryWritten({ kind: 'failed', reason: 'cancelled', ...spent, learntWindowTokens: null })
+  metrics.summaryWritten({ kind: 'failed', reason: 'empty', ...spent, learntWindowTokens: null })
+}
+
+describe('the text', () => {
+  test('has every metric there is a name for, with its type, help and labels, and no other', async () => {
+    const opened = openMetrics()
+    everything(opened)
+    const families = await opened.read()
+    expect([...families.keys()].toSorted()).toEqual(Object.keys(facts).toSorted())
+    for (const [name, { type, help, labels }] of Object.entries(facts)) {
+      const family = families.get(name)
+      expect(family).toMatchObject({ type, help })
+      const own = new Set(family?.samples.flatMap((sample) => Object.keys(sample.labels)))
+      for (const brought of ['le', 'quantile']) own.delete(brought)
+      expect([name, ...own].toSorted()).toEqual([name, ...labels].toSorted())
+      expect(family?.samples.length).toBeGreaterThan(0)
+    }
+    expect(opened.metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+
+  test('is whole before anything happened, with what is watched for at 0', async () => {
+    const { read } = openMetrics()
+    const families = await read()
+    expect([...families.keys()].toSorted()).toEqual(Object.keys(facts).toSorted())
+    expect(valueOf(families, 'foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
+    expect(valueOf(families, 'foldgate_failures_total', { part: 'store' })).toBe(0)
+    expect(valueOf(families, 'foldgate_build_info', { version: '1.2.3' })).toBe(1)
+  })
+
+  test('has histograms whose buckets ascend, add up, and end in +Inf with the count', async () => {
+    const opened = openMetrics()
+    for (const addedMs of [0.1, 3, 40, 700, 90_000]) opened.request({ addedMs })
+    const families = await opened.read()
+    for (const [name, { type }] of Object.entries(facts)) {
+      if (type !== 'histogram') continue
+      const samples = families.get(name)?.samples ?? []
+      const buckets = samples.filter((sample) => sample.name === `${name}_bucket`)
+      const edges = buckets.map(({ labels }) => (labels['le'] === '+Inf' ? Infinity : Number(labels['le'])))
+      expect(edges).toEqual(edges.toSorted((one, other) => one - other))
+      expect(edges.at(-1)).toBe(Infinity)
+      const counts = buckets.map(({ value }) => value)
+      expect(counts).toEqual(counts.toSorted((one, other) => one - other))
+      expect(counts.at(-1)).toBe(5)
+      expect(samples.find((sample) => sample.name === `${name}_count`)?.value).toBe(5)
+    }
+    expect(valueOf(families, 'foldgate_added_seconds_sum')).toBeCloseTo(90.7431, 6)
+  })
+
+  test.each(['a "quoted" name', 'a\\backslash', 'two\nlines', 'ünïcödé', '{le="1"}', ''])(
+    'takes a profile of any name: %j',
+    async (profile) => {
+      const { request, value } = openMetrics()
+      request({ profile })
+      const labels = { action: 'compacted', profile, endpoint: 'chat_completions' }
+      expect(await value('foldgate_requests_total', labels)).toBe(1)
+      expect(await value('foldgate_compactions_total', { pass: 'fold', profile })).toBe(1)
+    },
+  )
+})
+
+// A label with the client's model string is a series for each: clients could fill the memory of Foldgate and Prometheus.
+test('whatever models, labels and conversations clients name, there are not more series', async () => {
+  const { request, read } = openMetrics()
+  const series = async () => [...(await read()).values()].flatMap(({ samples }): readonly Sample[] => samples)
+  request()
+  const before = (await series()).length
+  for (let number = 0; number < 500; number += 1) {
+    const name = `PLANTED-${number}`
+    const names = {
+      conversation: name,
+      parent: name,
+      label: name,
+      model: name,
+      upstream: name,
+      clientKey: name,
+    }
+    request({ ...names, reason: name, traceparent: name }, { answeredBy: name })
+  }
+  const after = await series()
+  expect(after).toHaveLength(before)
+  expect(JSON.stringify(after)).not.toContain('PLANTED')
+})
+
+describe('a request', () => {
+  test('counts once, with what was done, its tokens in the provider’s count and its pressure', async () => {
+    const { request, value } = openMetrics()
+    request({ isBeyondWindow: true })
+    const profile = 'default'
+    const count = { action: 'compacted', profile, endpoint: 'chat_completions' }
+    expect(await value('foldgate_requests_total', count)).toBe(1)
+    expect(await value('foldgate_requests_beyond_window_total', { profile })).toBe(1)
+    // 40,000 were not sent.
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile })).toBe(90_100)
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile })).toBe(50_100)
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'cached', profile })).toBe(40_000)
+    expect(await value('foldgate_pressure_sum', { profile })).toBe(0.9)
+    expect(await value('foldgate_added_seconds_sum')).toBe(0.02)
+    expect(await value('foldgate_upstream_first_byte_seconds_sum')).toBe(0.3)
+  })
+
+  test('that was tightened and sent again is a recovery, or a failed one', async () => {
+    const { request, value } = openMetrics()
+    request({ action: 'recovered' })
+    request({ refusal: 'overflow', status: 400 })
+    request({ refusal: 'rate', status: 429 })
+    expect(await value('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
+    expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(1)
+  })
+
+  test('that met a full memory was answered after a wait, or was not', async () => {
+    const { request, value } = openMetrics()
+    request({ hasWaited: true, attempts: 2 })
+    request({ hasWaited: true, attempts: 3, refusal: 'crowded', status: 500 })
+    expect(await value('foldgate_recoveries_total', { outcome: 'waited' })).toBe(1)
+    expect(await value('foldgate_recoveries_total', { outcome: 'crowded' })).toBe(1)
+    expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
+  })
+
+  test('that was not counted adds nothing to tokens; one that never was sent nothing to times', async () => {
+    const { request, read } = openMetrics()
+    request({ size: null, attempts: 0, firstByteMs: null, profile: null }, { usage: null })
+    const families = await read()
+    expect(families.get('foldgate_prompt_tokens_total')?.samples).toEqual([])
+    expect(valueOf(families, 'foldgate_added_seconds_count')).toBe(0)
+    expect(valueOf(families, 'foldgate_upstream_first_byte_seconds_count')).toBe(0)
+  })
+
+  // Little was received, more was sent (the recap of a tiny window), and the provider counted far fewer tokens than we
+  // did. A counter cannot fall: the library threw, and the books that are told next did not hear of the request's end.
+  test('of which more was sent than came never makes a counter fall', async () => {
+    const { request, value } = openMetrics()
+    const size = reportOf().size ?? expect.fail()
+    request(
+      { size: { ...size, receivedTokens: 100, sentTokens: 400, ratio: 1 } },
+      { usage: { promptTokens: 10, cachedTokens: null, completionTokens: null } },
+    )
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile: 'default' })).toBe(0)
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' })).toBe(10)
+  })
+
+  test('to another path is named by it', async () => {
+    const opened = openMetrics()
+    everything(opened)
+    const families = await opened.read()
+    const ofEndpoint = (endpoint: string) =>
+      valueOf(families, 'foldgate_requests_total', { action: 'relayed', profile: '', endpoint })
+    expect([ofEndpoint('responses'), ofEndpoint('other')]).toEqual([1, 1])
+    const turnedAway = { action: 'refused', profile: '', endpoint: 'other' }
+    expect(valueOf(families, 'foldgate_requests_total', turnedAway)).toBe(1)
+  })
+})
+
+test('summaries count by how they ended, with all that they took', async () => {
+  const opened = openMetrics()
+  everything(opened)
+  const families = await opened.read()
+  for (const outcome of ['written', 'cancelled', 'failed']) {
+    expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(1)
+  }
+  for (const [kind, tokens] of [
+    ['prompt', 2_700],
+    ['cached', 300],
+    ['completion', 240],
+  ] as const) {
+    expect(valueOf(families, 'foldgate_summary_tokens_total', { kind })).toBe(tokens)
+  }
+})

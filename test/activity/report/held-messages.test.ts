@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
+import { words, round } from '../../support/counting-server.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
+import { reportStand } from './report-stand.ts'
+
+const user = (content: string): TestMessage => ({ role: 'user', content })
+const rounds = (from: number, count: number): readonly TestMessage[] =>
+  Array.from({ length: count }, (_, index) => round(from + index, words(900, from + index))).flat()
+
+/** Turns of an agent, the later ones after many rounds, some with a rule in between. */
+function* turns(): Generator<readonly TestMessage[]> {
+  yield [{ role: 'system', content: 'You repair programs.' }, user('Repair what the nightly run breaks.')]
+  for (let turn = 1; turn <= 5; turn += 1) {
+    for (let part = 0; part < 4; part += 1) yield rounds(10 * turn + part, 1)
+    yield [{ role: 'assistant', content: 'Done.' }, user(`Now the part ${turn}.`), user('And be quick.')]
+    yield [{ role: 'assistant', content: 'I begin.' }, user(`Go on with ${turn}.`)]
+  }
+}
+
+test.each(['lenient', 'strict'])(
+  'the messages that the page shows are those that the upstream received (%s)',
+  async (template) => {
+    await using at = await reportStand(completion('Done.'), {
+      profile: {
+        template,
+        clear: { enabled: false },
+        recap: { max_tokens: 600 },
+        window: { tokens: 8_000, output_reserve: 1_000 },
+      },
+      settings: { admin: { show_content: true } },
+    })
+    const messages: TestMessage[] = []
+    const treatments = new Set<string>()
+    for (const more of turns()) {
+      messages.push(...more)
+      const reply = await postChat(at.url, chatOf(messages))
+      expect(reply.status).toBe(200)
+      const id = reply.header('x-foldgate-conversation') ?? ''
+      const detail: ConversationDetail = JSON.parse((await at.admin(`/conversations/${id}`)).text)
+      const shown = (detail.messages ?? []).flatMap(({ sent }) => sent ?? [])
+      expect(shown).toEqual(rawMessages(at.upstream.requests.at(-1)))
+      const received = (detail.messages ?? []).flatMap(({ received: text }) => text ?? [])
+      expect(received).toEqual(messages.map((message) => JSON.stringify(message)))
+      for (const { treatment } of detail.messages ?? []) treatments.add(treatment)
+    }
+    expect(treatments).toContain('recap')
+    if (template === 'strict') expect(treatments).toContain('joined')
+  },
+)
