@@ -1,7 +1,7 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { FailingPart } from './failures.ts'
 import { troubleOf } from '../stores/store-error.ts'
-import { createThrottle } from '../throttle.ts'
+import { createThrottle } from '../log/throttle.ts'
 
 /** What is told of a failure: figures and names, nothing of what it was about. */
 export type FailureFacts = {

@@ -15,7 +15,11 @@ export type CompactOptions = AdvanceOptions & { readonly policy: Policy }
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
 
-/** The compaction of a conversation for one request: the sentence of this folder. */
+/**
+ * The compaction of a conversation for one request: the sentence of this folder.
+ *
+ * @internal exported for tests
+ */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
   const { compaction } = yield* compactionFor(subject, cache, options)
   return { compaction, view: yield* viewUnder(subject, cache, { ...options, compaction }) }

@@ -1,4 +1,4 @@
-import { escaped } from '../log.ts'
+import { escaped } from '../log/log.ts'
 
 /** Something wrong with a setting or a profile. */
 export type Problem = {

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { Written } from './write-summary.ts'
 
 /** Tells what came of a summary: figures and the conversation's id, never what it says. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFailureLog } from '../../src/activity/failure-log.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/log/log.ts'
 
 /** A failure log at a clock that stands, and what it has told. */
 function failureLog() {

@@ -1,6 +1,6 @@
 import type { Resource } from '@opentelemetry/resources'
 import type * as Sdk from '@opentelemetry/sdk-trace'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { BatchSettings, SamplerSettings, SdkSettings } from './sdk-settings.ts'
 import { variable, type Environment } from './variables.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as Api from '@opentelemetry/api'
 import type { TracerProvider } from '@opentelemetry/sdk-trace'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { RequestEnd, RequestReport } from '../request-report.ts'
 import type { Written } from '../../summaries/write-summary.ts'
 import { chooseExport, type ExportChoice } from './export-choice.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 
 export type Outage = {
   /** Spans could not be sent. */

@@ -5,7 +5,7 @@ import { isSampled } from '../../pressure/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'
-import { grouped } from '../../grouped.ts'
+import { grouped } from '../../log/grouped.ts'
 
 export type WarnedOf = Pick<
   Explanation,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/log/log.ts'
 import { openTracing, type Tracing } from '../../../src/activity/tracing/open-tracing.ts'
 import { TracingError } from '../../../src/activity/tracing/tracing-error.ts'
 import { isCollected } from '../../support/collected.ts'

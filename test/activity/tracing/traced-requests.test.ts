@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/log/log.ts'
 import { openTracing } from '../../../src/activity/tracing/open-tracing.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'

@@ -1,5 +1,5 @@
 import type { Explanation, TokensByCategory } from '../explanation.ts'
-import { grouped } from '../../../grouped.ts'
+import { grouped } from '../../../log/grouped.ts'
 import { painted, type Paper } from './ink.ts'
 
 /** What the tokens stand for: what came and what would be sent, side by side on one scale. */

@@ -4,7 +4,7 @@ import { drawHeadline } from './headline.ts'
 import { fitted, painted, wrapped, type Paper } from './ink.ts'
 import { drawMessages } from './message-table.ts'
 import { drawRuler } from './ruler.ts'
-import { escaped } from '../../../log.ts'
+import { escaped } from '../../../log/log.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
 export function drawExplanation(explanation: Explanation, paper: Paper): string {

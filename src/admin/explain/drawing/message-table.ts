@@ -1,5 +1,5 @@
 import type { ExplainedMessage } from '../explanation.ts'
-import { grouped } from '../../../grouped.ts'
+import { grouped } from '../../../log/grouped.ts'
 import { painted, shownName, type Paper, type Style } from './ink.ts'
 import { messageGroups, type MessageGroup } from './message-groups.ts'
 

@@ -1,5 +1,5 @@
 import type { Explanation } from '../explanation.ts'
-import { grouped } from '../../../grouped.ts'
+import { grouped } from '../../../log/grouped.ts'
 import { shareText } from '../figures.ts'
 import { painted, type Paper } from './ink.ts'
 

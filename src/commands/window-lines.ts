@@ -1,5 +1,5 @@
 import { lowestThresholdTokens } from '../compaction/advance.ts'
-import { grouped } from '../grouped.ts'
+import { grouped } from '../log/grouped.ts'
 import { encodingFor } from '../pressure/encodings.ts'
 import { budgetOf, thresholdTokens, type WindowKind } from '../pressure/pressure.ts'
 import { foundRatio } from '../pressure/ratio.ts'

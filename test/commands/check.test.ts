@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkConfiguration } from '../../src/config/check.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { checkConfiguration } from '../../src/commands/check-configuration.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 

@@ -1,7 +1,7 @@
 import type { Profile } from '../profiles/schema.ts'
 import { hasSummaries } from '../profiles/summaries.ts'
-import type { Settings } from './settings.ts'
-import { holdsCredential } from './settings-rules.ts'
+import type { Settings } from '../config/settings.ts'
+import { holdsCredential } from '../config/settings-rules.ts'
 
 /** Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start. */
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {

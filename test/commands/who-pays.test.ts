@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
-import { whoPaysForSummaries } from '../../src/config/who-pays.ts'
+import { whoPaysForSummaries } from '../../src/commands/who-pays.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
 
 /** What the line at the start says, with one profile for each of these. */
 async function told(settings: string, ...profiles: readonly object[]): Promise<string> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLog, type LogFacts, type LogOptions } from '../src/log.ts'
+import { createLog, type LogFacts, type LogOptions } from '../../src/log/log.ts'
 
 function written(given: Partial<LogOptions>, message: string, facts?: LogFacts): string {
   const lines: string[] = []

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { isConversationId, noConversationId } from './conversation-id.ts'
-import { failedInTheMiddle, nothingOf } from './deletion-messages.ts'
-import { openBareStore, type OpenStoreOptions } from './open-store.ts'
-import { StoreError, troubleOf } from './store-error.ts'
-import { storeLocation } from './store-location.ts'
-import type { Store } from './store.ts'
+import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
+import { failedInTheMiddle, nothingOf } from '../stores/deletion-messages.ts'
+import { openBareStore, type OpenStoreOptions } from '../stores/open-store.ts'
+import { StoreError, troubleOf } from '../stores/store-error.ts'
+import { storeLocation } from '../stores/store-location.ts'
+import type { Store } from '../stores/store.ts'
 
 export type PurgeOptions = Omit<OpenStoreOptions, 'required' | 'encryptKey'> & {
   /** The conversation whose records go; null: everything. */

@@ -2,10 +2,10 @@ import { archiveTrouble } from '../archive/archive-trouble.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { type ConfigurationOptions, loadConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, loadConfiguration } from '../config/configuration.ts'
 import { summariesOf } from './who-pays.ts'
-import { formatProblem } from './problem.ts'
-import type { Settings } from './settings.ts'
+import { formatProblem } from '../config/problem.ts'
+import type { Settings } from '../config/settings.ts'
 import { profileLine, windowLines, type WindowFound } from './window-lines.ts'
 
 /** Finds out a model's window under a profile. */

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
-import type { CutPrompt } from './models/learn.ts'
-import type { ResolvedWindow } from './models/resolve-window.ts'
+import type { CutPrompt } from '../models/learn.ts'
+import type { ResolvedWindow } from '../models/resolve-window.ts'
 
 /** What an operator is told once, and how it is mended. */
 export type Warnings = {

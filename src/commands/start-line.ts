@@ -1,7 +1,7 @@
-import type { Settings } from './config/settings.ts'
-import { whoPaysForSummaries } from './config/who-pays.ts'
-import { addressOf, type Place } from './http/listeners.ts'
-import type { Profile } from './profiles/schema.ts'
+import type { Settings } from '../config/settings.ts'
+import { whoPaysForSummaries } from './who-pays.ts'
+import { addressOf, type Place } from '../http/listeners.ts'
+import type { Profile } from '../profiles/schema.ts'
 
 export type Started = Place & {
   readonly version: string

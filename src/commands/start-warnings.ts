@@ -1,6 +1,6 @@
-import type { Settings } from './config/settings.ts'
-import { isLoopback } from './config/web-address.ts'
-import { addressOf, type Place } from './http/listeners.ts'
+import type { Settings } from '../config/settings.ts'
+import { isLoopback } from '../config/web-address.ts'
+import { addressOf, type Place } from '../http/listeners.ts'
 
 /** What the process may take, in bytes. */
 export type Memory = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { loadSettings } from '../src/config/settings.ts'
-import { temporaryFolder } from './config/temporary-folder.ts'
-import { serve } from './process/program.ts'
-import { startWarnings, type Memory } from '../src/start-warnings.ts'
+import { loadSettings } from '../../src/config/settings.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { serve } from '../process/program.ts'
+import { startWarnings, type Memory } from '../../src/commands/start-warnings.ts'
 
 const MEGABYTE = 1024 * 1024
 const ample: Memory = { heapBytes: 4096 * MEGABYTE, allBytes: 16_384 * MEGABYTE }
