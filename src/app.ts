@@ -8,7 +8,7 @@ import { isLoopback } from './config/web-address.ts'
 import { createFactsReader } from './dialects/chat-completions/facts.ts'
 import type { FoldgateError } from './errors.ts'
 import { createFailureLog } from './activity/failure-log.ts'
-import { addressOf, openListeners, type App, type Place } from './http/listeners.ts'
+import { addressOf, openListeners, type App, type ListenAddress } from './http/listeners.ts'
 import { openUpstreams } from './open-upstreams.ts'
 import { openOversight } from './admin/oversight.ts'
 import type { Log } from './log/log.ts'
@@ -326,7 +326,7 @@ export function createApp(options: AppOptions): App {
 // --- internal ---
 
 /** What clients are given as their base URL: where the server listens, under a name that reaches this machine. */
-function clientUrlOf(server: Server, { host, port }: Place): string {
+function clientUrlOf(server: Server, { host, port }: ListenAddress): string {
   const address = server.address()
   const isWildcard = host === '0.0.0.0' || host === '::'
   return `${addressOf({

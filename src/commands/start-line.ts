@@ -1,11 +1,11 @@
 import type { Settings } from '../config/settings.ts'
 import { whoPaysForSummaries } from './who-pays.ts'
-import { addressOf, type Place } from '../http/listeners.ts'
+import { addressOf, type ListenAddress } from '../http/listeners.ts'
 import type { Profile } from '../profiles/schema.ts'
 
-export type Started = Place & {
+export type Started = ListenAddress & {
   readonly version: string
-  readonly admin: Place | null
+  readonly admin: ListenAddress | null
   /** The store's name. */
   readonly store: string
   readonly profiles: ReadonlyMap<string, Profile>

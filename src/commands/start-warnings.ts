@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
-import { addressOf, type Place } from '../http/listeners.ts'
+import { addressOf, type ListenAddress } from '../http/listeners.ts'
 
 /** What the process may take, in bytes. */
 export type Memory = {
@@ -11,7 +11,7 @@ export type Memory = {
 }
 
 /** What a start warns of: who may use an open listener, and limits that promise more memory than there is. */
-export function startWarnings(settings: Settings, place: Place, memory: Memory): readonly string[] {
+export function startWarnings(settings: Settings, place: ListenAddress, memory: Memory): readonly string[] {
   return [openListener(settings, place), largeLimits(settings, memory)].filter((line) => line !== null)
 }
 
@@ -26,7 +26,7 @@ const PROGRAM_HEAP_MB = 96
 /** A request takes so many times the bytes of its body. */
 const MEMORY_PER_BODY = 4
 
-function openListener({ client_keys, upstreams }: Settings, place: Place): string | null {
+function openListener({ client_keys, upstreams }: Settings, place: ListenAddress): string | null {
   if (isLoopback(place.host) || client_keys.length > 0) return null
   const upstream = upstreams.get('default')?.url ?? ''
   return (

@@ -1,9 +1,9 @@
-import { createFairShare, type Holder, type Holding } from '../scheduling/fair-share.ts'
+import { createFairShare, type Holder, type Lease } from '../scheduling/fair-share.ts'
 
 /** Counts the bytes of all request bodies that are held in memory at one time, and shares them out among clients. */
 export type ByteBudget = {
   /** One request's share of it. */
-  readonly open: (holder: Holder) => Holding
+  readonly open: (holder: Holder) => Lease
   readonly bytesMax: number
   readonly bytesTaken: () => number
   /** Whether so much is held that memory counts for more than time. */

@@ -7,7 +7,7 @@ import type { Scope } from './scope.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
-export type Exchange = {
+export type ClientRequest = {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly method: string
@@ -32,7 +32,7 @@ export type Exchange = {
 
 /** What every request to an upstream takes from the client's: a key of Foldgate's own stays here. */
 export function onwardOf(
-  exchange: Exchange,
+  exchange: ClientRequest,
 ): Pick<UpstreamRequest, 'method' | 'target' | 'rawHeaders' | 'withholdCredential' | 'signal'> {
   return {
     method: exchange.method,

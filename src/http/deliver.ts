@@ -5,7 +5,7 @@ import { headerValue } from '../upstream/credential.ts'
 import { responseHeaders } from '../upstream/headers.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerError } from './answer-error.ts'
-import type { Exchange } from './client-request.ts'
+import type { ClientRequest } from './client-request.ts'
 
 export type DeliverOptions = {
   /** Foldgate's own headers by lower-case name. */
@@ -52,7 +52,11 @@ export type Delivery = {
  * backpressure. An answer that breaks off takes the client's connection with it, so that it never looks
  * whole; a client that leaves cancels the upstream's answer. Never rejects.
  */
-export function deliver(exchange: Exchange, answer: Answer, options: DeliverOptions = {}): Promise<Delivery> {
+export function deliver(
+  exchange: ClientRequest,
+  answer: Answer,
+  options: DeliverOptions = {},
+): Promise<Delivery> {
   const { outgoing } = exchange
   const { body } = answer
   return new Promise((resolve) => {
@@ -177,7 +181,7 @@ const OVERDUE_MS = 250
 const nothing = Buffer.alloc(0)
 
 /** Returns whether the answer states its length; an error where it cannot be written at all. */
-function begin(exchange: Exchange, answer: Answer, options: DeliverOptions): boolean | FoldgateError {
+function begin(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean | FoldgateError {
   try {
     return writeHead(exchange, answer, options)
   } catch (error) {
@@ -186,7 +190,7 @@ function begin(exchange: Exchange, answer: Answer, options: DeliverOptions): boo
   }
 }
 
-function writeHead(exchange: Exchange, answer: Answer, options: DeliverOptions): boolean {
+function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean {
   const { outgoing } = exchange
   const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
   const isStream = /^text\/event-stream/i.test(headerValue(answer.rawHeaders, 'content-type') ?? '')

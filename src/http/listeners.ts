@@ -3,17 +3,17 @@ import type { Settings } from '../config/settings.ts'
 import type { Lifecycle } from './drain.ts'
 import { listen, ListenError } from './listen.ts'
 
-export type Place = { readonly host: string; readonly port: number }
+export type ListenAddress = { readonly host: string; readonly port: number }
 
 /** The address of a place, as a URL without a path. */
-export function addressOf({ host, port }: Place): string {
+export function addressOf({ host, port }: ListenAddress): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Where an app listens. */
-export type Listening = Place & {
+export type Listening = ListenAddress & {
   /** The admin listener; null where there is none. */
-  readonly admin: Place | null
+  readonly admin: ListenAddress | null
   /** Why there is none although there should be, and what to do about it; null where all is as it should be. */
   readonly adminTrouble: string | null
 }
@@ -72,7 +72,7 @@ export function openListeners(options: ListenersOptions): App {
 /** Clients are served without it: a second Foldgate on a machine finds the port taken. */
 async function listenForAdmin(
   adminServer: Server,
-  { host, port }: Place,
+  { host, port }: ListenAddress,
 ): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
   if (port === 0) return { admin: null, adminTrouble: null }
   try {

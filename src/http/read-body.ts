@@ -1,8 +1,8 @@
 import { FoldgateError, ClientGoneError } from '../errors.ts'
 import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
-import type { Exchange } from './client-request.ts'
-import type { Holding, Taking } from '../scheduling/fair-share.ts'
+import type { ClientRequest } from './client-request.ts'
+import type { Lease, Taking } from '../scheduling/fair-share.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody } from './upload.ts'
 import { decodeBody } from './decode-body.ts'
@@ -36,7 +36,7 @@ export type RequestBody = {
  * Throws `body_too_large`, `overloaded`, `body_timeout` or, when the client leaves, a `ClientGoneError`.
  */
 export async function readBody(
-  exchange: Pick<Exchange, 'incoming' | 'outgoing' | 'holder'>,
+  exchange: Pick<ClientRequest, 'incoming' | 'outgoing' | 'holder'>,
   options: ReadBodyOptions,
 ): Promise<RequestBody> {
   const { incoming, outgoing } = exchange
@@ -67,16 +67,16 @@ function requireRoom(bytes: number, { bodyBytesMax, budget }: ReadBodyOptions): 
   if (bytes > budget.bytesMax) throw tooLarge(budget.bytesMax, 'limits.bytes_in_flight_mb')
 }
 
-function pay(share: Holding, bytes: number): void {
+function pay(share: Lease, bytes: number): void {
   const taking = share.take(bytes)
   if (taking !== 'taken') throw overloaded(taking)
 }
 
 /** Resolves when all pieces have come and are one. */
 async function collect(
-  { incoming }: Pick<Exchange, 'incoming'>,
+  { incoming }: Pick<ClientRequest, 'incoming'>,
   options: ReadBodyOptions,
-  share: Holding,
+  share: Lease,
   declared: number | null,
 ): Promise<Buffer> {
   const gathering = gather(declared, options.budget.isCrowded)
@@ -130,7 +130,7 @@ function decodedBody(
   raw: Buffer,
   contentEncoding: string,
   { bodyBytesMax, budget }: ReadBodyOptions,
-  share: Holding,
+  share: Lease,
 ): Promise<Buffer | null> {
   let bytes = 0
   function take(pieceBytes: number): boolean {

@@ -9,7 +9,7 @@ import { unreadAnswer, type Reports, type RequestReport } from '../activity/requ
 import { answerError } from './answer-error.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
-import { onwardOf, type Exchange } from './client-request.ts'
+import { onwardOf, type ClientRequest } from './client-request.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = ArrivalParts & {
@@ -21,12 +21,12 @@ export type RelayOptions = ArrivalParts & {
   /** How fast a client has to send its body. */
   readonly arrival: ArrivalLimits
   /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
-  readonly onFailure?: (error: FoldgateError, exchange: Exchange) => void
+  readonly onFailure?: (error: FoldgateError, exchange: ClientRequest) => void
 }
 
 /** `action` is what `x-foldgate-action` says; by default that nothing was read. */
 export type Relay = (
-  exchange: Exchange,
+  exchange: ClientRequest,
   action?: 'relayed' | 'bypassed',
 ) => Promise<Delivery['outcome'] | 'refused'>
 
@@ -34,7 +34,7 @@ export type Relay = (
 export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
-  async function pass(exchange: Exchange, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
+  async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { method, path, incoming, outgoing } = exchange
     refuseWayAround(options.rightsOf(exchange.clientKeyName), {
       method,
@@ -71,7 +71,7 @@ export function createRelay(options: RelayOptions): Relay {
     return delivery.outcome
   }
 
-  function tellRelayed({ method, path }: Exchange, action: 'relayed' | 'refused' | 'left'): void {
+  function tellRelayed({ method, path }: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {
     options.reports.relayed(uncompactedGenerationPath(method, path) ?? 'other', action)
   }
 
@@ -97,7 +97,7 @@ export function createRelay(options: RelayOptions): Relay {
 
 /** A chat completion that its client wanted left alone: nobody has read it. */
 function bypassReport(
-  exchange: Exchange,
+  exchange: ClientRequest,
   status: number,
   firstByteMs: number,
   arrival: Arrival,

@@ -9,7 +9,7 @@ import type { Lifecycle, Phase } from './drain.ts'
 import { watchClient } from './client-presence.ts'
 import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import type { Scope } from './scope.ts'
-import type { Exchange } from './client-request.ts'
+import type { ClientRequest } from './client-request.ts'
 import {
   clientKeyOf,
   refuseForeignHost,
@@ -35,12 +35,12 @@ export type ServerOptions = {
   /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
   readonly guardsPages: boolean
   readonly hasUpstream: (name: string) => boolean
-  readonly scopeOf: (exchange: Pick<Exchange, 'incoming' | 'target' | 'clientKeyName'>) => Scope
+  readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
   /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
-  readonly handleChat: (exchange: Exchange) => Promise<unknown>
+  readonly handleChat: (exchange: ClientRequest) => Promise<unknown>
   /** Answers everything else. */
-  readonly relay: (exchange: Exchange) => Promise<unknown>
+  readonly relay: (exchange: ClientRequest) => Promise<unknown>
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway?: (error: FoldgateError) => void
   /** Called for every other error that is answered here: what a handler threw, and what gave way. */
@@ -144,7 +144,7 @@ function answererOf(options: ServerOptions, refuse: Refuse): (bindings: Bindings
  * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
  * what is refused takes none from those that have a right to one.
  */
-function gatesOf(options: ServerOptions): (bindings: Bindings) => Exchange | null {
+function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest | null {
   const { lifecycle, limits } = options
   const places = createFairShare({ max: limits.concurrent, lends: true })
   return function passGates({ incoming, outgoing }) {

@@ -1,6 +1,6 @@
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
 import { deliver, type Delivery } from './deliver.ts'
-import { onwardOf, type Exchange } from './client-request.ts'
+import { onwardOf, type ClientRequest } from './client-request.ts'
 import type { RequestBody } from './read-body.ts'
 import type { UnreadReason } from '../request/read/read-chat.ts'
 import { beginReport } from '../activity/begin-report.ts'
@@ -21,7 +21,7 @@ export type Unread = {
 
 /** Sends a body as it came: what cannot be read with certainty is the upstream's to judge. */
 export async function sendUnread(
-  exchange: Exchange,
+  exchange: ClientRequest,
   body: RequestBody,
   reason: UnreadReason,
   arrival: Arrival,
@@ -48,7 +48,7 @@ export async function sendUnread(
 
 /** Gives the answer to the client untouched. */
 export async function deliverUnread(
-  exchange: Exchange,
+  exchange: ClientRequest,
   { answer, report, arrival }: Unread,
   parts: { readonly stallMs: number; readonly reports: Reports },
 ): Promise<Delivery> {

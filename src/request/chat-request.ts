@@ -5,7 +5,7 @@ import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import { digest } from './read/body-source.ts'
-import type { Exchange } from '../http/client-request.ts'
+import type { ClientRequest } from '../http/client-request.ts'
 import { refuseOtherModels, type ClientRights } from '../http/confinement.ts'
 import type { Scope } from '../http/scope.ts'
 import { modelKeyOf } from '../upstream/model-key.ts'
@@ -18,7 +18,7 @@ export type DescribeOptions = {
 /** Finds the profile, the model and the upstream of a request. Throws `unknown_profile`, or what the client's rights forbid. */
 export function describeRequest(
   input: {
-    exchange: Exchange
+    exchange: ClientRequest
     chat: Chat
     wishes: Wishes
     scope: Scope
@@ -65,7 +65,7 @@ const MODEL_DIGEST_CHARS = 12
 
 function matchedProfile(
   model: string,
-  { incoming }: Exchange,
+  { incoming }: ClientRequest,
   wishes: Wishes,
   options: DescribeOptions,
 ): Profile {
@@ -80,7 +80,7 @@ function matchedProfile(
   })
 }
 
-function givenName(chat: Chat, exchange: Exchange): string {
+function givenName(chat: Chat, exchange: ClientRequest): string {
   return chat.completion.model ?? azureDeployment(exchange.path) ?? ''
 }
 

@@ -4,7 +4,7 @@ import { headerValue } from '../upstream/credential.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import { answerHeaders } from '../activity/answer-headers.ts'
 import { deliver, type Delivery } from '../http/deliver.ts'
-import type { Exchange } from '../http/client-request.ts'
+import type { ClientRequest } from '../http/client-request.ts'
 import { usageHiderFor } from './send/hide-usage.ts'
 import type { Learning, Lesson } from '../models/learn.ts'
 import type { AcceptedCredentials } from '../models/accepted-credentials.ts'
@@ -93,7 +93,7 @@ export function settle(
 
 /** Gives the answer to the client, reads along, and remembers what it taught. */
 export async function finish(
-  exchange: Exchange,
+  exchange: ClientRequest,
   settled: Settled,
   parts: Pick<Preparation, 'failures'> & { readonly learning: Learning; readonly stallMs: number },
 ): Promise<Delivery> {

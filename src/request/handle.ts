@@ -2,7 +2,7 @@ import type { Chat, ChatRequest, Ready, Outcome } from './request.ts'
 import type { FoldgateError } from '../errors.ts'
 import { describeRequest, type DescribeOptions } from './chat-request.ts'
 import { refuseUnread, refuseWayAround, type ClientRights } from '../http/confinement.ts'
-import type { Exchange } from '../http/client-request.ts'
+import type { ClientRequest } from '../http/client-request.ts'
 import { finish, settle, type Settled, type SettleParts } from './finish.ts'
 import { workFor } from '../scheduling/drive.ts'
 import type { HeavyWork } from '../scheduling/heavy-work.ts'
@@ -56,7 +56,7 @@ export type HandleParts = Preparation &
  * that may be our doing is answered by another form, an overflow by a smaller one, before the client sees
  * anything. Then the answer flows.
  */
-export function createHandle(parts: HandleParts): (exchange: Exchange) => Promise<void> {
+export function createHandle(parts: HandleParts): (exchange: ClientRequest) => Promise<void> {
   return async function handle(exchange) {
     const rights = parts.rightsOf(exchange.clientKeyName)
     const wishes = wishesOf(exchange, rights)
@@ -76,7 +76,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
     }
   }
 
-  function wishesOf(exchange: Exchange, rights: ClientRights | null): Wishes {
+  function wishesOf(exchange: ClientRequest, rights: ClientRights | null): Wishes {
     try {
       const wishes = readWishes(exchange.incoming, rights?.overrides ?? null)
       const { method, path, incoming } = exchange
@@ -90,7 +90,12 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
   }
 
   /** Tells of a request that ended in an error. Nothing that is told of it may take that error's place. */
-  function tellUnanswered(exchange: Exchange, error: unknown, arrival: Arrival, known: Known | null = null) {
+  function tellUnanswered(
+    exchange: ClientRequest,
+    error: unknown,
+    arrival: Arrival,
+    known: Known | null = null,
+  ) {
     parts.failures.attempt('observation', undefined, () => {
       const report =
         known === null ? bareReport(exchange, arrival) : describedReport(known.request, known.ready, arrival)
@@ -100,7 +105,7 @@ export function createHandle(parts: HandleParts): (exchange: Exchange) => Promis
 
   /** Everything up to the answer that the client gets. Its own frame, so that the body ends with it. */
   async function settleOn(
-    exchange: Exchange,
+    exchange: ClientRequest,
     wishes: Wishes,
     rights: ClientRights | null,
   ): Promise<Settled | Unread> {

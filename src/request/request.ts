@@ -16,7 +16,7 @@ import type { Subject } from '../compaction/subject.ts'
 import type { Anchor } from '../models/counts/prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import type { SummaryOutlook } from '../proxy/summaries/summarizer.ts'
-import type { Exchange } from '../http/client-request.ts'
+import type { ClientRequest } from '../http/client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { Wishes } from './request-options.ts'
@@ -42,7 +42,7 @@ export type Chat = {
 
 /** A chat completion request with all that decides how it is treated. */
 export type ChatRequest = {
-  readonly exchange: Exchange
+  readonly exchange: ClientRequest
   /** The conversation that is worked on: the client's, or the same repaired. */
   readonly chat: Chat
   /** The client's own. */

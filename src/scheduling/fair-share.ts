@@ -12,7 +12,7 @@ export type Holder = {
 export type Taking = 'taken' | 'full' | 'half'
 
 /** What one request holds of what is shared. */
-export type Holding = {
+export type Lease = {
   /** Takes so much more, or nothing. */
   readonly take: (amount: number) => Taking
   /** Gives back all of it; may be called more than once. */
@@ -20,7 +20,7 @@ export type Holding = {
 }
 
 export type FairShare = {
-  readonly open: (holder: Holder) => Holding
+  readonly open: (holder: Holder) => Lease
   /** What all requests hold together. */
   readonly taken: () => number
 }
@@ -82,7 +82,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
     }
   }
 
-  function open(holder: Holder): Holding {
+  function open(holder: Holder): Lease {
     const { name } = holder
     let isReleased = false
     let owner: Owner | null = null

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../upstream/cancellation.ts'
-import { createFairShare, type Holder, type Holding } from './fair-share.ts'
+import { createFairShare, type Holder, type Lease } from './fair-share.ts'
 
 /**
  * Lets few conversations of which much is new be read and measured at a time, one of each client: side by side none of
@@ -57,7 +57,7 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
 /** There is one thread for all of it, and each has its body in memory several times: one of each of two clients. */
 const AT_ONCE = 2
 
-type Waiter = { readonly place: Holding; readonly admit: () => void }
+type Waiter = { readonly place: Lease; readonly admit: () => void }
 
 /** Resolves with the function that ends the turn, as soon as there is one. */
 function createLane(): (client: Cancellation, holder: Holder) => Promise<() => void> {

@@ -2,7 +2,7 @@ import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
 import { createFailures } from '../../src/activity/failures.ts'
 import { noReports } from '../support/no-reports.ts'
-import type { Exchange } from '../../src/http/client-request.ts'
+import type { ClientRequest } from '../../src/http/client-request.ts'
 import { createScopes } from '../../src/http/scope.ts'
 import type { ArrivalLimits } from '../../src/http/arrival-clock.ts'
 import { listen } from '../../src/http/listen.ts'
@@ -20,7 +20,7 @@ export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>>
   readonly arrival?: Partial<ArrivalLimits>
   readonly timeouts?: Partial<UpstreamTimeouts>
   readonly limits?: Partial<ServerOptions['limits']>
-  readonly handleChat?: (exchange: Exchange, upstreams: Upstreams) => Promise<unknown>
+  readonly handleChat?: (exchange: ClientRequest, upstreams: Upstreams) => Promise<unknown>
 }
 
 export type TestProxy = {

@@ -1,14 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  createFairShare,
-  type FairShare,
-  type Holder,
-  type Holding,
-} from '../../src/scheduling/fair-share.ts'
+import { createFairShare, type FairShare, type Holder, type Lease } from '../../src/scheduling/fair-share.ts'
 
 /** A request of a client, and whether it had to give way. */
-type Asker = { readonly holder: Holder; readonly holding: Holding; gaveWay: boolean }
+type Asker = { readonly holder: Holder; readonly lease: Lease; gaveWay: boolean }
 
 function ask(share: FairShare, name: string, isAnswered = false): Asker {
   const holder: Holder = {
@@ -18,7 +13,7 @@ function ask(share: FairShare, name: string, isAnswered = false): Asker {
       asker.gaveWay = true
     },
   }
-  const asker: Asker = { holder, holding: share.open(holder), gaveWay: false }
+  const asker: Asker = { holder, lease: share.open(holder), gaveWay: false }
   return asker
 }
 
@@ -26,7 +21,7 @@ function ask(share: FairShare, name: string, isAnswered = false): Asker {
 function takers(share: FairShare, name: string, count: number, isAnswered = false): readonly Asker[] {
   return Array.from({ length: count }, () => {
     const asker = ask(share, name, isAnswered)
-    expect(asker.holding.take(1)).toBe('taken')
+    expect(asker.lease.take(1)).toBe('taken')
     return asker
   })
 }
@@ -36,20 +31,20 @@ describe('of what there is', () => {
     const share = createFairShare({ max: 4, lends: true })
     takers(share, 'ada', 4)
     expect(share.taken()).toBe(4)
-    expect(ask(share, 'ada').holding.take(1)).toBe('full')
+    expect(ask(share, 'ada').lease.take(1)).toBe('full')
   })
 
   test('one that can be had only whole is had whole', () => {
     const share = createFairShare({ max: 1, lends: true })
     const [held] = takers(share, 'ada', 1)
-    expect(ask(share, 'ben').holding.take(1)).toBe('full')
+    expect(ask(share, 'ben').lease.take(1)).toBe('full')
     expect(held?.gaveWay).toBe(false)
   })
 
   test('what is not lent stays free', () => {
     const share = createFairShare({ max: 4, lends: false })
     takers(share, 'ada', 2)
-    expect(ask(share, 'ada').holding.take(1)).toBe('half')
+    expect(ask(share, 'ada').lease.take(1)).toBe('half')
     takers(share, 'ben', 2)
   })
 })
@@ -70,7 +65,7 @@ describe('what was lent', () => {
     const share = createFairShare({ max: 4, lends: true })
     const held = takers(share, 'ada', 4, true)
     takers(share, 'ben', 2)
-    expect(ask(share, 'cleo').holding.take(1)).toBe('full')
+    expect(ask(share, 'cleo').lease.take(1)).toBe('full')
     expect(held.map(({ gaveWay }) => gaveWay)).toEqual([false, false, true, true])
   })
 
@@ -79,22 +74,22 @@ describe('what was lent', () => {
     const share = createFairShare({ max: 4, lends: true, nowMs: () => nowMs })
     const ada = takers(share, 'ada', 2)
     takers(share, 'ben', 2)
-    expect(ask(share, 'cleo').holding.take(1)).toBe('full')
-    ada[0]?.holding.release()
+    expect(ask(share, 'cleo').lease.take(1)).toBe('full')
+    ada[0]?.lease.release()
     expect(takers(share, 'ada', 1)).toHaveLength(1)
-    ada[1]?.holding.release()
-    expect(ask(share, 'ben').holding.take(1)).toBe('half')
+    ada[1]?.lease.release()
+    expect(ask(share, 'ben').lease.take(1)).toBe('half')
     nowMs += 60_000
-    expect(ask(share, 'ben').holding.take(1)).toBe('taken')
+    expect(ask(share, 'ben').lease.take(1)).toBe('taken')
   })
 
   test('by one request that has more than half by itself is called in as a whole', () => {
     const share = createFairShare({ max: 10, lends: true })
     const large = ask(share, 'ada')
-    expect(large.holding.take(9)).toBe('taken')
-    expect(ask(share, 'ben').holding.take(4)).toBe('taken')
+    expect(large.lease.take(9)).toBe('taken')
+    expect(ask(share, 'ben').lease.take(4)).toBe('taken')
     expect(large.gaveWay).toBe(true)
-    expect(large.holding.take(1)).toBe('full')
+    expect(large.lease.take(1)).toBe('full')
     expect(share.taken()).toBe(4)
   })
 })
@@ -132,7 +127,7 @@ describe('whatever is taken and given back by whomever', () => {
           function take(held: (typeof open)[number], amount: number): void {
             const { name } = held.asker.holder
             const own = heldBy(name) + amount
-            const taking = held.asker.holding.take(amount)
+            const taking = held.asker.lease.take(amount)
             if (taking === 'taken') held.amount += amount
             else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
           }
@@ -147,8 +142,8 @@ describe('whatever is taken and given back by whomever', () => {
               if (held !== undefined) take(held, each.amount)
             } else if ('release' in each) {
               const [held] = open.splice(each.release % Math.max(1, open.length), 1)
-              held?.asker.holding.release()
-              held?.asker.holding.release()
+              held?.asker.lease.release()
+              held?.asker.lease.release()
             } else {
               nowMs += each.passMs
             }
@@ -163,7 +158,7 @@ describe('whatever is taken and given back by whomever', () => {
             if (!lends) for (const name of names) expect(heldBy(name)).toBeLessThanOrEqual(half)
             expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
           }
-          for (const { asker } of open) asker.holding.release()
+          for (const { asker } of open) asker.lease.release()
           expect(share.taken()).toBe(0)
         },
       ),

@@ -5,14 +5,14 @@ import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Answer, Upstreams } from '../../upstream/upstreams.ts'
-import { onwardOf, type Exchange } from '../../http/client-request.ts'
+import { onwardOf, type ClientRequest } from '../../http/client-request.ts'
 import { judge, type JudgeOptions } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
 
 export type SendOptions = {
   readonly upstreams: Upstreams
   readonly upstreamName: string | null
-  readonly exchange: Exchange
+  readonly exchange: ClientRequest
   /** The client's bytes with their content coding, sent where nothing was changed. */
   readonly raw: Buffer
   readonly judging: (prepared: Prepared) => JudgeOptions
@@ -104,6 +104,6 @@ function bodyOf({ chat, pieces }: Prepared): Buffer | Promise<Buffer> {
 /** Statuses with which servers refuse what they cannot make sense of. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])
 
-function hasIdempotencyKey(exchange: Exchange): boolean {
+function hasIdempotencyKey(exchange: ClientRequest): boolean {
   return headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null
 }

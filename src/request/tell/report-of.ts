@@ -6,7 +6,7 @@ import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { isAnswered } from '../send/send.ts'
 import type { SummaryOutlook } from '../../proxy/summaries/summarizer.ts'
-import type { Exchange } from '../../http/client-request.ts'
+import type { ClientRequest } from '../../http/client-request.ts'
 import { actionOf, summaryState } from './action.ts'
 import type { Arrival } from '../../activity/arrival.ts'
 import { isBeyondWindow } from './beyond-window.ts'
@@ -61,7 +61,7 @@ export function describedReport(
 }
 
 /** What is told of a request that was not read. */
-export function bareReport(exchange: Exchange, arrival: Arrival): RequestReport {
+export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestReport {
   return {
     startedAtMs: arrival.atMs,
     conversation: null,
