@@ -1,4 +1,4 @@
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { postOf } from '../load/load.ts'
 import { agentTools, openAgentRounds } from './agent-rounds.ts'
 

@@ -1,6 +1,6 @@
 import { Tiktoken } from 'js-tiktoken/lite'
 import ranksOfO200k from 'js-tiktoken/ranks/o200k_base'
-import { createTokenCounter } from '../../src/pressure/bpe-counter.ts'
+import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { createReferenceCounter } from '../conversations/reference-counter.ts'
 import { boundedTexts, makeWorstTexts, type WorstText } from '../conversations/worst-texts.ts'
 import { median, spreadOf } from '../figures.ts'

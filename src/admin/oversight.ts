@@ -21,7 +21,7 @@ import type { StoreGuard } from '../request/records/store-guard.ts'
 import type { Reports } from '../activity/request-report.ts'
 import type { Store } from '../stores/store.ts'
 import type { Desk } from '../summaries/desk.ts'
-import type { ModelKey } from '../upstream/model-key.ts'
+import type { ModelKey } from '../models/model-key.ts'
 
 export type OversightOptions = {
   readonly settings: Pick<Settings, 'admin' | 'hosts' | 'limits' | 'prices'>

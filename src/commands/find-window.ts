@@ -1,10 +1,10 @@
 import type { Settings } from '../config/settings.ts'
-import { openUpstreams } from '../open-upstreams.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { findOwnWindow } from '../request/measure/own-window.ts'
+import { findOwnWindow } from '../models/own-window.ts'
 import type { HttpProxies } from '../upstream/pools.ts'
-import { createServerWindows } from '../upstream/windows/server-windows.ts'
+import { createServerWindows } from '../models/discovery/server-windows.ts'
 
 export type FindWindowOptions = {
   readonly settings: Settings

@@ -1,8 +1,8 @@
 import { lowestThresholdTokens } from '../compaction/advance.ts'
 import { grouped } from '../log/grouped.ts'
-import { encodingFor } from '../pressure/encodings.ts'
-import { budgetOf, thresholdTokens, type WindowKind } from '../pressure/pressure.ts'
-import { foundRatio } from '../pressure/ratio.ts'
+import { encodingFor } from '../tokens/encodings.ts'
+import { budgetOf, thresholdTokens, type WindowKind } from '../tokens/budget.ts'
+import { foundRatio } from '../tokens/ratio.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 

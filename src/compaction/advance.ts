@@ -1,6 +1,6 @@
 import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
-import { thresholdTokens } from '../pressure/pressure.ts'
+import { thresholdTokens } from '../tokens/budget.ts'
 import { triggerOf } from '../profiles/thresholds.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import { thresholdTokens } from '../pressure/pressure.ts'
+import { thresholdTokens } from '../tokens/budget.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/thresholds.ts'
 import {

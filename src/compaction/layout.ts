@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import { textTokens } from '../pressure/message-tokens.ts'
+import { textTokens } from '../tokens/message-tokens.ts'
 import type { Ledger } from './ledger.ts'
 import type { Clip, Fold, Reach, StandingSummary, Compaction, SummaryRange } from './compaction.ts'
 

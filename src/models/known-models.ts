@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from './model-key.ts'
 import type { KnownModel, Models } from './models.ts'
 import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolve-window.ts'
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Usage } from '../dialects/chat-completions/completion.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
-import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from './model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
-import type { ServerWindows, WindowQuestion } from '../upstream/windows/server-windows.ts'
+import type { ServerWindows, WindowQuestion } from './discovery/server-windows.ts'
 import type { Counts } from './counts/counts.ts'
 import type { Anchor, CountedPrompt } from './counts/prompt.ts'
 import {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../stores/store.ts'
-import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from './model-key.ts'
 import {
   fields,
   keptFields,

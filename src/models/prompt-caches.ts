@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from './model-key.ts'
 
 /** Which models were seen to read prompts from their provider's cache. */
 export type PromptCaches = {

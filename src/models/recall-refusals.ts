@@ -1,4 +1,4 @@
-import type { ModelKey } from '../upstream/model-key.ts'
+import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
 
 /** Whether a model may be offered the tool of `recall`: some refuse it always, some beside a schema for the answer. */

@@ -1,6 +1,6 @@
 import type { StatedWindow, WindowKind } from '../overflow/classification.ts'
-import { budgetOf } from '../pressure/pressure.ts'
-import { tableWindow } from '../pressure/window-table.ts'
+import { budgetOf } from '../tokens/budget.ts'
+import { tableWindow } from './table/window-table.ts'
 import type { Held } from './models.ts'
 
 /** A model's window and where the figure comes from; the names stand in `x-foldgate-window`. */

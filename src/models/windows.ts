@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Classification, StatedWindow } from '../overflow/classification.ts'
-import { nameOfModel, type ModelKey } from '../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from './model-key.ts'
 import type { Held, Models } from './models.ts'
 
 /** What answers say of a model's window. All counts are the provider's tokens. */

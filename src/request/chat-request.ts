@@ -8,7 +8,7 @@ import { digest } from './read/body-source.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseOtherModels, type ClientRights } from '../http/confinement.ts'
 import type { Scope } from '../http/scope.ts'
-import { modelKeyOf } from '../upstream/model-key.ts'
+import { modelKeyOf } from '../models/model-key.ts'
 import type { Wishes } from './request-options.ts'
 
 export type DescribeOptions = {

@@ -1,5 +1,5 @@
 import type { ChatRequest, Remembered, Measure, Ready } from './request.ts'
-import { hasFamily } from '../pressure/ratio.ts'
+import { hasFamily } from '../tokens/ratio.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import type { Failures } from '../activity/failures.ts'
 import type { MeasureRequest } from './measure/measure.ts'

@@ -1,6 +1,6 @@
 import type { Growth } from '../conversation/growth.ts'
 import type { Compacted } from '../compaction/compact.ts'
-import type { ModelKey } from '../upstream/model-key.ts'
+import type { ModelKey } from '../models/model-key.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { ChatCompletion } from '../dialects/chat-completions/read.ts'

@@ -12,7 +12,7 @@
  * Where `upstream` and the others differ and still agree, the figure is Foldgate's own count, and near. Exits with 1 where
  * something disagrees.
  */
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openBareStore } from '../../src/stores/open-store.ts'
 import { seconds } from '../replay/table.ts'
 import { lastTokens, longestOf } from '../summary-run/longest.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openBareStore } from '../../src/stores/open-store.ts'
 import type { StoreLocation } from '../../src/stores/store-location.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'

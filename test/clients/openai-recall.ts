@@ -4,7 +4,7 @@ import { openDice } from '../../src/demo/dice.ts'
 import { sampleSource } from '../../src/demo/sample-text.ts'
 import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
 import { isObject } from '../../src/demo/wire-message.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { readFileTool } from './stand/read-file-tool.ts'
 

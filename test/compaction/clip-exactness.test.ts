@@ -4,7 +4,7 @@ import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
 import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import {
   call,
   content,

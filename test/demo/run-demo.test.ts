@@ -3,7 +3,7 @@ import type { ChatClient } from '../../src/demo/chat-client.ts'
 import { openClients } from '../../src/demo/clients.ts'
 import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)

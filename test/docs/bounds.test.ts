@@ -10,7 +10,7 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
   ['src/app.ts', 'PROMPTS_MAX = 20_000', '| what prompts cost', '20,000 prompts'],
   ['src/app.ts', 'LAST_BODY_IDLE_MS = 600_000', '| the latest bodies', '10 minutes'],
   ['src/app.ts', 'LAST_BODY_BYTES_MIN = 64 * 1024', '| the latest bodies', '64 kB'],
-  ['src/pressure/bpe-counter.ts', 'rememberedMax = 16_384', '| the memo of pieces of text', '16,384'],
+  ['src/tokens/bpe-counter.ts', 'rememberedMax = 16_384', '| the memo of pieces of text', '16,384'],
   ['src/proxy/recall/recall-offer.ts', 'TOOL_LISTS_MAX = 1_000', '| sizes of tool lists', '1,000'],
   [
     'src/request/send/judge.ts',
@@ -61,7 +61,7 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
   ['src/models/windows.ts', 'MODELS_MAX = 1_000', '| prompts that were refused', '1,000 models'],
   ['src/models/known-models.ts', 'MODELS_MAX = 4_096', '| the window that a model', '4,096'],
   [
-    'src/upstream/windows/server-windows.ts',
+    'src/models/discovery/server-windows.ts',
     'MODELS_MAX = 4_096',
     '| windows that servers stated',
     '4,096 models',

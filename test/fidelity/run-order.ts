@@ -1,4 +1,4 @@
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { readRecordings, type Recording } from '../replay/recordings.ts'
 import { openFoldgateSender } from './foldgate-sender.ts'
 import { openPolicyInput, openPolicySender, type Room } from './policy-sender.ts'

@@ -4,12 +4,12 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
-import { mergeBytes } from '../../src/pressure/byte-pairs.ts'
-import { createTokenCounter } from '../../src/pressure/bpe-counter.ts'
-import { longPieceTokens } from '../../src/pressure/long-piece.ts'
-import { grammarOf } from '../../src/pressure/piece-grammar.ts'
-import { scanPieces } from '../../src/pressure/piece-scanner.ts'
-import { readRanks } from '../../src/pressure/rank-table.ts'
+import { mergeBytes } from '../../src/tokens/byte-pairs.ts'
+import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
+import { longPieceTokens } from '../../src/tokens/long-piece.ts'
+import { grammarOf } from '../../src/tokens/piece-grammar.ts'
+import { scanPieces } from '../../src/tokens/piece-scanner.ts'
+import { readRanks } from '../../src/tokens/rank-table.ts'
 
 // Runs stay under 60 characters: the encoder that is held against ours is quadratic in them.
 const runCharacters = 60

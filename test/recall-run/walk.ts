@@ -1,5 +1,5 @@
 import { ruleBreaks } from '../../src/demo/message-rules.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openReader } from '../fidelity/reading.ts'
 import { openSight } from '../fidelity/sight.ts'
 import { textsIn } from '../fidelity/texts.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
-import { plainToolsTokens, toolsTokens } from '../../src/pressure/tools-tokens.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { recallTool, recallToolName } from '../../src/dialects/chat-completions/recall-tool.ts'
 
 test('the tool has a name that no tool of the client’s has', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { bodyLine } from './bodies.ts'
 import { compareChanged } from './compare-changed.ts'
 import { compareClock } from './compare-clock.ts'

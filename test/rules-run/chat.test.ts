@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { makeChat, type Chat } from './chat.ts'
 import { timesSaid } from './judge-view.ts'
 import { forms, halves } from './phrasing.ts'

@@ -1,4 +1,4 @@
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { makeChat, type ChatOrder } from './chat.ts'
 import { walkChat, type Strategy, type WalkReport } from './walk-chat.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { makeChat } from './chat.ts'
 import { strategies, walkChat } from './walk-chat.ts'
 

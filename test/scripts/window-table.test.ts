@@ -249,7 +249,10 @@ const piAiFolder = process.env['FOLDGATE_PI_AI']
 test.skipIf(piAiFolder === undefined)(
   'the committed figures are what the package that they name gives (skipped unless FOLDGATE_PI_AI names its folder)',
   async () => {
-    const committed = await readFile(new URL('../../src/pressure/window-figures.ts', import.meta.url), 'utf8')
+    const committed = await readFile(
+      new URL('../../src/models/table/window-figures.ts', import.meta.url),
+      'utf8',
+    )
     expect(await sourceOf(piAiFolder ?? '')).toBe(committed)
   },
 )

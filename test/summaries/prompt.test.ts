@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { fenced, fenceKey } from '../../src/summaries/fence.ts'
 import { promptOf, warmInstruction, type SummarySettings } from '../../src/summaries/prompt.ts'

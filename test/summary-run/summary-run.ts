@@ -18,7 +18,7 @@
  * the upstream's counting included. Exits with 1 if a request was refused or failed, or if more than 1.5 times the
  * expired tokens were sent to the summary model.
  */
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { seconds } from '../replay/table.ts'
 import { figuresOf, type Figures } from './figures.ts'
 import { lastTokens, longestOf } from './longest.ts'

@@ -1,5 +1,5 @@
 import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 
 /** A strict upstream that counts as the model's own tokenizer does, and always says the same. */
 export async function exactUpstream(windowTokens: number): Promise<StrictUpstream> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { questionUserAgent } from '../../src/upstream/windows/ask-json.ts'
+import { questionUserAgent } from '../../src/models/discovery/ask-json.ts'
 import { freePort } from './free-port.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import { extractiveSummary } from './extractive-summary.ts'
 import { freePort } from './free-port.ts'
 

@@ -70,5 +70,5 @@ export function metered(subject: Subject): Metered {
 
 const COUNTED_UNITS = 10
 
-/** As `src/pressure/bpe-counter.ts` pauses. */
+/** As `src/tokens/bpe-counter.ts` pauses. */
 const COUNTED_CHARS_PER_STEP = 32_768

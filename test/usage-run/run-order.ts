@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadCounter } from '../../src/pressure/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { judgeHonest, judgeOllama, type Verdict } from './judge.ts'
 import type { UsageOrder } from './orders.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { cutRawRequest } from '../../src/demo/raw-request.ts'
 import { isObject, textOf } from '../../src/demo/wire-message.ts'
-import { questionUserAgent } from '../../src/upstream/windows/ask-json.ts'
+import { questionUserAgent } from '../../src/models/discovery/ask-json.ts'
 import { REPLY, type Outcome, type Server } from './servers.ts'
 import { keyOf, type Prompt } from './true-count.ts'
 

@@ -5,8 +5,8 @@ import type { View } from '../../compaction/view/view.ts'
 import type { Message, Role } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
-import { mediaTokens } from '../../pressure/media-tokens.ts'
-import { PRIMING_TOKENS } from '../../pressure/message-tokens.ts'
+import { mediaTokens } from '../../tokens/media-tokens.ts'
+import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */

@@ -1,5 +1,5 @@
 import { lowestThresholdTokens } from '../../compaction/advance.ts'
-import { thresholdTokens } from '../../pressure/pressure.ts'
+import { thresholdTokens } from '../../tokens/budget.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import { targetOf, triggerOf } from '../../profiles/thresholds.ts'

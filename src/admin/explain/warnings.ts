@@ -1,7 +1,7 @@
 import type { Chat } from '../../request/request.ts'
 import { READ_BYTES_MAX } from '../../conversation/unread.ts'
 import { violationsOf, type Rule } from '../../dialects/chat-completions/rules.ts'
-import { isSampled } from '../../pressure/unread-tokens.ts'
+import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'

@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { thresholdTokens } from '../../pressure/pressure.ts'
+import { thresholdTokens } from '../../tokens/budget.ts'
 import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
 import { plannedTokens, UNTOUCHED } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'

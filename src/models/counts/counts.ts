@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { nameOfModel, type ModelKey } from '../../upstream/model-key.ts'
+import { nameOfModel, type ModelKey } from '../model-key.ts'
 import type { Models } from '../models.ts'
 import type { Rate } from './expected.ts'
 import { grownBy, noGrowth, ratioFrom } from './growth.ts'

@@ -1,5 +1,5 @@
 import type { Chat } from '../request.ts'
-import { reserveFor } from '../../pressure/pressure.ts'
+import { reserveFor } from '../../tokens/budget.ts'
 import type { Profile } from '../../profiles/schema.ts'
 
 /** What a request keeps free of its window for the reply, in tokens. */

@@ -6,22 +6,17 @@ import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
-import type { TokenCounter } from '../../pressure/bpe-counter.ts'
-import { mediaTokens } from '../../pressure/media-tokens.ts'
+import type { TokenCounter } from '../../tokens/bpe-counter.ts'
+import { mediaTokens } from '../../tokens/media-tokens.ts'
 import {
   allMediaTokens,
   inlineThoughts,
   messageTokens,
   PRIMING_TOKENS,
   uncutTokens,
-} from '../../pressure/message-tokens.ts'
-import {
-  plainSchemaTokens,
-  plainToolsTokens,
-  schemaTokens,
-  toolsTokens,
-} from '../../pressure/tools-tokens.ts'
-import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../pressure/unread-tokens.ts'
+} from '../../tokens/message-tokens.ts'
+import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
+import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../tokens/unread-tokens.ts'
 import { digest } from '../read/body-source.ts'
 import { drive } from '../../scheduling/drive.ts'
 

@@ -8,12 +8,12 @@ import {
 } from '../../models/resolve-window.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import { budgetOf } from '../../pressure/pressure.ts'
-import { isListedAt } from '../../pressure/window-table.ts'
+import { budgetOf } from '../../tokens/budget.ts'
+import { isListedAt } from '../../models/table/window-table.ts'
 import { azureDeployment } from '../../upstream/target.ts'
-import type { ServerWindow, ServerWindows, WindowQuestion } from '../../upstream/windows/server-windows.ts'
+import type { ServerWindow, ServerWindows, WindowQuestion } from '../../models/discovery/server-windows.ts'
 import { isNamedInFull } from '../chat-request.ts'
-import type { ModelKey } from '../../upstream/model-key.ts'
+import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 
 export type WindowFinderOptions = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { questionUserAgent } from '../../../src/upstream/windows/ask-json.ts'
+import { questionUserAgent } from '../../../src/models/discovery/ask-json.ts'
 import { readRequest, valuesOf, type WireMessage } from './strict-http.ts'
 
 /** A request as it reached the upstream. */

@@ -1,5 +1,5 @@
 import { openPromptCounter, REPLY_TOKENS } from '../../../src/demo/prompt-tokens.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { assistant, round, system, user } from '../../compaction/sending.ts'
 
 /** A text of so many tokens in o200k_base, some for the label among them; one word again and again is cheap to count. */

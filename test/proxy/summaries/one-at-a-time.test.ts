@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { StrictUpstreamOptions } from '../../../src/demo/strict-upstream.ts'
 import { isObject, textsOf } from '../../../src/demo/wire-message.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { growingAgent } from './growing-agent.ts'

@@ -1,5 +1,5 @@
 import { startStrictUpstream, type StrictUpstreamOptions } from '../../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
 import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, events, overflow, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'

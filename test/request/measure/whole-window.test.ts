@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openPromptCounter, REPLY_TOKENS } from '../../../src/demo/prompt-tokens.ts'
 import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
-import { loadCounter } from '../../../src/pressure/encodings.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { growing, longRun } from '../../support/conversations.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'

@@ -419,7 +419,7 @@ test('the results are paged to a quarter of what is left of the budget', async (
   const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
   const sent = Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
   const [, second] = askedOf(at.upstream)
-  const { loadCounter } = await import('../../../src/pressure/encodings.ts')
+  const { loadCounter } = await import('../../../src/tokens/encodings.ts')
   const tokens = (await loadCounter('o200k_base')).count(second === undefined ? '' : lastOf(second))
   expect(tokens).toBeLessThanOrEqual((11_000 - sent) / 4)
   expect(tokens).toBeGreaterThan((11_000 - sent) / 8)

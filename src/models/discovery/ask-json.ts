@@ -1,0 +1,148 @@
+import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
+import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
+import { keysOfQuery } from '../../upstream/target.ts'
+import type { Probe } from './plan.ts'
+import { TimeBoxError } from './time-box.ts'
+
+/** Who asks: the client whose credential travels along, under the same rules as its requests. */
+export type Asker = {
+  readonly upstream: string | null
+  /** The client's headers, of which only credentials are taken. */
+  readonly rawHeaders: readonly string[]
+  /** The client's query, of which only its key is taken. */
+  readonly clientQuery: string
+  readonly withholdCredential: boolean
+}
+
+/** What was wrong with an answer that should have been of use. */
+export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
+
+/**
+ * What came back: JSON; nothing here (`absent`), which will not change soon; nothing for this credential (`denied`); or a
+ * failure, which may pass. `trouble` null where a failure is none of the operator's concern or shows itself in requests anyway.
+ */
+export type JsonAnswer =
+  | { readonly outcome: 'json'; readonly value: unknown }
+  | { readonly outcome: 'absent' }
+  | { readonly outcome: 'denied' }
+  | { readonly outcome: 'unreadable'; readonly trouble: WindowTrouble }
+  | { readonly outcome: 'failed'; readonly trouble: WindowTrouble | null }
+
+/**
+ * The name under which Foldgate sends requests of its own.
+ *
+ * @internal exported for tests
+ */
+export const questionUserAgent = 'foldgate'
+
+/** Asks one endpoint. Never rejects. */
+export async function askJson(
+  upstreams: Pick<Upstreams, 'ask'>,
+  asker: Asker,
+  request: ProbeRequest,
+): Promise<JsonAnswer> {
+  let answer: Answer
+  try {
+    answer = await upstreams.ask(onTheWire(asker, request))
+  } catch {
+    // An upstream that cannot be reached shows itself in the client's own requests.
+    return { outcome: 'failed', trouble: abortTrouble(request.signal) }
+  }
+  if (answer.status !== 200) {
+    answer.body.destroy()
+    return refusalOf(answer.status)
+  }
+  try {
+    const text = await textOf(answer)
+    return text === null ? { outcome: 'failed', trouble: 'too-large' } : parsed(text)
+  } catch {
+    return {
+      outcome: 'failed',
+      trouble: request.signal.aborted ? abortTrouble(request.signal) : 'cut-off',
+    }
+  }
+}
+
+// --- internal ---
+
+type ProbeRequest = {
+  /** With its query. */
+  readonly path: string
+  /** Sent as JSON; null asks with GET. */
+  readonly body: unknown
+  readonly probe: Pick<Probe, 'keyPlace' | 'headers'>
+  readonly signal: AbortSignal
+}
+
+/** OpenRouter's list, the largest known, is about 1 MB. Reading 4 MB as JSON takes some tens of milliseconds. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024
+
+function onTheWire(asker: Asker, { path, body, probe, signal }: ProbeRequest): OwnRequest {
+  const [bare = '', query = ''] = path.split('?')
+  const keys = keysOfQuery(asker.clientQuery)
+  const queries = [query, keys].filter((part) => part !== '').join('&')
+  return {
+    upstream: asker.upstream,
+    method: body === null ? 'GET' : 'POST',
+    path: bare,
+    query: queries === '' ? '' : `?${queries}`,
+    rawHeaders: [
+      'user-agent',
+      questionUserAgent,
+      'accept',
+      'application/json',
+      'accept-encoding',
+      'identity',
+      ...(body === null ? [] : ['content-type', 'application/json']),
+      ...probe.headers,
+      ...credentialsAt(probe.keyPlace, asker),
+    ],
+    keyPlace: probe.keyPlace,
+    withholdCredential: asker.withholdCredential,
+    body: body === null ? null : Buffer.from(JSON.stringify(body)),
+    signal,
+  }
+}
+
+/** The client's credentials and nothing else of it: where it put them, or the one key where the server looks for it. */
+function credentialsAt(place: Probe['keyPlace'], { rawHeaders, clientQuery }: Asker): readonly string[] {
+  const credential = clientCredential(rawHeaders, clientQuery)
+  if (place !== null && credential !== null && credential.place !== 'query') {
+    return [place, credential.value]
+  }
+  return credentialHeadersOf(rawHeaders)
+}
+
+function abortTrouble(signal: AbortSignal): WindowTrouble | null {
+  return signal.reason instanceof TimeBoxError ? 'no-answer' : null
+}
+
+/**
+ * 4xx says that there is nothing here, 401 and 403 that there is nothing for this credential. But a model that is not
+ * loaded yet may be a 400, and rate limits and servers in trouble pass.
+ */
+function refusalOf(status: number): JsonAnswer {
+  if (status === 401 || status === 403) return { outcome: 'denied' }
+  const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
+  return passes && status !== 501 ? { outcome: 'failed', trouble: null } : { outcome: 'absent' }
+}
+
+/** Null where it is too large. Rejects where it breaks off. */
+async function textOf({ body }: Answer): Promise<string | null> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > ANSWER_BYTES_MAX) return null
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}
+
+function parsed(text: string): JsonAnswer {
+  try {
+    return { outcome: 'json', value: JSON.parse(text) as unknown }
+  } catch {
+    return { outcome: 'unreadable', trouble: text.trimStart().startsWith('<') ? 'html' : 'no-json' }
+  }
+}

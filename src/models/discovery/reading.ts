@@ -1,0 +1,110 @@
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import { askJson, type Asker, type JsonAnswer, type WindowTrouble } from './ask-json.ts'
+import { figureOf, type Stated, type WindowFigure } from './figure.ts'
+import { readKoboldLength, readLlamaProps, readSglangInfo, readTgiInfo } from './loaded-sizes.ts'
+import { readModelList, type ModelList } from './model-list.ts'
+import { readOllamaRunning, readOllamaShow } from './ollama.ts'
+import type { Probe } from './plan.ts'
+
+/** What a probe found out about one model. */
+export type Reading = {
+  readonly figure: WindowFigure | null
+  /** Whether the server knows the model and has not loaded it. */
+  readonly isUnloaded: boolean
+  /**
+   * `useful`: the server is of this kind, ask again; `useless`: it is not, or says nothing about windows;
+   * `denied`: it does not say so to this credential; `failed`: this is not known.
+   */
+  readonly use: 'useful' | 'useless' | 'denied' | 'failed'
+  readonly trouble: WindowTrouble | null
+  readonly isSglang: boolean
+  /** The list that was read, where it is one that may be kept. */
+  readonly list: ModelList | null
+}
+
+/** What is read from nothing. */
+export function emptyReading(use: Reading['use'], trouble: WindowTrouble | null = null): Reading {
+  return { figure: null, isUnloaded: false, use, trouble, isSglang: false, list: null }
+}
+
+/** Asks a probe about a model. Never rejects. */
+export async function readProbe(
+  upstreams: Pick<Upstreams, 'ask'>,
+  asker: Asker,
+  probe: Probe,
+  model: string,
+  signal: AbortSignal,
+): Promise<Reading> {
+  const ask = async (path: string, body: unknown = null): Promise<JsonAnswer> =>
+    askJson(upstreams, asker, { path, body, probe, signal })
+  const [path, elsewhere] = probe.paths(model)
+  if (probe.reader === 'ollama') return readOllama(ask, path, probe, model)
+  if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe, true)
+  let answer = await ask(path)
+  if (answer.outcome === 'absent' && elsewhere !== undefined) answer = await ask(elsewhere)
+  if (answer.outcome !== 'json') return readingWithout(answer, probe)
+  if (probe.reader !== 'models') return readingOf(readers[probe.reader](answer.value))
+  const list = readModelList(answer.value)
+  return list === null ? emptyReading('useless') : readingOfList(list, probe, model)
+}
+
+/** What a list that was read before says of a model. */
+export function readingOfList(list: ModelList, probe: Probe, model: string): Reading {
+  const isOfKnownHost = probe.isCatalogue && !probe.isGuess
+  const reading = readingOf(list.windowOf(model))
+  const { figure } = reading
+  return {
+    ...reading,
+    figure: figure !== null && probe.isCatalogue ? { ...figure, basis: 'catalogue' } : figure,
+    use: list.isTelling || isOfKnownHost ? 'useful' : 'useless',
+    isSglang: list.isSglang,
+    list,
+  }
+}
+
+// --- internal ---
+
+const readers = {
+  props: readLlamaProps,
+  sglang: readSglangInfo,
+  tgi: readTgiInfo,
+  kobold: readKoboldLength,
+} as const
+
+async function readOllama(
+  ask: (path: string, body?: unknown) => Promise<JsonAnswer>,
+  path: string,
+  probe: Probe,
+  model: string,
+): Promise<Reading> {
+  const answer = await ask(path)
+  if (answer.outcome !== 'json') return readingWithout(answer, probe)
+  const { isOllama, window } = readOllamaRunning(answer.value, model)
+  if (!isOllama) return emptyReading('useless')
+  if (window !== null) return readingOf(window)
+  return readOllamaModel(await ask(path.replace(/ps$/, 'show'), { model }), probe, false)
+}
+
+/** It is Ollama in any case: that it does not know this model says nothing of others. */
+function readOllamaModel(shown: JsonAnswer, probe: Probe, runsInCloud: boolean): Reading {
+  if (shown.outcome === 'json')
+    return { ...readingOf(readOllamaShow(shown.value, runsInCloud)), use: 'useful' }
+  return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown, probe)
+}
+
+function readingOf(window: Stated): Reading {
+  const figure = figureOf(window)
+  return {
+    ...emptyReading(window === null ? 'useless' : 'useful', window === 'implausible' ? window : null),
+    figure,
+    isUnloaded: window === 'unloaded' || figure?.basis === 'to-be-loaded',
+  }
+}
+
+function readingWithout(answer: Exclude<JsonAnswer, { outcome: 'json' }>, probe: Probe): Reading {
+  if (answer.outcome === 'absent') return emptyReading('useless')
+  if (answer.outcome === 'denied') return emptyReading('denied')
+  // Some servers answer every path with their page.
+  if (answer.outcome === 'unreadable' && probe.isGuess) return emptyReading('useless')
+  return emptyReading('failed', answer.trouble)
+}

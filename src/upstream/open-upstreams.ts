@@ -1,0 +1,33 @@
+import type { Settings, UpstreamSettings } from '../config/settings.ts'
+import type { HttpProxies } from './pools.ts'
+import { createUpstreams, type Upstreams } from './upstreams.ts'
+
+/** Opens the way to the upstreams of the settings, their keys in hand. */
+export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): Upstreams {
+  return createUpstreams({
+    upstreams: Object.fromEntries(
+      [...upstreams.values()].map((upstream) => [
+        upstream.name,
+        {
+          url: upstream.url,
+          key: heldKeyOf(upstream),
+          headers: upstream.headers,
+          concurrency: upstream.concurrency,
+          forwardClientKey: upstream.forward_client_key,
+        },
+      ]),
+    ),
+    timeouts: {
+      connectMs: limits.connect_s * 1000,
+      firstByteMs: limits.first_byte_s * 1000,
+      idleMs: limits.idle_s * 1000,
+    },
+    proxies,
+  })
+}
+
+// --- internal ---
+
+function heldKeyOf({ key }: UpstreamSettings): (() => string) | null {
+  return key === null ? null : () => key.now()[0].reveal()
+}
