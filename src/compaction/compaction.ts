@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /**
  * Raised whenever a release changes the bytes of a view. Records of another version are still followed
  * until their conversation's next compaction.
@@ -5,83 +7,53 @@
 export const FOLD_VERSION = 2
 
 /** What made a compaction necessary. `overflow`: the upstream refused the view before it. */
-export type CompactionReason = 'trigger' | 'every' | 'limit' | 'forced' | 'overflow'
+export type CompactionReason = Compaction['reason']
 
-/** How far each of the passes that treat single messages reaches: indexes below it are treated. */
-export type Reach = { readonly render: number; readonly preview: number; readonly clear: number }
+/**
+ * One compaction: together with the conversation it determines the view. It replaces the compaction before it, whose edits
+ * it carries on. Indexes count from the conversation's first message.
+ */
+export type Compaction = z.output<typeof compactionSchema>
+
+/** How far each of the passes that edit single messages reaches: messages with an index below it are edited. */
+export type Reach = Compaction['reach']
 
 /** What lies between the pinned head and `frontier` is replaced by summaries and recaps, together of at most these sizes. */
-export type Fold = {
-  readonly frontier: number
-  /** Messages before the frontier that stay all the same, ascending: requests and replies of old turns. */
-  readonly kept: readonly number[]
-  /** Cap of what stands for that before the latest user message, in tokens; 0 where nothing does. */
-  readonly beforeTokensMax: number
-  /** Cap of what stands for that behind it, in tokens; 0 where the frontier has not passed it. */
-  readonly afterTokensMax: number
-  /** How much of either recap quoted system messages may take, in tokens. */
-  readonly systemTokensMax: number
-  /** What models have written: each stands for its range. In the order of their ranges. */
-  readonly summaries: readonly StandingSummary[]
-  /** Whether recaps stand beside them, for what they do not name; else only for what none of them covers. */
-  readonly recapsBeside: boolean
-}
+export type Fold = z.output<typeof foldSchema>
 
-/** The messages that a summary stands for: those from `start` up to `end` but for `except`, which were pinned. */
-export type SummaryRange = {
-  readonly start: number
-  readonly end: number
-  /** Ascending. */
-  readonly except: readonly number[]
-}
+/** The messages that a summary stands for: those from `start` up to `end` but for `except` (ascending), which were pinned. */
+export type SummaryRange = Pick<StandingSummary, 'start' | 'end' | 'except'>
 
 /** A summary by a model that stands in a view for the messages of its range. */
-export type StandingSummary = SummaryRange & {
-  /** The system messages among them, word for word; empty where there are none. */
-  readonly quoted: string
-  /** What the model wrote. */
-  readonly text: string
-  /** What it weighs, quotes, note and the words around it included. */
-  readonly tokens: number
-  /** Where what it stands for can be read back; '' where nowhere. No part of `text`, which later summaries are made of. */
-  readonly note: string
-}
+export type StandingSummary = z.output<typeof summarySchema>
 
 /**
  * A message that is shortened: its contents, from what the passes left of them at the time, to a size in
  * tokens of the whole message; or its media, of which the last so many stay.
  */
-export type Clip =
-  | { readonly kind: 'content'; readonly index: number; readonly of: Clippable; readonly tokensMax: number }
-  | { readonly kind: 'media'; readonly index: number; readonly mediaKept: number }
+export type Clip = z.output<typeof clipSchema>
 
 /** What a clip starts from: so it stays the same bytes when a later compaction's passes reach over it. */
-export type Clippable = 'kept' | 'rendered' | 'previewed'
-
-/**
- * One compaction: together with the conversation it determines the view. It replaces the compaction before
- * it, whose treatments it carries on. Indexes count from the conversation's first message.
- */
-export type Compaction = {
-  readonly version: number
-  readonly reason: CompactionReason
-  /** The request point: everything below depends on the messages before it only (P5). */
-  readonly point: number
-  /** The pinned task, -1 where there is none or it is not kept. */
-  readonly task: number
-  /** The latest user message at the time, -1 where there is none. */
-  readonly latestUser: number
-  readonly reach: Reach
-  readonly fold: Fold | null
-  readonly clips: readonly Clip[]
-}
+export type Clippable = Extract<Clip, { kind: 'content' }>['of']
 
 /**
  * A compaction as text for the store. Indexes are written relative to the end of the leading system block,
  * so that a client that adds or drops a system message there finds its compactions again.
  */
 export function writeCompaction(compaction: Compaction, systemCount: number): string {
-  return JSON.stringify(withoutEmptyNotes(shifted(compaction, -systemCount)))
+  return JSON.stringify(shifted(compaction, -systemCount))
+}
+
+/** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
+export function readCompaction(text: string, systemCount: number): Compaction | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const { data } = compactionSchema.safeParse(value)
+  return data === undefined ? null : shifted(data, systemCount)
 }
 
 /** A range of messages, counted from another one: see `writeCompaction`. */
@@ -94,41 +66,113 @@ export function shiftedRange<Range extends SummaryRange>(range: Range, by: numbe
   }
 }
 
-/** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
-export function readCompaction(text: string, systemCount: number): Compaction | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
+/**
+ * What of a compaction lies before `point`, for a conversation that is the one it was made for up to there and goes on in
+ * another way: the messages before `point` are edited as they were. Null where something that it folded lies behind, or
+ * where nothing of it lies before.
+ */
+export function compactionUpTo(compaction: Compaction, point: number): Compaction | null {
+  if (compaction.point <= point) return compaction
+  const { fold, task, latestUser } = compaction
+  if (task >= point || (fold !== null && fold.frontier > point)) return null
+  const clips = compaction.clips.filter(({ index }) => index < point)
+  const reach = {
+    render: Math.min(compaction.reach.render, point),
+    preview: Math.min(compaction.reach.preview, point),
+    clear: Math.min(compaction.reach.clear, point),
   }
-  return isCompaction(value) ? shifted(completed(value), systemCount) : null
+  const isEmpty = fold === null && clips.length === 0 && Math.max(...Object.values(reach)) === 0
+  if (isEmpty) return null
+  return { ...compaction, point, latestUser: latestUser < point ? latestUser : NO_INDEX, reach, clips }
 }
 
 // --- internal ---
 
-const reasons: readonly unknown[] = [
-  'trigger',
-  'every',
-  'limit',
-  'forced',
-  'overflow',
-] satisfies CompactionReason[]
+// What was added since version 1 has a default: records are followed whatever release wrote them. Members stand in the
+// order in which compactions are made, since records are compared as text.
+
+const integer = z.int()
+const integers = z.array(integer).readonly()
+
+const summarySchema = z
+  .object({
+    start: integer,
+    end: integer,
+    except: integers,
+    /** The system messages among them, word for word; empty where there are none. */
+    quoted: z.string(),
+    /** What the model wrote. */
+    text: z.string(),
+    /** What it weighs, quotes, note and the words around it included. */
+    tokens: integer,
+    /** Where what it stands for can be read back; '' where nowhere. No part of `text`, which later summaries are made of. */
+    note: z.string().default(''),
+  })
+  .readonly()
+
+const foldSchema = z
+  .object({
+    frontier: integer,
+    /** Messages before the frontier that stay all the same, ascending: requests and replies of old turns. */
+    kept: integers.default([]),
+    /** Cap of what stands for that before the latest user message, in tokens; 0 where nothing does. */
+    beforeTokensMax: integer,
+    /** Cap of what stands for that behind it, in tokens; 0 where the frontier has not passed it. */
+    afterTokensMax: integer,
+    /** How much of either recap quoted system messages may take, in tokens. */
+    systemTokensMax: integer,
+    /** What models have written: each stands for its range. In the order of their ranges. */
+    summaries: z.array(summarySchema).readonly().default([]),
+    /** Whether recaps stand beside them, for what they do not name; else only for what none of them covers. */
+    recapsBeside: z.boolean().default(false),
+  })
+  .readonly()
+
+const clipSchema = z.discriminatedUnion('kind', [
+  z
+    .object({
+      kind: z.literal('content'),
+      index: integer,
+      of: z.enum(['kept', 'rendered', 'previewed']),
+      tokensMax: integer,
+    })
+    .readonly(),
+  z.object({ kind: z.literal('media'), index: integer, mediaKept: integer }).readonly(),
+])
+
+const compactionSchema = z
+  .object({
+    version: integer,
+    reason: z.enum(['trigger', 'every', 'limit', 'forced', 'overflow']),
+    /** The request point: everything below depends on the messages before it only (P5). */
+    point: integer,
+    /** The pinned task, -1 where there is none or it is not kept. */
+    task: integer,
+    /** The latest user message at the time, -1 where there is none. */
+    latestUser: integer,
+    reach: z.object({ render: integer, preview: integer, clear: integer }).readonly(),
+    fold: foldSchema.nullable(),
+    clips: z.array(clipSchema).readonly(),
+  })
+  .readonly()
+
+/**
+ * "None" for a pinned message. It has to differ from every relative index: a pinned message never lies in
+ * the leading system block, so relative indexes are never negative.
+ */
+const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
+  const { point, task, latestUser, reach, fold, clips } = compaction
   const pinned = (index: number): number => (index === NO_INDEX ? NO_INDEX : index + by)
   return {
     ...compaction,
-    point: compaction.point + by,
-    task: pinned(compaction.task),
-    latestUser: pinned(compaction.latestUser),
-    reach: {
-      render: compaction.reach.render + by,
-      preview: compaction.reach.preview + by,
-      clear: compaction.reach.clear + by,
-    },
-    fold: compaction.fold === null ? null : shiftedFold(compaction.fold, by),
-    clips: compaction.clips.map((clip) => ({ ...clip, index: clip.index + by })),
+    point: point + by,
+    task: pinned(task),
+    latestUser: pinned(latestUser),
+    reach: { render: reach.render + by, preview: reach.preview + by, clear: reach.clear + by },
+    fold: fold === null ? null : shiftedFold(fold, by),
+    clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
   }
 }
 
@@ -139,100 +183,4 @@ function shiftedFold(fold: Fold, by: number): Fold {
     kept: fold.kept.map((index) => index + by),
     summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
   }
-}
-
-type Added = 'kept' | 'recapsBeside'
-
-/** A summary as it is written: with a note only where it has one, so that records stay what they were before there were notes. */
-type WrittenSummary = Omit<StandingSummary, 'note'> & Partial<Pick<StandingSummary, 'note'>>
-
-/** A compaction as it may have been written before folds kept anything or held summaries. */
-type WrittenCompaction = Omit<Compaction, 'fold'> & {
-  readonly fold:
-    | (Omit<Fold, Added | 'summaries'> &
-        Partial<Pick<Fold, Added>> & { readonly summaries?: readonly WrittenSummary[] })
-    | null
-}
-
-function withoutEmptyNotes(compaction: Compaction): WrittenCompaction {
-  const { fold } = compaction
-  if (fold === null) return { ...compaction, fold }
-  const summaries = fold.summaries.map(({ note, ...summary }) =>
-    note === '' ? summary : { ...summary, note },
-  )
-  return { ...compaction, fold: { ...fold, summaries } }
-}
-
-function completed(compaction: WrittenCompaction): Compaction {
-  const { fold } = compaction
-  if (fold === null) return { ...compaction, fold: null }
-  // Members stay where they were written: compactions are compared as text.
-  const { kept = [], recapsBeside = false } = fold
-  const summaries = (fold.summaries ?? []).map((summary) => ({ ...summary, note: summary.note ?? '' }))
-  return { ...compaction, fold: { ...fold, kept, summaries, recapsBeside } }
-}
-
-/**
- * "None" for a pinned message. It has to differ from every relative index: a pinned message never lies in
- * the leading system block, so relative indexes are never negative.
- */
-const NO_INDEX = -1
-
-function isCompaction(value: unknown): value is WrittenCompaction {
-  if (!isRecord(value)) return false
-  const { version, reason, point, task, latestUser, reach, fold, clips } = value
-  return (
-    Number.isInteger(version) &&
-    reasons.includes(reason) &&
-    areIntegers([point, task, latestUser]) &&
-    isRecord(reach) &&
-    areIntegers([reach['render'], reach['preview'], reach['clear']]) &&
-    (fold === null || isFold(fold)) &&
-    Array.isArray(clips) &&
-    clips.every(isClip)
-  )
-}
-
-function isFold(fold: unknown): boolean {
-  if (!isRecord(fold)) return false
-  const { frontier, kept, beforeTokensMax, afterTokensMax, systemTokensMax, summaries, recapsBeside } = fold
-  return (
-    areIntegers([frontier, beforeTokensMax, afterTokensMax, systemTokensMax]) &&
-    (kept === undefined || (Array.isArray(kept) && areIntegers(kept))) &&
-    (summaries === undefined || (Array.isArray(summaries) && summaries.every(isSummary))) &&
-    (recapsBeside === undefined || typeof recapsBeside === 'boolean')
-  )
-}
-
-function isSummary(summary: unknown): boolean {
-  if (!isRecord(summary)) return false
-  const { start, end, except, quoted, text, tokens, note } = summary
-  return (
-    areIntegers([start, end, tokens]) &&
-    Array.isArray(except) &&
-    areIntegers(except) &&
-    typeof quoted === 'string' &&
-    typeof text === 'string' &&
-    (note === undefined || typeof note === 'string')
-  )
-}
-
-function isClip(clip: unknown): clip is Clip {
-  if (!isRecord(clip)) return false
-  if (clip['kind'] === 'media') return areIntegers([clip['index'], clip['mediaKept']])
-  return (
-    clip['kind'] === 'content' &&
-    clippables.includes(clip['of']) &&
-    areIntegers([clip['index'], clip['tokensMax']])
-  )
-}
-
-const clippables: readonly unknown[] = ['kept', 'rendered', 'previewed'] satisfies Clippable[]
-
-function areIntegers(values: readonly unknown[]): boolean {
-  return values.every((value) => Number.isInteger(value))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact, viewUnder } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { compactionUpTo } from '../../src/compaction/compaction-up-to.ts'
 import {
+  compactionUpTo,
   FOLD_VERSION,
   readCompaction,
   writeCompaction,

@@ -84,10 +84,10 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
     return {
       frontier,
       kept,
-      systemTokensMax,
       beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
       afterTokensMax:
         latest === null ? 0 : after.writtenTokens + Math.max(0, afterRecap) + quotedAfter(frontier),
+      systemTokensMax,
       summaries: [...before.summaries, ...after.summaries],
       recapsBeside,
     }

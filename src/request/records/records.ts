@@ -1,7 +1,11 @@
 import type { Chat, SeenRequest, Sight, RecordPlace, Remembered } from '../request.ts'
 import { LRUCache } from 'lru-cache'
-import { compactionUpTo } from '../../compaction/compaction-up-to.ts'
-import { readCompaction, writeCompaction, type Compaction } from '../../compaction/compaction.ts'
+import {
+  compactionUpTo,
+  readCompaction,
+  writeCompaction,
+  type Compaction,
+} from '../../compaction/compaction.ts'
 import { conversationIdChars } from '../../stores/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { breathe } from '../../scheduling/drive.ts'
