@@ -1,4 +1,4 @@
-import { handleRange } from '../compaction/handles.ts'
+import { numberRange } from '../compaction/message-numbers.ts'
 import type { StandingSummary, Compaction } from '../compaction/compaction.ts'
 import { summarisedRange } from '../compaction/summary-note.ts'
 import type { Subject } from '../compaction/subject.ts'
@@ -83,7 +83,7 @@ function keyAt({ keys }: CompactionEntry, point: number): string {
 }
 
 function rangeOf(indexes: readonly number[], systemCount: number): string {
-  return handleRange(indexes[0] ?? 0, (indexes.at(-1) ?? 0) + 1, systemCount)
+  return numberRange(indexes[0] ?? 0, (indexes.at(-1) ?? 0) + 1, systemCount)
 }
 
 function digestOf(subject: Subject, { start, end, text }: StandingSummary): string {

@@ -1,4 +1,4 @@
-import { handleOf } from '../compaction/handles.ts'
+import { messageNumber } from '../compaction/message-numbers.ts'
 import { readMessage } from '../compaction/read-message.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import type { Media } from '../conversation/message.ts'
@@ -12,7 +12,7 @@ import { fenced } from './fenced.ts'
 export function* messageMarkdown(subject: Subject, index: number): Steps<string> {
   const message = subject.messages[index]
   if (message === undefined) return ''
-  const pieces = [`## ${handleOf(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
+  const pieces = [`## ${messageNumber(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
   if (message.facts.role === 'other') {
     pieces.push('As it came:\n', fenced(subject.source.text(message.start, message.end)))
     return pieces.join('\n')

@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import { handleRange } from './handles.ts'
+import { numberRange } from './message-numbers.ts'
 import type { PreparedFold } from './plan/options.ts'
 import type { StandingSummary, SummaryRange } from './compaction.ts'
 import type { Subject } from './subject.ts'
@@ -30,7 +30,7 @@ export function summarisedRange({ start, end, except }: SummaryRange, systemCoun
   let [first, last] = [start, end]
   while (pinned.has(first)) first += 1
   while (pinned.has(last - 1)) last -= 1
-  return handleRange(first, last, systemCount)
+  return numberRange(first, last, systemCount)
 }
 
 /**

@@ -10,7 +10,7 @@ import { hiddenTokens, isSampled, unreadTokens } from '../tokens/unread-tokens.t
 import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
-import { handleOf } from './handles.ts'
+import { messageNumber } from './message-numbers.ts'
 import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
@@ -76,8 +76,8 @@ function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Trea
       // A cleared result names its tool, which stands in another message.
       const tool = treatment.kind === 'cleared' ? toolNameOf(subject, index) : ''
       // Equal bytes stand at several places, and each of them has a name of its own.
-      const handle = handleIn(policy, subject, index, treatment.kind) ?? ''
-      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${handle}:${settings}`
+      const number = numberIn(policy, subject, index, treatment.kind) ?? ''
+      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${number}:${settings}`
       let made = cache.get(key)
       if (made === undefined) {
         const savedMin = treatment.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
@@ -106,9 +106,9 @@ function nameOf(treatment: Treatment): string {
 }
 
 /** The name that the mark of a treated message states; null where it has no mark or messages have no names. */
-function handleIn(policy: Policy, subject: Subject, index: number, kind: Treatment['kind']): string | null {
+function numberIn(policy: Policy, subject: Subject, index: number, kind: Treatment['kind']): string | null {
   const isMarked = kind === 'previewed' || kind === 'cleared' || kind === 'clipped'
-  return policy.recall.enabled && isMarked ? handleOf(index, subject.structure.systemCount) : null
+  return policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
 }
 
 /** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */
@@ -129,8 +129,8 @@ function* makeOne(policy: Policy, subject: Subject, index: number, treatment: Tr
     case 'kept':
       return unchanged(subject.sizes[index] ?? 0)
     case 'cleared': {
-      const handle = handleIn(policy, subject, index, treatment.kind)
-      const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0, handle)
+      const number = numberIn(policy, subject, index, treatment.kind)
+      const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0, number)
       return yield* withText(subject, index, { text, how: 'cleared' }, 'drop')
     }
     case 'rendered':
@@ -169,8 +169,8 @@ function* treatedText(
   const size = shown === text ? (subject.sizes[index] ?? 0) : yield* subject.countSteps(shown)
   if (size < policy.preview.threshold_tokens) return rendered
   const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
-  const handle = handleIn(policy, subject, index, kind)
-  const preview = previewText(shown, subject.sizes[index] ?? 0, bounds, handle)
+  const number = numberIn(policy, subject, index, kind)
+  const preview = previewText(shown, subject.sizes[index] ?? 0, bounds, number)
   return preview === shown ? rendered : { text: preview, how: 'previewed' }
 }
 
@@ -253,9 +253,9 @@ function* clipMessage(
   )
 
   const replacements: Replacement[] = []
-  const handle = handleIn(policy, subject, index, treatment.kind)
+  const number = numberIn(policy, subject, index, treatment.kind)
   const markOf = (part: string, partTokens: number): ClipMark => ({
-    handle,
+    number,
     wholeTokens: partTokens + hiddenTokens(message, unread, part),
   })
   const clipped = yield* clipText(text, textTokens, level, countSteps, markOf(text, textTokens))

@@ -1,4 +1,4 @@
-import { handleOf } from '../compaction/handles.ts'
+import { messageNumber } from '../compaction/message-numbers.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
@@ -38,7 +38,7 @@ function* lines(subject: Subject, leftOut: readonly LeftOut[]): Answer['pieces']
   }
   const tokens = leftOut.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
   const { systemCount } = subject.structure
-  const oldest = handleOf(leftOut[0]?.index ?? systemCount, systemCount)
+  const oldest = messageNumber(leftOut[0]?.index ?? systemCount, systemCount)
   const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`
   yield `${ownLine(`${what}; newest first`)}\n`
   for (const { index, how } of leftOut.toReversed()) {

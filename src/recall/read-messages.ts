@@ -41,7 +41,7 @@ export function readMessages(subject: Subject, asked: Asked): Answer {
   }
 }
 
-/** The number of the last message's handle; 0 where there is none but the leading system block. */
+/** The number of the last message; 0 where there is none but the leading system block. */
 export function lastNumber({ messages, structure }: Subject): number {
   return messages.length - structure.systemCount
 }

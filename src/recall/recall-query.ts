@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 
-/** Messages by the numbers of their handles, `last` included. */
+/** Messages by their numbers, `last` included. */
 export type HandleRun = { readonly first: number; readonly last: number }
 
 /** What a call of the recall tool asks for. */

@@ -1,4 +1,4 @@
-import { handleOf } from '../compaction/handles.ts'
+import { messageNumber } from '../compaction/message-numbers.ts'
 import type { Subject } from '../compaction/subject.ts'
 import { findInMessage, PARTIAL_RANK, type Hit } from './find-in-message.ts'
 import type { LeftOut } from './left-out.ts'
@@ -128,7 +128,7 @@ function namesOf(subject: Subject, indexes: readonly number[]): string {
   const { systemCount } = subject.structure
   const names = indexes
     .slice(0, ALSO_NAMED_MAX)
-    .map((index) => (index < systemCount ? 'the system message' : handleOf(index, systemCount)))
+    .map((index) => (index < systemCount ? 'the system message' : messageNumber(index, systemCount)))
   const more = indexes.length > ALSO_NAMED_MAX ? [`${indexes.length - ALSO_NAMED_MAX} more`] : []
   return [...new Set(names), ...more].join(', ')
 }

@@ -1,4 +1,4 @@
-import { handleOf } from '../compaction/handles.ts'
+import { messageNumber } from '../compaction/message-numbers.ts'
 import { readMessage } from '../compaction/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
@@ -23,16 +23,16 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const message = subject.messages[index]
   if (message === undefined) return []
   const { structure } = subject
-  const handle = handleOf(index, structure.systemCount)
+  const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
   const said = saidIn(subject, message, parsed)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)
-    calls.push({ label: `${handle} ${labels.call(name)}`, calls: name, text })
+    calls.push({ label: `${number} ${labels.call(name)}`, calls: name, text })
   }
   if (said === '' && calls.length > 0) return calls
-  const label = `${handle} ${speakerOf(subject, message, index)}`
+  const label = `${number} ${speakerOf(subject, message, index)}`
   return [{ label, calls: null, text: yield* unforgedLines(said) }, ...calls]
 }
 

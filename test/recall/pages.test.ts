@@ -133,8 +133,8 @@ describe('what was left out', () => {
         const { text } = askAll(asked, { search: word })
         expect(text).toMatch(/^\[recall: these hold it/)
         expect(text.toLowerCase()).toContain(word.toLowerCase())
-        const handle = `#${index - asked.subject.structure.systemCount + 1}`
-        const named = new RegExp(String.raw`^${handle} \[|also in .*${handle}\b|and \d+ more|\d more\n`, 'm')
+        const number = `#${index - asked.subject.structure.systemCount + 1}`
+        const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
         expect(text).toMatch(named)
       }),
       { numRuns: 120 },

@@ -2,7 +2,7 @@ import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { waterLevel } from '../../conversation/water-level.ts'
 import { cutHead, cutTail } from '../cut.ts'
-import { namedInMark } from '../handles.ts'
+import { numberInMark } from '../message-numbers.ts'
 import type { CountSteps } from '../subject.ts'
 
 /** The share of a clipped text that its head takes. */
@@ -16,7 +16,7 @@ export type ClipMark = {
   /** The original's size in tokens where the text itself is only a part of it. Default: the text's. */
   readonly wholeTokens?: number
   /** The name by which the whole can be read back. Default null: it cannot. */
-  readonly handle?: string | null
+  readonly number?: string | null
 }
 
 /**
@@ -28,10 +28,10 @@ export function* clipText(
   sizeTokens: number,
   tokensMax: number,
   countSteps: CountSteps,
-  { wholeTokens = sizeTokens, handle = null }: ClipMark = {},
+  { wholeTokens = sizeTokens, number = null }: ClipMark = {},
 ): Steps<string> {
   if (sizeTokens <= tokensMax) return text
-  const mark = ` [clipped: ${wholeTokens} tokens in all${namedInMark(handle)}] `
+  const mark = ` [clipped: ${wholeTokens} tokens in all${numberInMark(number)}] `
   const room = tokensMax - (yield* countSteps(mark))
   let chars = Math.floor((text.length * room) / sizeTokens)
   let longest: string | null = null
@@ -70,7 +70,7 @@ export function* clipArguments(
   sizeTokens: number,
   tokensMax: number,
   countSteps: CountSteps,
-  mark: Pick<ClipMark, 'handle'> = {},
+  mark: Pick<ClipMark, 'number'> = {},
 ): Steps<string> {
   if (sizeTokens <= tokensMax) return argumentsText
   for (const share of [1, 0.6, 0.3]) {

@@ -1,5 +1,5 @@
 import { cutHead, cutTail } from '../cut.ts'
-import { namedInMark } from '../handles.ts'
+import { numberInMark } from '../message-numbers.ts'
 
 /** A preview's bounds: the shorter one counts. */
 export type PreviewBounds = { readonly maxChars: number; readonly maxLines: number }
@@ -15,9 +15,9 @@ export function previewText(
   text: string,
   sizeTokens: number,
   bounds: PreviewBounds,
-  handle: string | null = null,
+  number: string | null = null,
 ): string {
-  const mark = previewMark(sizeTokens, handle)
+  const mark = previewMark(sizeTokens, number)
   const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
   const lines = Math.max(0, bounds.maxLines - 1)
   const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
@@ -35,6 +35,6 @@ export function previewText(
 /** The line breaks around the mark. */
 const BREAKS_CHARS = 2
 
-function previewMark(sizeTokens: number, handle: string | null): string {
-  return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${namedInMark(handle)}]`
+function previewMark(sizeTokens: number, number: string | null): string {
+  return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
 }

@@ -15,8 +15,8 @@ export const labels = {
 } as const
 
 /** A label that names the message in which the quote stands. */
-export function namedLabel(label: string, handle: string): string {
-  return `${label.slice(0, -1)} ${handle}]`
+export function namedLabel(label: string, number: string): string {
+  return `${label.slice(0, -1)} ${number}]`
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
-import { handleOf } from '../handles.ts'
+import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
@@ -140,7 +140,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
         (worthOf[passage.speaker] * (1 + again)) / (1 + age / HALF_AGE_TOKENS) +
         (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
       const speaker = labelOf(subject, index, passage)
-      const label = options.areNamed ? namedLabel(speaker, handleOf(index, systemCount)) : speaker
+      const label = options.areNamed ? namedLabel(speaker, messageNumber(index, systemCount)) : speaker
       candidates.push({ index, passage, label, lines, tokensAbout, worth })
     }
     yield

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Structure } from '../../conversation/structure.ts'
-import { handleOf, handlesOf } from '../handles.ts'
+import { messageNumber, numbersOf } from '../message-numbers.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../compaction.ts'
@@ -104,7 +104,7 @@ function openedWriter(
   tokensMax: number,
   areNamed: boolean,
 ): Writer | null {
-  const names = areNamed ? [` (${handlesOf(indexes, subject.structure.systemCount)})`, ''] : ['']
+  const names = areNamed ? [` (${numbersOf(indexes, subject.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
     const writer = createWriter(subject, tokensMax)
     const left = `${indexes.length} earlier messages${name} were left out here to fit the context window.`
@@ -132,7 +132,7 @@ function* recapKey(subject: Subject, beside: Beside, folded: FoldedRun, areNamed
 function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): Steps<string> {
   // Equal bytes stand at several places, and each of them has a name of its own.
   const { isStandIn, systemCount } = subject.structure
-  const nameOf = (index: number): string => (areNamed ? handleOf(index, systemCount) : '')
+  const nameOf = (index: number): string => (areNamed ? messageNumber(index, systemCount) : '')
   const hashes: string[] = []
   for (const index of indexes) {
     hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${nameOf(index)}`)

@@ -1,6 +1,6 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { FoldedRun } from '../../layout.ts'
-import { handleOf } from '../../handles.ts'
+import { messageNumber } from '../../message-numbers.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import { isSystem, isSaidByUser, type Subject } from '../../subject.ts'
@@ -64,7 +64,7 @@ export function* writeUsers(
   const marked = newestOf(chosen)
   for (const { message, words } of chosen) {
     const newest = words.some((one) => marked.has(one)) ? NEWEST : ''
-    const name = areNamed ? ` (${handleOf(message.index, subject.structure.systemCount)})` : ''
+    const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
     const { text, rest } = excerpt(message, words, name)
     if (yield* writer.line(`- ${newest}${text}`)) unsaid.set(message.index, rest)
     yield

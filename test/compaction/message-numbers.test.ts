@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { handleOf, handleRange, handlesOf } from '../../src/compaction/handles.ts'
+import { messageNumber, numberRange, numbersOf } from '../../src/compaction/message-numbers.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { recapOf } from '../../src/compaction/recap/recap.ts'
 import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
@@ -19,17 +19,17 @@ function treating(messages: readonly object[], profile: object) {
   }
 }
 
-describe('a handle', () => {
+describe('the number of a message', () => {
   test('counts from the end of the leading system block', () => {
-    expect(handleOf(2, 2)).toBe('#1')
-    expect(handleRange(2, 3, 2)).toBe('#1')
-    expect(handleRange(2, 7, 2)).toBe('#1 to #5')
+    expect(messageNumber(2, 2)).toBe('#1')
+    expect(numberRange(2, 3, 2)).toBe('#1')
+    expect(numberRange(2, 7, 2)).toBe('#1 to #5')
   })
 
   test('names runs of messages, and of many runs only where they begin and end', () => {
-    expect(handlesOf([1, 2, 3, 7], 1)).toBe('#1 to #3, #7')
-    expect(handlesOf([1, 3, 5, 7, 9], 1)).toBe('among #1 to #9')
-    expect(handlesOf([], 1)).toBe('')
+    expect(numbersOf([1, 2, 3, 7], 1)).toBe('#1 to #3, #7')
+    expect(numbersOf([1, 3, 5, 7, 9], 1)).toBe('among #1 to #9')
+    expect(numbersOf([], 1)).toBe('')
   })
 })
 
