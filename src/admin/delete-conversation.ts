@@ -1,6 +1,5 @@
 import { FoldgateError } from '../errors.ts'
 import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
-import { failedInTheMiddle, nothingOf } from '../stores/deletion-messages.ts'
 import type { Store } from '../stores/store.ts'
 import { within } from '../stores/within.ts'
 import type { Desk } from '../summaries/desk.ts'
@@ -48,7 +47,7 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
     const { records, wasHeld } = await attempt(
       'store',
       deleted(id),
-      `${failedInTheMiddle(store, 'send the request again')}. Until it is answered with 204 or 404, records of the conversation may be there.`,
+      `${store.name} failed in the middle of it: send the request again. Until it is answered with 204 or 404, records of the conversation may be there.`,
     )
     const hadFile = await attempt(
       'archive',
@@ -56,7 +55,8 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
       `The records of the conversation ${id} are deleted, its file in archive.dir may not be: see to the folder, and send the request again.`,
     )
     if (records === 0 && !wasHeld && !hadFile) {
-      throw new FoldgateError('unknown_conversation', nothingOf(id, store), { param: 'id' })
+      const message = `Nothing to delete: ${store.name} has no records of the conversation ${id}.`
+      throw new FoldgateError('unknown_conversation', message, { param: 'id' })
     }
     parts.onDeleted(id, { records, hadFile })
   }

@@ -1,4 +1,3 @@
-import { failedInTheMiddle } from '../stores/deletion-messages.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
 import { deleteArchived } from './delete-archived.ts'
 
@@ -9,8 +8,8 @@ export async function purgeArchive(dir: string, conversation: string | null): Pr
   try {
     files = await deleteArchived(dir, conversation)
   } catch (error) {
-    const again = `see to it (${troubleOf(error)}), and run foldgate purge again`
-    throw new StoreError(failedInTheMiddle({ name }, again), { cause: error })
+    const message = `${name} failed in the middle of it: see to it (${troubleOf(error)}), and run foldgate purge again`
+    throw new StoreError(message, { cause: error })
   }
   const whose = conversation === null ? '' : ` of the conversation ${conversation}`
   if (files === 0)

@@ -26,7 +26,7 @@ export const commands = {
   },
 } as const
 
-export type Command = keyof typeof commands
+export type CommandName = keyof typeof commands
 
 /** A flag of the command line, with its environment variable and the setting that it overrides. */
 export type Flag = {
@@ -42,7 +42,7 @@ export type Flag = {
   /** The default where no key of foldgate.yaml has it. */
   readonly defaultText: string | null
   /** The only commands that take it; null: all but `demo`. */
-  readonly commands: readonly Command[] | null
+  readonly commands: readonly CommandName[] | null
   readonly meaning: string
 }
 
@@ -84,7 +84,7 @@ export type FlagName = (typeof flags)[number]['name']
 export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
 
 export type ParsedArguments = {
-  readonly command: Command
+  readonly command: CommandName
   readonly flags: FlagValues
   /** The file that `explain` is to read; null where none is named. */
   readonly file: string | null
@@ -171,7 +171,7 @@ function parserOption(flag: Flag): { type: 'string' | 'boolean'; short?: string 
   return flag.short === null ? { type } : { type, short: flag.short }
 }
 
-function isCommand(word: string): word is Command {
+function isCommand(word: string): word is CommandName {
   return Object.hasOwn(commands, word)
 }
 
@@ -184,7 +184,7 @@ function valueProblem(flag: Flag, value: string | undefined, inline: boolean): P
   return problemOf(source, 'needs a value', `write ${source} ${flag.value}`)
 }
 
-function placeProblem(name: FlagName, command: Command): Problem | null {
+function placeProblem(name: FlagName, command: CommandName): Problem | null {
   const flag: Flag | undefined = flags.find((each) => each.name === name)
   if (flag === undefined || name === 'help' || name === 'version') return null
   if (flag.commands === null && (command !== 'demo' || name === 'upstream')) return null

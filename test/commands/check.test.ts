@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkConfiguration } from '../../src/commands/check-configuration.ts'
+import { checkConfiguration } from '../../src/commands/check.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkConfiguration } from '../../src/commands/check-configuration.ts'
+import { checkConfiguration } from '../../src/commands/check.ts'
 import { readProfileFiles } from '../../src/config/profile-files.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { root } from '../docs/pages.ts'

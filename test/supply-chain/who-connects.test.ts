@@ -9,13 +9,13 @@ const connecting =
 
 /** Who does, and to whom. */
 const known: Readonly<Record<string, string>> = {
-  'cli.ts': '`foldgate health`, to its own listener',
+  'commands/health.ts': '`foldgate health`, to its own listener',
   'demo/clients.ts': '`foldgate demo`, to itself',
   'demo/strict-upstream.ts': 'a listener of `foldgate demo`',
   'http/node-server.ts': 'a listener',
   'stores/redis-connection.ts': 'the store in the settings',
   'stores/redis-store.ts': 'the store in the settings',
-  'tracing/span-exporters.ts': 'the collector that OTEL_… variables name',
+  'activity/tracing/span-exporters.ts': 'the collector that OTEL_… variables name',
   'upstream/address.ts': 'none: it reads addresses',
   'upstream/connector.ts': 'the upstreams in the settings',
   'upstream/pools.ts': 'the upstreams in the settings',

@@ -1,37 +1,46 @@
 import { archiveTrouble } from '../archive/archive-trouble.ts'
+import { type ConfigurationOptions, loadConfiguration } from '../config/configuration.ts'
+import { formatProblem } from '../config/problem.ts'
+import type { ProfileFiles } from '../config/profile-files.ts'
+import type { Settings } from '../config/settings.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { type ConfigurationOptions, loadConfiguration } from '../config/configuration.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import { complain, flagText, say, type CommandContext } from './command.ts'
+import { findWindow } from './find-window.ts'
 import { summariesOf } from './who-pays.ts'
-import { formatProblem } from '../config/problem.ts'
-import type { Settings } from '../config/settings.ts'
 import { profileLine, windowLines, type WindowFound } from './window-lines.ts'
 
-/** Finds out a model's window under a profile. */
-export type ResolveWindow = (
-  profile: Profile,
-  model: string,
-  settings: Settings,
-) => WindowFound | Promise<WindowFound>
+/** Validates settings and profiles, and says which profile and window a model gets. */
+export async function check(context: CommandContext): Promise<number> {
+  const { text, exitCode } = await checkConfiguration({
+    ...context,
+    model: flagText(context.flags, 'model'),
+    resolveWindow: (profile, model, settings) =>
+      findWindow({ settings, proxies: proxiesFrom(context.env), nowMs: Date.now }, profile, model),
+  })
+  return exitCode === 0 ? say(context, text) : complain(context, [text])
+}
 
 export type CheckOptions = ConfigurationOptions & {
   /** The model to ask about; null: only validate. */
   readonly model: string | null
-  readonly resolveWindow: ResolveWindow
-}
-
-export type CheckResult = {
-  /** What to print, without a newline at its end. */
-  readonly text: string
-  readonly exitCode: 0 | 1
+  /** Finds out a model's window under a profile. */
+  readonly resolveWindow: (
+    profile: Profile,
+    model: string,
+    settings: Settings,
+  ) => WindowFound | Promise<WindowFound>
 }
 
 /**
- * What `foldgate check` says: ok, or every problem of settings and profiles with its place. With a model also
- * which profile and window it gets, and why; else each profile's, as far as it is known.
+ * The text that `foldgate check` prints: ok, or every problem of settings and profiles with its place. With a model
+ * also which profile and window it gets, and why; else the window of each profile, as far as it is known.
  */
-export async function checkConfiguration(options: CheckOptions): Promise<CheckResult> {
+export async function checkConfiguration(
+  options: CheckOptions,
+): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }> {
   const configuration = await loadConfiguration(options)
   if (!configuration.ok) {
     const { problems } = configuration
@@ -50,16 +59,11 @@ export async function checkConfiguration(options: CheckOptions): Promise<CheckRe
 
 // --- internal ---
 
-type Profiles = {
-  readonly profiles: ReadonlyMap<string, Profile>
-  readonly sources: ReadonlyMap<string, string>
-}
-
 async function describeModel(
   model: string,
   settings: Settings,
-  { profiles, sources }: Profiles,
-  resolveWindow: ResolveWindow,
+  { profiles, sources }: ProfileFiles,
+  resolveWindow: CheckOptions['resolveWindow'],
 ): Promise<readonly string[]> {
   const match = matchProfile(profiles, { model, headers: {}, requested: null })
   if (match.kind === 'unknown') return [match.message]

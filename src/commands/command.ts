@@ -1,0 +1,49 @@
+import type { FlagValues } from '../config/flags.ts'
+import type { ConfigurationOptions } from '../config/configuration.ts'
+import { formatProblem, type Problem } from '../config/problem.ts'
+
+/** What a command has of the process that runs it, so that none reads the process itself. */
+export type CommandContext = ConfigurationOptions & {
+  /** The file that the arguments name; null: none. */
+  readonly file: string | null
+  readonly platform: string
+  /** Foldgate's own, such as `0.1.0`. */
+  readonly version: string
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  /** The memory that the container grants, in bytes; 0, or more than the machine has, if there is no limit. */
+  readonly containerBytes: number
+  readonly onSignal: (signal: NodeJS.Signals, listener: () => void) => void
+  readonly exit: (code: number) => void
+}
+
+/** Runs a command. Resolves with the exit code. */
+export type Command = (context: CommandContext) => Promise<number>
+
+/** Prints a result, and returns the exit code. */
+export function say({ stdout }: Pick<CommandContext, 'stdout'>, text: string): number {
+  stdout.write(`${text}\n`)
+  return 0
+}
+
+/** Prints what is wrong, and returns the exit code. */
+export function complain(
+  { stderr }: Pick<CommandContext, 'stderr'>,
+  problems: readonly (string | Problem)[],
+): number {
+  const lines = problems.map((each) => (typeof each === 'string' ? each : formatProblem(each)))
+  stderr.write(`${lines.join('\n')}\n`)
+  return 1
+}
+
+/** The value of a flag; null if it was not given. */
+export function flagText(flags: FlagValues, name: keyof FlagValues): string | null {
+  const value = flags[name]
+  return typeof value === 'string' ? value : null
+}
+
+/** How wide a line may be, in characters, and whether it may be coloured. */
+export function paperOf({ stdout, env }: Pick<CommandContext, 'stdout' | 'env'>) {
+  return { columns: stdout.columns ?? 100, color: stdout.isTTY && env['NO_COLOR'] === undefined }
+}

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { drawExplanation } from '../admin/explain/drawing/drawing.ts'
+import { createExplain } from '../admin/explain/explain.ts'
+import { explanationJson } from '../admin/explain/explanation.ts'
+import { loadConfiguration } from '../config/configuration.ts'
+import { errorCode } from '../config/read-text.ts'
+import { FoldgateError } from '../errors.ts'
+import { readLimits } from '../request/read/read-limits.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import { complain, flagText, paperOf, say, type CommandContext } from './command.ts'
+import { findWindow } from './find-window.ts'
+
+/** Says what would be sent for the body of a request, and why. */
+export async function explain(context: CommandContext): Promise<number> {
+  const { flags, stdin } = context
+  if (context.file === null && stdin.isTTY) {
+    return complain(context, ['foldgate explain needs the body of a request: name its file, or pipe it in'])
+  }
+  const configuration = await loadConfiguration(context)
+  if (!configuration.ok) return complain(context, configuration.problems)
+  const { settings, files } = configuration
+  const explainBody = createExplain({
+    profiles: () => files.profiles,
+    findWindow: (profile, model) =>
+      findWindow({ settings, proxies: proxiesFrom(context.env), nowMs: Date.now }, profile, model),
+    usageInStreams: settings.usage.in_streams,
+    limits: readLimits(settings.limits),
+  })
+  const file = context.file === '-' ? null : context.file
+  let body: Buffer
+  try {
+    body = file === null ? await buffer(stdin) : await readFile(file)
+  } catch (error) {
+    const code = errorCode(error)
+    const trouble = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`
+    return complain(context, [
+      `${file}: ${trouble}; foldgate explain takes the body of a request, or - to read it from standard input`,
+    ])
+  }
+  try {
+    const asked = { profile: flagText(flags, 'profile'), model: flagText(flags, 'model') }
+    const explanation = await explainBody(body, asked)
+    return say(
+      context,
+      flags['json'] === true ? explanationJson(explanation) : drawExplanation(explanation, paperOf(context)),
+    )
+  } catch (error) {
+    if (!(error instanceof FoldgateError)) throw error
+    const where = error.param === 'profile' ? '--profile' : (file ?? 'standard input')
+    return complain(context, [`${where}: ${error.message}`])
+  }
+}

@@ -1,0 +1,24 @@
+import { loadSettings } from '../config/settings.ts'
+import { addressOf } from '../http/listeners.ts'
+import { complain, say, type CommandContext } from './command.ts'
+
+/** Asks the Foldgate that runs with these settings whether it is up. */
+export async function health(context: CommandContext): Promise<number> {
+  const loaded = await loadSettings(context)
+  const settings = loaded.ok ? loaded.settings : loaded.sound
+  const wildcard = settings.host === '0.0.0.0' || settings.host === '::'
+  const host = wildcard ? '127.0.0.1' : settings.host
+  const address = `${addressOf({ host, port: settings.port })}/healthz`
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS) })
+    if (answer.ok) return say(context, 'ok')
+    return complain(context, [`${address} answered ${answer.status}`])
+  } catch {
+    return complain(context, [`${address} does not answer: is Foldgate running, and on this port (--port)?`])
+  }
+}
+
+// --- internal ---
+
+/** How long a probe waits for an answer, in milliseconds. */
+const ANSWER_MS = 3_000

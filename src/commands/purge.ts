@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises'
+import { purgeArchive } from '../archive/purge-archive.ts'
+import { loadSettings } from '../config/settings.ts'
+import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
+import { openBareStore, type OpenStoreOptions } from '../stores/open-store.ts'
+import { StoreError, troubleOf } from '../stores/store-error.ts'
+import { storeLocation } from '../stores/store-location.ts'
+import { complain, flagText, say, type CommandContext } from './command.ts'
+import { storeOptions } from './store-options.ts'
+
+/** Deletes what is stored and archived: all of it, or what belongs to one conversation. */
+export async function purge(context: CommandContext): Promise<number> {
+  const loaded = await loadSettings(context)
+  if (!loaded.ok) return complain(context, loaded.problems)
+  const { dir } = loaded.settings.archive
+  const conversation = flagText(context.flags, 'conversation')
+  try {
+    say(context, await purgeStore({ ...storeOptions(loaded.settings, context), conversation }))
+    return dir === null ? 0 : say(context, await purgeArchive(dir, conversation))
+  } catch (error) {
+    if (error instanceof StoreError) return complain(context, [error.message])
+    throw error
+  }
+}
+
+export type PurgeOptions = Omit<OpenStoreOptions, 'required' | 'encryptKey'> & {
+  /** The conversation whose records go; null: everything. */
+  readonly conversation: string | null
+}
+
+/** Deletes what the store holds, and says what that was. Rejects with a `StoreError`. */
+export async function purgeStore(options: PurgeOptions): Promise<string> {
+  const { conversation } = options
+  if (conversation !== null && !isConversationId(conversation)) throw new StoreError(noConversationId)
+  const location = storeLocation(options.url, options)
+  if (location.kind === 'memory') {
+    return 'Records are kept in memory (memory:): nothing is on disk, and they end with the process that holds them.'
+  }
+  if (location.kind === 'sqlite' && !(await exists(location.path))) {
+    return `Nothing to delete: there is no file ${location.path}.`
+  }
+  const store = await openBareStore(location, options)
+  try {
+    const records = conversation === null ? await store.purge() : await store.deleteGroup(conversation)
+    const counted = records === 1 ? '1 record' : `${records} records`
+    if (conversation === null) {
+      return records === 0
+        ? `Nothing to delete: ${store.name} holds nothing of Foldgate's.`
+        : `Deleted ${counted} from ${store.name}: everything that Foldgate had stored there. A Foldgate that runs still shows what it holds in memory.`
+    }
+    return records === 0
+      ? `Nothing to delete: ${store.name} has no records of the conversation ${conversation}.`
+      : `Deleted ${counted} of the conversation ${conversation} from ${store.name}.`
+  } catch (error) {
+    const message = `${store.name} failed in the middle of it: see to it (${troubleOf(error)}), and run foldgate purge again`
+    throw new StoreError(message, { cause: error })
+  } finally {
+    await store.close()
+  }
+}
+
+// --- internal ---
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
