@@ -3,7 +3,7 @@ import { windowFigures } from './windows/figures.ts'
 import { readPackage } from './windows/read-package.ts'
 import { figuresSource } from './windows/source.ts'
 
-// Writes src/models/table/window-figures.ts from an unpacked data set: `npm pack @earendil-works/pi-ai@VERSION`, `tar xzf`, then
+// Writes src/models/table/window-figures.json from an unpacked data set: `npm pack @earendil-works/pi-ai@VERSION`, `tar xzf`, then
 // `node scripts/window-table.ts package`. The same data always give the same bytes.
 
 const [folder] = process.argv.slice(2)
@@ -12,6 +12,6 @@ if (folder === undefined) {
   process.exitCode = 2
 } else {
   const dataSet = await readPackage(folder)
-  const target = new URL('../src/models/table/window-figures.ts', import.meta.url)
+  const target = new URL('../src/models/table/window-figures.json', import.meta.url)
   await writeFile(target, figuresSource(dataSet, windowFigures(dataSet.rows)))
 }

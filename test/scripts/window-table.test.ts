@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { windowFigures } from '../../scripts/windows/figures.ts'
 import { readPackage } from '../../scripts/windows/read-package.ts'
 import { figuresSource } from '../../scripts/windows/source.ts'
@@ -47,16 +48,28 @@ async function sourceOf(folder: string): Promise<string> {
   return figuresSource(dataSet, windowFigures(dataSet.rows))
 }
 
-/** The generated lines below a host, or `*` for the names. */
+/** The generated figures of a host, or `*` for the names, as lines. */
 async function figuresOf(
   host: string,
   providers: Readonly<Record<string, readonly Model[]>>,
 ): Promise<readonly string[]> {
-  const source = await sourceOf(await packageFolder(providers))
-  const sections = (source.split('`\n')[1] ?? '').split(/^@ /m)
-  const section = sections.find((text) => text.split('\n', 1)[0]?.split(' ').includes(host))
-  return section?.trim().split('\n').slice(1) ?? []
+  const { hosts, names } = await figuresIn(providers)
+  const found = Object.entries(hosts).find(([patterns]) => patterns.split(' ').includes(host))
+  return linesOf(host === '*' ? names : (found?.[1] ?? {}))
 }
+
+async function figuresIn(providers: Readonly<Record<string, readonly Model[]>>) {
+  return FigureFile.parse(JSON.parse(await sourceOf(await packageFolder(providers))))
+}
+
+function linesOf(figures: z.output<typeof Figures>): readonly string[] {
+  return Object.entries(figures).map(([name, figure]) =>
+    typeof figure === 'number' ? `${name} ${figure}` : `${name} ${figure.input} input`,
+  )
+}
+
+const Figures = z.record(z.string(), z.union([z.number(), z.object({ input: z.number() })]))
+const FigureFile = z.object({ hosts: z.record(z.string(), Figures), names: Figures })
 
 describe('what is written', () => {
   test('a header with source, version and licence, then hosts and names in order, a row a line', async () => {
@@ -65,26 +78,25 @@ describe('what is written', () => {
       alpha: [{ id: 'model-10' }, { id: 'model-1' }, { id: 'gemini-7', contextWindow: 1000 }],
     })
     expect(await sourceOf(folder)).toMatchInlineSnapshot(`
-      "// Generated from @earendil-works/pi-ai 7.8.9 (MIT), whose data come from models.dev (MIT): see NOTICE.
-      // Not to be edited: \`node scripts/window-table.ts FOLDER\` writes it; corrections are in scripts/windows/corrections.ts.
-
-      /**
-       * Windows in tokens. A line with \`@\` names hosts (a \`*\` is any part of one), \`@ *\` all others; the lines below it are
-       * models by listed name, with \`input\` where the figure limits the prompt alone.
-       */
-      export const windowFigures: string = \`
-      @ alpha.example.com
-      gemini-7 1000 input
-      model-1 64000
-      model-10 64000
-      @ zebra.example.com
-      model-2-5 32768
-      @ *
-      gemini-7 1000 input
-      model-1 64000
-      model-10 64000
-      model-2-5 32768
-      \`
+      "{
+        "source": "Generated from @earendil-works/pi-ai 7.8.9 (MIT), whose data come from models.dev (MIT): see NOTICE. Not to be edited: node scripts/window-table.ts FOLDER writes it, corrections are in scripts/windows/corrections.ts.",
+        "hosts": {
+          "alpha.example.com": {
+            "gemini-7": { "input": 1000 },
+            "model-1": 64000,
+            "model-10": 64000
+          },
+          "zebra.example.com": {
+            "model-2-5": 32768
+          }
+        },
+        "names": {
+          "gemini-7": { "input": 1000 },
+          "model-1": 64000,
+          "model-10": 64000,
+          "model-2-5": 32768
+        }
+      }
       "
     `)
   })
@@ -188,10 +200,9 @@ describe('what is put right', () => {
     ['qwen-token-plan', { id: 'qwen9-plus', contextWindow: 1_000_000 }, 'qwen9-plus 983616 input'],
     ['qwen-token-plan', { id: 'glm-9', contextWindow: 1_000_000 }, 'glm-9 1000000'],
   ])('at %s, %o', async (provider, model, written) => {
-    const folder = await packageFolder({ [provider]: [model] })
-    expect((await sourceOf(folder)).split('\n').find((line) => / \d/.test(line) && line.length < 60)).toBe(
-      written,
-    )
+    const { hosts } = await figuresIn({ [provider]: [model] })
+    const [first] = Object.values(hosts).flatMap(linesOf)
+    expect(first).toBe(written)
   })
 
   // One host ran them stretched to 65,536 tokens, and everybody else's were believed to be.
@@ -250,7 +261,7 @@ test.skipIf(piAiFolder === undefined)(
   'the committed figures are what the package that they name gives (skipped unless FOLDGATE_PI_AI names its folder)',
   async () => {
     const committed = await readFile(
-      new URL('../../src/models/table/window-figures.ts', import.meta.url),
+      new URL('../../src/models/table/window-figures.json', import.meta.url),
       'utf8',
     )
     expect(await sourceOf(piAiFolder ?? '')).toBe(committed)

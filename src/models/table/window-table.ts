@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { dashedName, modelSpellings } from '../../tokens/model-spellings.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
 import { familyWindow, sizeInName } from './window-families.ts'
-import { windowFigures } from './window-figures.ts'
+import windowFigures from './window-figures.json' with { type: 'json' }
 
 /** A window as the built-in table has it, in tokens. */
 export type TableWindow = { readonly tokens: number; readonly kind: WindowKind }
@@ -38,93 +38,57 @@ function lookUp(model: string, host: string | null): LookedUp {
   const key = `${host ?? ''} ${model}`
   const known = lookedUp.get(key)
   if (known !== undefined) return known
+  const name = dashedName(model)
+  if (name.length > nameCharactersMax) return { window: null, isListedAtHost: false }
+  const spellings = modelSpellings(name)
+  const ofHost = host === null ? null : firstOf(figuresOf(host), spellings)
+  const listed = ofHost ?? firstOf(windowFigures.names, spellings)
   const found = {
-    window: findWindow(model, host),
-    isListedAtHost: host !== null && isInTableOf(model, host),
+    window: listed === null ? familyWindow(name) : withSizeIn(name, listed),
+    isListedAtHost: ofHost !== null,
   }
-  if (model.length <= nameCharactersMax) lookedUp.set(key, found)
+  lookedUp.set(key, found)
   return found
 }
 
-function findWindow(model: string, host: string | null): TableWindow | null {
-  const name = dashedName(model)
-  if (name.length > nameCharactersMax) return null
-  const listed = listedWindow(name, host)
-  if (listed === null) return familyWindow(name)
-  // Bedrock's `claude-3-haiku-…:48k` is listed without what it states.
-  const sizeTokens = sizeInName(name)
-  return sizeTokens !== null && sizeTokens < listed.tokens ? { tokens: sizeTokens, kind: 'total' } : listed
+/** Bedrock's `claude-3-haiku-…:48k` is listed without what it states. */
+function withSizeIn(name: string, listed: TableWindow): TableWindow {
+  const tokens = sizeInName(name)
+  return tokens !== null && tokens < listed.tokens ? { tokens, kind: 'total' } : listed
 }
 
-function isInTableOf(model: string, host: string): boolean {
-  const name = dashedName(model)
-  return name.length <= nameCharactersMax && firstOf(ofHost(readTable(), host), modelSpellings(name)) !== null
-}
+/** Tokens by listed name; what limits the prompt alone stands under `input`. */
+type Figures = Readonly<Record<string, number | { readonly input: number }>>
 
-type Figures = Map<string, TableWindow>
+/** Figures of hosts by pattern: some have a region, a resource or an account in their name, for which a `*` stands. */
+const hosts: readonly {
+  readonly before: string
+  readonly behind: string | null
+  readonly figures: Figures
+}[] = Object.entries<Figures>(windowFigures.hosts)
+  .flatMap(([patterns, figures]) =>
+    patterns.split(' ').map((pattern) => {
+      const [before = '', behind = null] = pattern.split('*')
+      return { before, behind, figures }
+    }),
+  )
+  // A host's own name goes before a pattern.
+  .toSorted((one, other) => Number(one.behind !== null) - Number(other.behind !== null))
 
-type Table = {
-  readonly hosts: ReadonlyMap<string, Figures>
-  /** Hosts with a region, a resource or an account in their name, as what stands before it and behind it. */
-  readonly patterns: readonly {
-    readonly before: string
-    readonly behind: string
-    readonly figures: Figures
-  }[]
-  readonly names: Figures
-}
-
-let table: Table | undefined
-
-/** Read at the first lookup: a process with windows of its own never pays for it. */
-function readTable(): Table {
-  table ??= readFigures(windowFigures)
-  return table
-}
-
-function listedWindow(name: string, host: string | null): TableWindow | null {
-  const spellings = modelSpellings(name)
-  const ofThisHost = host === null ? undefined : ofHost(readTable(), host)
-  return firstOf(ofThisHost, spellings) ?? firstOf(readTable().names, spellings)
-}
-
-function firstOf(figures: Figures | undefined, spellings: readonly string[]): TableWindow | null {
+function firstOf(figures: Figures, spellings: readonly string[]): TableWindow | null {
   for (const spelling of spellings) {
-    const window = figures?.get(spelling)
-    if (window !== undefined) return window
+    const figure = Object.hasOwn(figures, spelling) ? figures[spelling] : undefined
+    if (typeof figure === 'number') return { tokens: figure, kind: 'total' }
+    if (figure !== undefined) return { tokens: figure.input, kind: 'input' }
   }
   return null
 }
 
-function ofHost({ hosts, patterns }: Table, host: string): Figures | undefined {
+function figuresOf(host: string): Figures {
   const name = host.toLowerCase()
-  return (
-    hosts.get(name) ??
-    patterns.find(
-      ({ before, behind }) =>
-        name.length > before.length + behind.length && name.startsWith(before) && name.endsWith(behind),
-    )?.figures
-  )
-}
-
-/** The format is described where it is written: `window-figures.ts`. */
-function readFigures(text: string): Table {
-  const hosts = new Map<string, Figures>()
-  const patterns: Table['patterns'][number][] = []
-  const names: Figures = new Map()
-  let figures = names
-  for (const line of text.split('\n')) {
-    const [name = '', ...words] = line.split(' ')
-    if (name === '@') {
-      figures = words[0] === '*' ? names : new Map<string, TableWindow>()
-      for (const host of words) {
-        const [before = '', behind] = host.split('*')
-        if (behind === undefined) hosts.set(host, figures)
-        else if (host !== '*') patterns.push({ before, behind, figures })
-      }
-    } else if (name !== '') {
-      figures.set(name, { tokens: Number(words[0]), kind: words[1] === 'input' ? 'input' : 'total' })
-    }
-  }
-  return { hosts, patterns, names }
+  const isThis = ({ before, behind }: (typeof hosts)[number]): boolean =>
+    behind === null
+      ? before === name
+      : name.length > before.length + behind.length && name.startsWith(before) && name.endsWith(behind)
+  return hosts.find(isThis)?.figures ?? {}
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { listedName, modelSpellings } from '../../../src/tokens/model-spellings.ts'
 import { openWeights } from '../../../src/tokens/open-weights.ts'
 import { familyOf, vendorModels } from '../../../src/models/table/window-families.ts'
-import { windowFigures } from '../../../src/models/table/window-figures.ts'
+import windowFigures from '../../../src/models/table/window-figures.json' with { type: 'json' }
 import { isListedAt, tableWindow } from '../../../src/models/table/window-table.ts'
 
 const total = (tokens: number) => ({ tokens, kind: 'total' })
@@ -214,31 +214,18 @@ describe('whether a model is listed is asked of its host’s own rows', () => {
   })
 })
 
-function isRow(row: string): boolean {
-  const [, name = '', tokens = ''] = /^(\S+) (\d+)(?: input)?$/.exec(row) ?? []
-  return listedName(name) === name && Number(tokens) >= 512 && Number(tokens) <= 20_000_000
-}
-
-describe('the figures', () => {
-  const lines = windowFigures.trim().split('\n')
-  const rows = lines.filter((line) => !line.startsWith('@'))
-
-  test('every row is a name as it is looked up and a window that a model may have', () => {
-    expect(rows.filter((row) => !isRow(row))).toEqual([])
-    expect(rows.length).toBeGreaterThan(1000)
-  })
-
-  test('each name stands once under each host', () => {
-    for (const section of windowFigures.split('@ ').slice(1)) {
-      const names = section
-        .trim()
-        .split('\n')
-        .slice(1)
-        .map((row) => row.split(' ')[0])
-      expect(names).not.toEqual([])
-      expect(names).toEqual([...new Set(names)])
-    }
-  })
+test('every figure stands under a name as it is looked up and is a window that a model may have', () => {
+  const sections: readonly Readonly<Record<string, number | { readonly input: number }>>[] = [
+    windowFigures.names,
+    ...Object.values(windowFigures.hosts),
+  ]
+  const rows = sections.flatMap((figures) => Object.entries(figures))
+  const isRow = ([name, figure]: (typeof rows)[number]): boolean => {
+    const tokens = typeof figure === 'number' ? figure : figure.input
+    return listedName(name) === name && tokens >= 512 && tokens <= 20_000_000
+  }
+  expect(rows.filter((row) => !isRow(row))).toEqual([])
+  expect(rows.length).toBeGreaterThan(1000)
 })
 
 describe('the families', () => {
