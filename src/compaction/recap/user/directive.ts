@@ -1,4 +1,4 @@
-import type { FormKind } from './forms/form.ts'
+import type { FormKind } from './forms/forms.ts'
 import { formsIn, type Languages } from './forms/match.ts'
 import { wordCount } from './forms/words.ts'
 

@@ -1,6 +1,7 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import type { Subject } from '../../subject.ts'
+import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordCount } from './forms/words.ts'
 import { textOf } from './heard.ts'
 
@@ -60,20 +61,7 @@ const LOOKED_AT_CHARS = 80
 const SHORT_WORDS = 3
 
 /** What one says who takes note of something. */
-const noting: ReadonlySet<string> = new Set(
-  `understood, noted, got it, will do, ok, okay, sure, sure thing, all right, alright, very well, agreed, of course,
-   certainly, absolutely, acknowledged, roger, right, fine, duly noted, i understand, makes sense, sounds good,
-   verstanden, notiert, alles klar, geht klar, in ordnung, gerne, natürlich, gut, begrepen, genoteerd, prima,
-   akkoord, compris, noté, bien noté, c'est noté, entendu, d'accord, très bien, bien sûr, entendido, anotado,
-   de acuerdo, vale, perfecto, claro, por supuesto, certo, combinado, tudo bem, capito, va bene, d'accordo, ricevuto,
-   chiaro, förstått, uppfattat, noterat, forstået, forstått, rozumiem, zrozumiano, jasne, dobrze, rozumím, dobře,
-   понял, поняла, понятно, принято, хорошо, ясно, зрозуміло, зрозумів, добре, anlaşıldı, anladım, tamam, peki,
-   明白, 明白了, 好的, 好, 收到, 了解, 知道了, 没问题, 承知しました, 承知いたしました, 了解しました, わかりました,
-   かしこまりました, はい, 알겠습니다, 네, 네 알겠습니다, 확인했습니다, مفهوم, حسنا, تم, بالتأكيد, समझ गया, ठीक है,
-   जी, baik, mengerti, siap, được, đã hiểu, vâng`
-    .split(',')
-    .map((words) => evened(words).trim()),
-)
+const noting: ReadonlySet<string> = new Set(wordLists.assents.map(evened))
 
 /** Found once for each reply. */
 function* isNotedIn(subject: Subject, index: number, cache: MadeCache): Steps<boolean> {

@@ -1,13 +1,7 @@
-import type { FormKind } from './forms/form.ts'
+import type { FormKind } from './forms/forms.ts'
 import { formsIn } from './forms/match.ts'
-import {
-  courtesies,
-  denials,
-  numberNouns,
-  placeForms,
-  unspacedDenial,
-  unspacedPlaces,
-} from './forms/places.ts'
+import placeForms from './forms/places.json' with { type: 'json' }
+import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordsOf } from './forms/words.ts'
 
 /** A place in a list. */
@@ -66,19 +60,52 @@ function setOf(words: string): ReadonlySet<string> {
   return new Set(wordsIn(evened(words)))
 }
 
-const courteous = setOf(courtesies)
-const denying = setOf(denials)
-const numbering = setOf(numberNouns)
+/** Stands beside a place that is chosen and says nothing of it. */
+const courteous = setOf(wordLists.courtesies.join(' '))
+/** What takes a place out, in any language: it is better to miss a choice than to turn one round. */
+const denying = setOf(wordLists.denials.join(' '))
+/** Nouns before a number that number anything. */
+const numbering = setOf(wordLists.numberNouns.join(' '))
 
+/** How each language names a place in a list. */
 const languages = placeForms.map((form) => ({
+  /** For the first place, the second, the third, the fourth and the last. */
   ordinals: [...form.ordinals, form.last].map(setOf),
+  /** The same as they count; most are other words elsewhere, so they count alone or behind a noun only. */
   cardinals: form.cardinals.map(setOf),
+  /** Nouns that stand behind an ordinal: "the second one". */
   behind: setOf(form.behind),
+  /** Nouns that stand before a number or a letter: "option two"; `isBeforeOrdinals`: before an ordinal, too. */
   before: setOf(form.before),
   isBeforeOrdinals: form.isBeforeOrdinals === true,
   articles: setOf(form.articles),
+  /** What stands beside an ordinal that is chosen: "let's go with the second". */
   choosing: setOf(form.choosing),
 }))
+
+/** The same where words run together. Without what follows they are parts of other things: "第二天", "二番目の引数". */
+const unspacedPlaces: readonly RegExp[] = (
+  [
+    ['一', '一1', '첫'],
+    ['二', '二2', '두'],
+    ['三', '三3', '세'],
+    ['四', '四4', '네'],
+  ] as const
+).map(
+  ([chinese, japanese, korean], place) =>
+    new RegExp(
+      [
+        `第${chinese}[个個种種项項条條]?(?:方案|选项|選項|办法|辦法|做法|选择|選擇|建议|建議|案)`,
+        `第${chinese}[个個种種项項条條](?=[吧了]?(?:[\\s\\p{P}]|$))`,
+        `[${japanese}](?:番目|つ目)(?:の(?:案|方法|選択肢|方|もの)|(?=でお願い|にし|を選|がいい|[\\s\\p{P}]|$))`,
+        `${korean} ?번째(?: ?(?:것|걸|거|방법|안|옵션|선택)|(?=로 ?(?:하|해|가|갈|부탁)|[\\s\\p{P}]*$))`,
+        `${place + 1}번(?=으로|[\\s\\p{P}]*$)`,
+      ].join('|'),
+      'u',
+    ),
+)
+
+const unspacedDenial = /[不别別没沒非除无無]|以外|之外|ない|なく|ません|なし|말고|아니|않|빼|제외|싫|안 /u
 
 type Language = (typeof languages)[number]
 

@@ -1,4 +1,5 @@
 import { beginsAsCode, isCodeLine } from './code-line.ts'
+import wordLists from './forms/word-lists.json' with { type: 'json' }
 
 /** Where a sentence stands in a text. */
 export type Sentence = { readonly start: number; readonly end: number }
@@ -144,11 +145,8 @@ function isEnd(line: string, start: number, mark: number, end: number): boolean 
 /** Where nobody writes capitals, a sentence that is as long as this ends at a full stop. */
 const SMALL_CHARS_MIN = 60
 
-const shortenings = new Set(
-  `mr mrs ms dr prof st nr no vs etc approx max min incl excl resp dept fig bzw ca inkl usw sog evtl ggf ggfs vgl
-  str tel bspw exkl sr sra srta dra ej pág núm av mme mlle ex env cf art ing sig dott ecc pag es им др пр напр
-  руб стр тыс np itp itd tzn tj ok ul např tzv atd apod vb örn dll dsb`.split(/\s+/),
-)
+/** Words that end with a full stop within a sentence. */
+const shortenings: ReadonlySet<string> = new Set(wordLists.shortenings)
 
 /** A sentence without blanks around it; one that is too long in pieces that end between words. */
 function* shortened(line: string, from: number, to: number): Generator<Sentence, void, void> {

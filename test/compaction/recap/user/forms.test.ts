@@ -1,19 +1,59 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { directiveOf, DIRECTIVE_SCORE } from '../../../../src/compaction/recap/user/directive.ts'
-import { forms, formsIn, languagesIn, phrasesOf } from '../../../../src/compaction/recap/user/forms/match.ts'
+import { formKinds, forms } from '../../../../src/compaction/recap/user/forms/forms.ts'
+import { formsIn, languagesIn } from '../../../../src/compaction/recap/user/forms/match.ts'
+import placeForms from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
+import wordLists from '../../../../src/compaction/recap/user/forms/word-lists.json' with { type: 'json' }
+import { evened } from '../../../../src/compaction/recap/user/forms/words.ts'
+
+const distinct = (entry: z.ZodString) =>
+  z.array(entry).refine((entries) => new Set(entries).size === entries.length, 'holds something twice')
+
+const languageCode = z.string().regex(/^[a-z]{2}$/)
+
+const formShape = z.strictObject({
+  sample: z.string().min(1),
+  phrases: distinct(z.string().regex(/^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/)).min(1),
+})
+
+/** Words with blanks between them, as they are looked up. */
+const spacedWords = z.string().refine((text) => text === evened(text) && !/^\s|\s$|\s{2}/.test(text))
+
+const placeShape = z.strictObject({
+  language: languageCode,
+  about: z.string().optional(),
+  sample: z.string().min(1),
+  ordinals: z.tuple([spacedWords, spacedWords, spacedWords, spacedWords]),
+  cardinals: z.tuple([spacedWords, spacedWords, spacedWords, spacedWords]),
+  last: spacedWords,
+  behind: spacedWords,
+  before: spacedWords,
+  isBeforeOrdinals: z.literal(true).optional(),
+  articles: spacedWords,
+  choosing: spacedWords,
+})
 
 describe('how people say that something is to hold', () => {
-  test.each(forms)('$language, $kind: "$sample"', ({ kind, sample }) => {
+  const all = Object.entries(forms).flatMap(([language, ofLanguage]) =>
+    Object.entries(ofLanguage).map(([kind, form]) => ({ language, kind, ...form })),
+  )
+
+  test.each(all)('$language, $kind: "$sample"', ({ kind, sample }) => {
     expect([...formsIn(sample).kinds]).toContain(kind)
   })
 
   test('every phrase is spelt as it is looked up, and stands once in its row', () => {
-    for (const { language, kind, phrases } of forms) {
-      const all = phrasesOf({ phrases })
-      expect(new Set(all).size, `${language} ${kind}`).toBe(all.length)
-      for (const phrase of all)
-        expect(phrase, `${language} ${kind}`).toMatch(/^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/)
-    }
+    expect(() =>
+      z.record(languageCode, z.partialRecord(z.enum(formKinds), formShape)).parse(forms),
+    ).not.toThrow()
+  })
+
+  test('so are the words for places in lists, and the lists of words', () => {
+    expect(() => z.array(placeShape).parse(placeForms)).not.toThrow()
+    expect(() => z.record(z.string(), distinct(z.string().min(1))).parse(wordLists)).not.toThrow()
+    for (const words of [wordLists.openers, wordLists.shortenings])
+      for (const word of words) expect(evened(word)).toBe(word)
   })
 
   test('a word of one language says nothing in another: "was" asks in German and tells in English', () => {

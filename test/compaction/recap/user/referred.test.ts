@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { placeForms } from '../../../../src/compaction/recap/user/forms/places.ts'
+import placeForms from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
 import { referredIn } from '../../../../src/compaction/recap/user/referred.ts'
 
 const items = ['1. Rewrite the store.', '2. Add a lock.', '3. Drop the feature.', '4. Wait.']

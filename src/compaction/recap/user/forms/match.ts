@@ -1,27 +1,5 @@
-import { english } from './english.ts'
-import type { Form, FormKind } from './form.ts'
-import { germanic } from './germanic.ts'
-import { others } from './others.ts'
-import { romance } from './romance.ts'
-import { slavic } from './slavic.ts'
-import { unspaced } from './unspaced.ts'
+import { formKinds, forms, unspacedLanguages, type FormKind } from './forms.ts'
 import { evened, wordsOf, type Word } from './words.ts'
-
-/**
- * All that is known of how people say that something is to hold.
- *
- * @internal exported for tests
- */
-export const forms: readonly Form[] = [...english, ...germanic, ...romance, ...slavic, ...others, ...unspaced]
-
-/**
- * The phrases of a form, one by one.
- *
- * @internal exported for tests
- */
-export function phrasesOf({ phrases }: Pick<Form, 'phrases'>): string[] {
-  return phrases.split(',').map((phrase) => phrase.trim())
-}
 
 /** What stands in a sentence. */
 export type Found = {
@@ -35,7 +13,7 @@ export type Languages = ReadonlyMap<string, number>
 
 /** The languages that a text may be in. */
 export function languagesIn(text: string): Languages {
-  return matchesIn(wordsOf(evened(text))).words
+  return matchesIn(wordsOf(evened(text))).known
 }
 
 /**
@@ -44,95 +22,89 @@ export function languagesIn(text: string): Languages {
  */
 export function formsIn(sentence: string, around: Languages = new Map()): Found {
   const text = evened(sentence)
-  const language = unspacedLanguageOf(text)
-  if (language !== null) return { kinds: unspacedKinds(text, language), stated: new Set() }
-  const words = wordsOf(text)
-  const { matches, words: known } = matchesIn(words)
+  const unspacedLanguage = unspacedLanguageOf(text)
+  if (unspacedLanguage !== null) return { kinds: unspacedKinds(text, unspacedLanguage), stated: new Set() }
+
+  const { matches, known } = matchesIn(wordsOf(text))
   const languages = likeliest(known, around)
-  const subjects = new Set<number | undefined>()
-  for (const { language: one, kind, isOnlyFirst, index } of matches) {
+  const likely = matches.filter(({ language }) => languages.has(language))
+  const statedClauses = new Set<number>()
+  for (const { kind, word, isOnlyFirst } of likely) {
     // "Could you never …" is no errand.
-    const begins =
-      words[index]?.isFirst === true && (kind === 'subject' || (kind === 'request' && isOnlyFirst))
-    if (begins && languages.has(one)) subjects.add(words[index]?.clause)
+    const begins = kind === 'subject' || (kind === 'request' && isOnlyFirst)
+    if (begins && word.isFirst) statedClauses.add(word.clause)
   }
   const kinds = new Set<FormKind>()
   const directed = new Set<FormKind>()
-  const isAsked = questionMark.test(text)
-  for (const { language: one, kind, isOnlyFirst, index } of unexplained(matches)) {
-    if (!languages.has(one)) continue
-    const isLater = opensLater(words, index)
+  const isAsked = /[?？؟]/.test(text)
+  const long = likely.filter(({ length }) => length > 1)
+  for (const match of likely) {
+    const { kind, word, index, isOnlyFirst } = match
+    if (isExplained(match, long)) continue
     // Further on "what" and "which" begin clauses that ask nothing, and verbs that are no errand.
+    const isLater = word.clause > 0 && index > BEGUN_WORDS
     if (isLater && ((kind === 'question' && !isAsked) || (kind === 'request' && isOnlyFirst))) continue
     kinds.add(kind)
-    if (!subjects.has(words[index]?.clause)) directed.add(kind)
+    if (!statedClauses.has(word.clause)) directed.add(kind)
   }
   return { kinds, stated: new Set([...kinds].filter((kind) => !directed.has(kind))) }
 }
 
 /** Whether a word of a text that was evened is itself one of the phrases, and so tells of no subject. */
 export function isPhrase(word: string): boolean {
-  return byWord.get(word)?.some(({ rest }) => rest.length === 0) === true
+  return phrases.get(word)?.some(({ rest }) => rest.length === 0) === true
 }
 
 // --- internal ---
 
-const questionMark = /[?？؟]/
-
 /** After so many words a sentence has begun, and another clause does not say what it is. */
 const BEGUN_WORDS = 2
 
-function opensLater(words: readonly Word[], index: number): boolean {
-  return (words[index]?.clause ?? 0) > 0 && index > BEGUN_WORDS
-}
+/** Words that a sentence has to know of one language to outweigh all of the text around it. */
+const AROUND_WORDS = 2
 
-/** A phrase of words: what follows the first one, which may be part of a word. */
 type Phrase = {
   readonly kind: FormKind
   readonly language: string
   readonly isOnlyFirst: boolean
   readonly isOnlyLast: boolean
+  /** The words behind the first one. */
   readonly rest: readonly string[]
 }
 
+/** A phrase that stands in a text, from `word` on. */
 type Match = Pick<Phrase, 'kind' | 'language' | 'isOnlyFirst'> & {
-  /** Its first word, and how many there are. */
+  readonly word: Word
   readonly index: number
+  /** In words. */
   readonly length: number
 }
 
-const byWord = new Map<string, Phrase[]>()
-const byBeginning = new Map<string, Phrase[]>()
-const byEnd = new Map<string, Phrase[]>()
-/** Phrases of languages without spaces, by language and first character. */
-const byCharacter = new Map<
+/** Phrases by their first word, `*` included. */
+const phrases = new Map<string, Phrase[]>()
+/** Phrases of languages without blanks, by language and first character. */
+const unspacedPhrases = new Map<
   string,
-  { readonly kind: FormKind; readonly text: string; isOnlyFirst: boolean }[]
+  (Pick<Phrase, 'kind' | 'isOnlyFirst'> & { readonly text: string })[]
 >()
 
-const unspacedLanguages = new Set(unspaced.map(({ language }) => language))
-
-for (const form of forms) {
-  for (const phrase of phrasesOf(form)) learn(form, phrase)
-}
-
-const beginningLengths = lengthsOf(byBeginning)
-const endLengths = lengthsOf(byEnd)
-
-function learn({ kind, language }: Form, phrase: string): void {
-  const isOnlyFirst = phrase.startsWith('^')
-  const isOnlyLast = phrase.endsWith('$')
-  const text = evened(phrase.slice(isOnlyFirst ? 1 : 0, isOnlyLast ? -1 : undefined))
-  if (unspacedLanguages.has(language)) {
-    add(byCharacter, `${language}${text.charAt(0)}`, { kind, text, isOnlyFirst })
-    return
+for (const [language, ofLanguage] of Object.entries(forms)) {
+  for (const kind of formKinds) {
+    for (const phrase of ofLanguage[kind]?.phrases ?? []) {
+      const isOnlyFirst = phrase.startsWith('^')
+      const isOnlyLast = phrase.endsWith('$')
+      const text = evened(phrase.slice(isOnlyFirst ? 1 : 0, isOnlyLast ? -1 : undefined))
+      const [first = '', ...rest] = text.split(' ')
+      if (unspacedLanguages.has(language))
+        add(unspacedPhrases, language + text.charAt(0), { kind, text, isOnlyFirst })
+      else add(phrases, first, { kind, language, isOnlyFirst, isOnlyLast, rest })
+    }
   }
-  const [first = '', ...rest] = text.split(' ')
-  const learnt = { kind, language, isOnlyFirst, isOnlyLast, rest }
-  if (first.endsWith('*')) add(byBeginning, first.slice(0, -1), learnt)
-  else if (first.startsWith('*')) add(byEnd, first.slice(1), learnt)
-  else add(byWord, first, learnt)
 }
+
+/** How many characters of a word's beginning or end may have to be looked up. */
+const beginningLengths = lengthsOf(/^.+(?=\*$)/)
+const endLengths = lengthsOf(/(?<=^\*).+$/)
 
 function add<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
   const items = map.get(key)
@@ -140,58 +112,35 @@ function add<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
   else items.push(item)
 }
 
-function lengthsOf(map: ReadonlyMap<string, unknown>): number[] {
-  return [...new Set([...map.keys()].map((key) => key.length))]
+function lengthsOf(part: RegExp): number[] {
+  return [...new Set([...phrases.keys()].flatMap((first) => part.exec(first)?.[0].length ?? []))]
 }
 
-function matchesIn(words: readonly Word[]): {
-  readonly matches: readonly Match[]
-  readonly words: Languages
-} {
+function matchesIn(words: readonly Word[]): { readonly matches: Match[]; readonly known: Languages } {
   const matches: Match[] = []
   const known = new Map<string, number>()
-  for (const [index, { word, isFirst }] of words.entries()) {
+  for (const [index, word] of words.entries()) {
     const languages = new Set<string>()
-    for (const { kind, language, isOnlyFirst, isOnlyLast, rest } of beginningWith(word)) {
-      if (isOnlyFirst && !isFirst) continue
+    for (const { kind, language, isOnlyFirst, isOnlyLast, rest } of beginningWith(word.word)) {
+      if (isOnlyFirst && !word.isFirst) continue
       if (!rest.every((next, offset) => isLike(words[index + 1 + offset]?.word, next))) continue
-      if (isOnlyLast && !endsClause(words, index + rest.length)) continue
-      matches.push({ kind, language, isOnlyFirst, index, length: rest.length + 1 })
+      const last = index + rest.length
+      if (isOnlyLast && words[last]?.clause === words[last + 1]?.clause) continue
+      matches.push({ kind, language, isOnlyFirst, word, index, length: rest.length + 1 })
       languages.add(language)
     }
     for (const language of languages) known.set(language, (known.get(language) ?? 0) + 1)
   }
-  return { matches, words: known }
+  return { matches, known }
 }
 
-function* beginningWith(word: string): Generator<Phrase, void, void> {
-  yield* byWord.get(word) ?? []
+function beginningWith(word: string): readonly Phrase[] {
+  const found = [...(phrases.get(word) ?? [])]
   for (const length of beginningLengths)
-    if (length <= word.length) yield* byBeginning.get(word.slice(0, length)) ?? []
-  for (const length of endLengths) if (length < word.length) yield* byEnd.get(word.slice(-length)) ?? []
-}
-
-function endsClause(words: readonly Word[], index: number): boolean {
-  return words[index]?.clause !== words[index + 1]?.clause
-}
-
-/** What tells of no directive. */
-const explained: ReadonlySet<FormKind> = new Set<FormKind>(['telling', 'question', 'request'])
-
-/** What no longer phrase of the same language explains: "was" tells of what happened, "I was wrong" does not. */
-function unexplained(matches: readonly Match[]): readonly Match[] {
-  const long = matches.filter(({ length }) => length > 1)
-  return matches.filter(
-    ({ kind, index, length, language }) =>
-      !explained.has(kind) ||
-      !long.some(
-        (other) =>
-          other.language === language &&
-          other.length > length &&
-          other.index <= index &&
-          index + length <= other.index + other.length,
-      ),
-  )
+    if (length <= word.length) found.push(...(phrases.get(`${word.slice(0, length)}*`) ?? []))
+  for (const length of endLengths)
+    if (length < word.length) found.push(...(phrases.get(`*${word.slice(-length)}`) ?? []))
+  return found
 }
 
 function isLike(word: string | undefined, known: string): boolean {
@@ -199,18 +148,31 @@ function isLike(word: string | undefined, known: string): boolean {
   return known.endsWith('*') ? word.startsWith(known.slice(0, -1)) : word === known
 }
 
-/** Words that a sentence has to know of one language to outweigh all of the text around it. */
-const AROUND_WORDS = 2
+/** Whether a longer phrase of the same language explains a match: "was" tells of what happened, "I was wrong" does not. */
+function isExplained({ kind, index, length, language }: Match, long: readonly Match[]): boolean {
+  // All other kinds tell of a directive.
+  if (kind !== 'telling' && kind !== 'question' && kind !== 'request') return false
+  return long.some(
+    (other) =>
+      other.language === language &&
+      other.length > length &&
+      other.index <= index &&
+      index + length <= other.index + other.length,
+  )
+}
 
 /** The languages that know most of the words of a sentence; the text around it decides between near ones. */
 function likeliest(known: Languages, around: Languages): Set<string> {
   const most = Math.max(1, ...around.values())
-  const weights = [...known].map(([language, words]): [string, number] => [
-    language,
-    words + (AROUND_WORDS * (around.get(language) ?? 0)) / most,
-  ])
-  const best = Math.max(0, ...weights.map(([, weight]) => weight))
-  return new Set(weights.filter(([, weight]) => weight >= best).map(([language]) => language))
+  let best = 0
+  let languages = new Set<string>()
+  for (const [language, words] of known) {
+    const weight = words + (AROUND_WORDS * (around.get(language) ?? 0)) / most
+    if (weight > best) languages = new Set()
+    best = Math.max(best, weight)
+    if (weight === best) languages.add(language)
+  }
+  return languages
 }
 
 /** The language that a text is in whose words run together; null where its words stand apart. */
@@ -228,10 +190,8 @@ function unspacedKinds(text: string, language: string): Set<FormKind> {
   let isFirst = true
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)
-    for (const phrase of byCharacter.get(language + character) ?? []) {
-      if (phrase.isOnlyFirst && !isFirst) continue
-      if (text.startsWith(phrase.text, at)) kinds.add(phrase.kind)
-    }
+    for (const phrase of unspacedPhrases.get(language + character) ?? [])
+      if ((isFirst || !phrase.isOnlyFirst) && text.startsWith(phrase.text, at)) kinds.add(phrase.kind)
     isFirst = isMark.test(character) || (isFirst && /\s/.test(character))
   }
   return kinds

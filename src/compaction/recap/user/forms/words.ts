@@ -1,3 +1,5 @@
+import wordLists from './word-lists.json' with { type: 'json' }
+
 /** A word of a text, and where in a clause it stands. */
 export type Word = {
   readonly word: string
@@ -55,12 +57,5 @@ const vowelSigns = /[\u064b-\u0652\u0640]/g
 const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–،؛؟¡¿*>|\n-]/
 const runsTogether = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
-/** What stands before the beginning of a clause and leaves it one. */
-const openers = new Set(
-  `and but also so then please pls ok okay oh well hey hi just or again because cause plus since
-  und aber auch bitte also dann denn oder en maar ook dus och men et mais aussi donc alors y pero
-  también entonces e mas também então ma anche quindi allora и но а также тогда і але також i ale też
-  więc a takže ve ama و لكن dan tapi juga và nhưng और लेकिन`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
-)
+/** What stands before the beginning of a clause and leaves it one: "and", "but", "please". */
+const openers: ReadonlySet<string> = new Set(wordLists.openers)
