@@ -11,7 +11,12 @@ import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
-import { contentReplacement, mediaRemoval, messageWith, type Replacement } from './made-message.ts'
+import {
+  contentReplacement,
+  mediaRemoval,
+  messageWith,
+  type Replacement,
+} from '../dialects/chat-completions/made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { readMessage } from './read-message.ts'

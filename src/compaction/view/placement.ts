@@ -4,7 +4,7 @@ import {
   withContent,
   type JsonContent,
 } from '../../dialects/chat-completions/joined-content.ts'
-import { messageWith } from '../made-message.ts'
+import { messageWith } from '../../dialects/chat-completions/made-message.ts'
 import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view-message.ts'
 

@@ -1,7 +1,7 @@
-import { contentParts, type ContentPart } from '../dialects/chat-completions/content.ts'
-import type { Message } from '../conversation/message.ts'
-import type { Source, Span, Steps } from '../conversation/source.ts'
-import { elementsIn } from '../conversation/spans-in.ts'
+import { contentParts, type ContentPart } from './content.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Source, Span, Steps } from '../../conversation/source.ts'
+import { elementsIn } from '../../conversation/spans-in.ts'
 
 /** A replacement of one JSON value inside a message, by offsets in the body. */
 export type Replacement = Span & { readonly json: string }

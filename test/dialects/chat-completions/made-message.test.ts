@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { contentReplacement, messageWith } from '../../src/compaction/made-message.ts'
-import { finish } from '../../src/conversation/source.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
-import { policyOf } from '../support/subject.ts'
-import { rawSubject, readRaw } from './raw-subject.ts'
-import { prose, send } from './sending.ts'
+import { contentReplacement, messageWith } from '../../../src/dialects/chat-completions/made-message.ts'
+import { finish } from '../../../src/conversation/source.ts'
+import { parseMessage } from '../../../src/dialects/chat-completions/parse.ts'
+import { policyOf } from '../../support/subject.ts'
+import { rawSubject, readRaw } from '../../compaction/raw-subject.ts'
+import { prose, send } from '../../compaction/sending.ts'
 
 /** The one message of a body, with this text as its content. */
 function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'): string | null {
