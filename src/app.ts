@@ -34,7 +34,6 @@ import { createCompactWishes } from './request/records/compact-wishes.ts'
 import { createRecords } from './request/records/records.ts'
 import { createStoreGuard } from './request/records/store-guard.ts'
 import { createRelay } from './http/relay.ts'
-import { createRewriter } from './request/rewrite.ts'
 import { readLimits } from './request/read/read-limits.ts'
 import { createScopes } from './http/scope.ts'
 import { createServer } from './http/server.ts'
@@ -230,11 +229,8 @@ export function createApp(options: AppOptions): App {
     measure: createMeasure({ counts, wantsCount: learning.wantsCount, onGuess: warnings.guessed }),
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
     onFailure: tellFailure,
-    rewriter: createRewriter({
-      cache,
-      records,
-      keepTaken: createArchiving({ archive, cache, failures, nowMs }),
-    }),
+    cache,
+    keepTaken: createArchiving({ archive, cache, failures, nowMs }),
     summarizer,
     rateLimits,
     recallOffer: createRecallOffers(),

@@ -7,14 +7,14 @@ import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from '../scheduling/drive.ts'
 import type { Failures } from '../activity/failures.ts'
-import type { RewriteRequest } from '../request/rewrite.ts'
+import type { FormRequest } from '../request/compact/forms.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
  * never rejects.
  */
 export type KeepTaken = (
-  request: Pick<RewriteRequest, 'chat' | 'conversation' | 'profile'>,
+  request: Pick<FormRequest, 'chat' | 'conversation' | 'profile'>,
   counted: Pick<Counted, 'subject'>,
   compaction: Compaction,
 ) => Promise<boolean>

@@ -1,4 +1,4 @@
-import type { Chat, ChatRequest } from './request.ts'
+import type { Chat, ReadRequest } from './request.ts'
 import { repairConversation, type Repairs } from '../dialects/chat-completions/repair/repair.ts'
 import { violationsOf } from '../dialects/chat-completions/rules.ts'
 import { spliceMessages } from '../conversation/splice.ts'
@@ -6,7 +6,7 @@ import { InvariantError } from '../errors.ts'
 import { drive } from '../scheduling/drive.ts'
 import type { Failures } from '../activity/failures.ts'
 import type { Models } from '../models/models.ts'
-import { whyUntouched } from './prepare.ts'
+import { whyUntouched } from './learnt.ts'
 import { readBytes, type ReadChatOptions } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
 
@@ -23,7 +23,7 @@ export type RepairParts = {
  * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
  * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
  */
-export async function repairRequest(request: ChatRequest, parts: RepairParts): Promise<ChatRequest> {
+export async function repairRequest(request: ReadRequest, parts: RepairParts): Promise<ReadRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
   const chat = await parts.failures.around('repair', received, () =>

@@ -3,7 +3,7 @@ import type { ClientOverride } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 
 /** What a client asks of Foldgate itself, in `x-foldgate-…` request headers. */
-export type Wishes = {
+export type RequestOptions = {
   /** No rewriting at all, recovery included. */
   readonly bypass: boolean
   /** A profile by name; null: the one that matches. */
@@ -15,10 +15,13 @@ export type Wishes = {
 }
 
 /**
- * Reads the wishes of a request. `allowed` names the overrides that this client may send; null: all of
+ * Reads what a client asks for. `allowed` names the overrides that this client may send; null: all of
  * them. Throws `invalid_header` or `override_not_allowed`.
  */
-export function readWishes(incoming: IncomingMessage, allowed: readonly ClientOverride[] | null): Wishes {
+export function readRequestOptions(
+  incoming: IncomingMessage,
+  allowed: readonly ClientOverride[] | null,
+): RequestOptions {
   const read = (name: ClientOverride): string | null => {
     const value = incoming.headers[`x-foldgate-${name}`]
     if (value === undefined) return null
@@ -34,14 +37,14 @@ export function readWishes(incoming: IncomingMessage, allowed: readonly ClientOv
   return {
     bypass: isSet('bypass', read('bypass')),
     profile: read('profile'),
-    compact: compactWish(read('compact')),
+    compact: compactOption(read('compact')),
     conversation: label(read('conversation')),
   }
 }
 
 // --- internal ---
 
-const compactWishes = ['force', 'off', 'truncate', 'summarize'] as const
+const compactValues = ['force', 'off', 'truncate', 'summarize'] as const
 
 /** Labels stand in headers, logs and the page. */
 const LABEL_CHARS_MAX = 128
@@ -52,11 +55,11 @@ function isSet(name: string, value: string | null): boolean {
   throw invalid(name, 'set it to 1, or leave it out')
 }
 
-function compactWish(value: string | null): Wishes['compact'] {
+function compactOption(value: string | null): RequestOptions['compact'] {
   if (value === null) return null
-  const wish = compactWishes.find((known) => known === value.toLowerCase())
+  const wish = compactValues.find((known) => known === value.toLowerCase())
   if (wish !== undefined) return wish
-  throw invalid('compact', `set it to one of ${compactWishes.join(', ')}`)
+  throw invalid('compact', `set it to one of ${compactValues.join(', ')}`)
 }
 
 function label(value: string | null): string | null {

@@ -19,7 +19,8 @@ import type { SummaryOutlook } from '../proxy/summaries/summarizer.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
-import type { Wishes } from './request-options.ts'
+import type { RequestOptions } from './request-options.ts'
+import type { Arrival } from '../activity/arrival.ts'
 import type { Source } from '../conversation/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
@@ -40,14 +41,16 @@ export type Chat = {
   readonly repairs: Repairs | null
 }
 
-/** A chat completion request with all that decides how it is treated. */
-export type ChatRequest = {
+/** A request that was read, with all that decides how it is treated. */
+export type ReadRequest = {
   readonly exchange: ClientRequest
+  /** When its body had arrived. */
+  readonly arrival: Arrival
   /** The conversation that is worked on: the client's, or the same repaired. */
   readonly chat: Chat
   /** The client's own. */
   readonly received: Chat
-  readonly wishes: Wishes
+  readonly options: RequestOptions
   readonly profile: Profile
   readonly model: string
   /** The upstream that it goes to; null for the default. */
@@ -60,6 +63,33 @@ export type ChatRequest = {
   readonly recall: RecallOffer | null
   /** Given up while it waits for a model or a server. */
   readonly turn: Pick<HeavyTurn, 'aside'>
+}
+
+/** A request with what is on record of its conversation, and its size. */
+export type MeasuredRequest = ReadRequest & {
+  readonly remembered: Remembered
+  /** When that was looked up, as `performance.now()` told. */
+  readonly lookedUpAtMs: number
+  /** Why nothing is to be rewritten, whatever its size; null where it may be. */
+  readonly whyUntouched: string | null
+  /** Whether a compaction is asked for, whatever the pressure. */
+  readonly isForced: boolean
+  /** Null where measuring failed. */
+  readonly measure: Measure | null
+}
+
+/** A request that is ready to be sent. */
+export type PreparedRequest = MeasuredRequest & {
+  /** What is sent first. */
+  readonly form: Form
+  /** The part that failed, where the original bytes are sent on account of it. */
+  readonly failedOpen: string | null
+  /** How things stand with the summary that the conversation will need next. */
+  readonly outlook: SummaryOutlook
+  /** The names of the summaries that a compaction took which was made for this request. */
+  readonly summaries: readonly string[]
+  /** What would be sent, were the profile not one that only observes; null under any other. */
+  readonly observed: Observed | null
 }
 
 /** The tool with which a model reads back what was folded, as one request offers it. */
@@ -167,8 +197,8 @@ export type Weight = {
   readonly thoughtTokens: number
 }
 
-/** A request as it is sent: the client's own bytes, or a view of its conversation. */
-export type Prepared = {
+/** A form in which a request can be sent: the client's own bytes, or a view of its conversation. */
+export type Form = {
   /** The conversation whose bytes `pieces` are made of. */
   readonly chat: Chat
   readonly pieces: readonly BodyPiece[]
@@ -194,24 +224,6 @@ export type MadeCompaction = {
   readonly milliseconds: number
 }
 
-/** A request that is ready to be sent, with what is known of it. */
-export type Ready = {
-  readonly prepared: Prepared
-  readonly remembered: Remembered
-  /** Null where measuring failed. */
-  readonly measure: Measure | null
-  /** The part that failed, where the original bytes are sent on account of it. */
-  readonly failedOpen: string | null
-  /** Why nothing was meant to be rewritten; null where it was. */
-  readonly relayedReason: string | null
-  /** How things stand with the summary that the conversation will need next. */
-  readonly outlook: SummaryOutlook
-  /** The names of the summaries that a compaction took which was made for this request. */
-  readonly summaries: readonly string[]
-  /** What would be sent, were the profile not one that only observes; null under any other. */
-  readonly observed: Observed | null
-}
-
 /** An answer and what it means. Pieces that were taken from its body to find out are `held`. */
 export type Judged = {
   readonly answer: Answer
@@ -226,7 +238,7 @@ export type Judged = {
 
 /** What came of sending: the last answer, and what it was the answer to. */
 export type Outcome = Judged & {
-  readonly prepared: Prepared
+  readonly form: Form
   /** Upstream requests made so far. */
   readonly attempts: number
   /** When the first of them was made, as `performance.now()` told. */
@@ -241,5 +253,10 @@ export type Outcome = Judged & {
   readonly asksUsage: boolean
 }
 
-/** Sends a prepared request and tells what the answer means. Wrappers add recovery around it. */
-export type Send = (prepared: Prepared) => Promise<Outcome>
+/** Sends a form of a request and tells what the answer means. Wrappers of this type add recovery around it. */
+export type Send = (form: Form) => Promise<Outcome>
+
+/** A request whose answer is settled on. */
+export type AnsweredRequest = PreparedRequest & {
+  readonly outcome: Outcome
+}

@@ -1,4 +1,4 @@
-import type { Counted, Prepared } from '../../src/request/request.ts'
+import type { Counted, Form } from '../../src/request/request.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldAhead, type AheadOptions } from '../../src/compaction/ahead.ts'
@@ -16,7 +16,8 @@ import { createRecords } from '../../src/request/records/records.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies } from '../../src/request/read/last-bodies.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
-import { createRewriter } from '../../src/request/rewrite.ts'
+import type { Advanced } from '../../src/compaction/advance.ts'
+import { nextForm, tightenedForm } from '../../src/request/compact/forms.ts'
 import { bytesOf } from '../../src/request/send/outgoing-body.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { standingSummary } from '../support/at-once.ts'
@@ -172,7 +173,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       differenceTokens: 0,
     }
     const cache = newCache()
-    const rewriter = createRewriter({ cache, records, keepTaken: async () => true })
+    const parts = { cache, records, keepTaken: async () => true }
     const request = {
       chat,
       conversation: id,
@@ -183,9 +184,9 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       sharedUntil: remembered.sharedUntil,
       strict,
     }
-    const first = await rewriter.prepare(request, counted, {
+    const ahead = {
       forced,
-      foldFor: async ({ compaction, previous }) =>
+      foldFor: async ({ compaction, previous }: Advanced) =>
         turn.isSummarised && compaction !== null
           ? summarised(subject, cache, {
               policy: profile,
@@ -195,17 +196,22 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
               due: compaction.reason,
             })
           : null,
-    })
+    }
+    const first = await nextForm(request, counted, ahead, parts)
     const smaller = turn.isRefused
-      ? await rewriter.tighten(request, counted, {
-          previous: first.compacted?.compaction ?? null,
-          budgetTokens: Math.floor(room.budgetTokens * 0.8),
-          keepRecent: profile.overflow.min_recent,
-          fills: first.sentTokens % 8 === 0,
-          smallest: false,
-          strict,
-          refusedTokens: first.sentTokens,
-        })
+      ? await tightenedForm(
+          request,
+          counted,
+          {
+            previous: first.compacted?.compaction ?? null,
+            budgetTokens: Math.floor(room.budgetTokens * 0.8),
+            keepRecent: profile.overflow.min_recent,
+            fills: first.sentTokens % 8 === 0,
+            smallest: false,
+            refusedTokens: first.sentTokens,
+          },
+          parts,
+        )
       : null
     const sent = smaller ?? first
     const compaction = sent.compacted?.compaction ?? null
@@ -235,7 +241,7 @@ function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): 
 }
 
 /** All that is sent, and all that is known of it. */
-function told({ chat, pieces, compacted, isRewritten, sentTokens, made }: Prepared): unknown {
+function told({ chat, pieces, compacted, isRewritten, sentTokens, made }: Form): unknown {
   return {
     body: bytesOf(chat.bytes, pieces).toString('latin1'),
     compaction: compacted?.compaction ?? null,

@@ -1,4 +1,4 @@
-import type { Prepared } from '../../src/request/request.ts'
+import type { Form } from '../../src/request/request.ts'
 import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
@@ -10,7 +10,7 @@ import { createMeasure } from '../../src/request/measure/measure.ts'
 import type { Records } from '../../src/request/records/records.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
-import { createRewriter } from '../../src/request/rewrite.ts'
+import { dryRun, nextForm } from '../../src/request/compact/forms.ts'
 import { bytesOf } from '../../src/request/send/outgoing-body.ts'
 import { rounds, user } from '../compaction/sending.ts'
 import { unknownWindow } from '../support/models.ts'
@@ -18,8 +18,8 @@ import { unknownWindow } from '../support/models.ts'
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
 const modelKey = { upstream: 'default', credential: '', model: 'gpt-4o' }
 
-/** A rewriter, and what it recorded. */
-function rewriterWithRecords() {
+/** What forms are made with, and what was recorded. */
+function recordingParts() {
   const recorded: string[] = []
   const records: Records = {
     find: async () => ({
@@ -38,7 +38,7 @@ function rewriterWithRecords() {
     see: async () => void recorded.push('seen'),
   }
   const cache = createMadeCache({ charsMax: 1_000_000 })
-  return { recorded, rewriter: createRewriter({ cache, records, keepTaken: async () => true }) }
+  return { recorded, parts: { cache, records, keepTaken: async () => true } }
 }
 
 async function requestWith(messages: readonly object[]) {
@@ -81,15 +81,15 @@ async function requestWith(messages: readonly object[]) {
   }
 }
 
-const bodyOf = ({ chat, pieces }: Prepared): string => bytesOf(chat.bytes, pieces).toString()
+const bodyOf = ({ chat, pieces }: Form): string => bytesOf(chat.bytes, pieces).toString()
 
 test('a dry run makes what a request would make, and records nothing', async () => {
   const { request, counted } = await requestWith([user('The task.'), ...rounds('a', 60, 1200)])
-  const { rewriter, recorded } = rewriterWithRecords()
-  const dry = await rewriter.dryRun(request, counted, { forced: false })
+  const { parts, recorded } = recordingParts()
+  const dry = await dryRun(request, counted, false, parts.cache)
   expect(recorded).toEqual([])
   expect(dry.isRewritten).toBe(true)
-  const made = await rewriter.prepare(request, counted, { forced: false, foldFor: async () => null })
+  const made = await nextForm(request, counted, { forced: false, foldFor: async () => null }, parts)
   expect(recorded).toEqual(['kept'])
   expect(bodyOf(dry)).toBe(bodyOf(made))
   expect(dry.sentTokens).toBe(made.sentTokens)
@@ -97,11 +97,11 @@ test('a dry run makes what a request would make, and records nothing', async () 
 
 test('a dry run of a small conversation leaves it as it is, and forced makes a compaction', async () => {
   const { request, counted } = await requestWith([user('The task.'), ...rounds('a', 12, 300)])
-  const { rewriter, recorded } = rewriterWithRecords()
-  const dry = await rewriter.dryRun(request, counted, { forced: false })
+  const { parts, recorded } = recordingParts()
+  const dry = await dryRun(request, counted, false, parts.cache)
   expect(dry.isRewritten).toBe(false)
   expect(bodyOf(dry)).toBe(request.chat.bytes.toString())
-  const forced = await rewriter.dryRun(request, counted, { forced: true })
+  const forced = await dryRun(request, counted, true, parts.cache)
   expect(forced.compacted?.compaction?.reason).toBe('forced')
   expect(recorded).toEqual([])
 })

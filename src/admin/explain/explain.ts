@@ -1,4 +1,4 @@
-import type { Chat, RecallOffer, Counted, Measure, Prepared } from '../../request/request.ts'
+import type { Chat, RecallOffer, Counted, Measure, Form } from '../../request/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
@@ -16,9 +16,9 @@ import { reserveOf } from '../../request/measure/reserve.ts'
 import { repairedChat } from '../../request/repair.ts'
 import { createRecallOffers, withTool } from '../../proxy/recall/recall-offer.ts'
 import { readBytes } from '../../request/read/read-chat.ts'
-import { asItCame, createDryRun } from '../../request/rewrite.ts'
+import { asItCame, dryRun } from '../../request/compact/forms.ts'
 import { bytesOf } from '../../request/send/outgoing-body.ts'
-import { withUsageAsked, type UsageOptions } from '../../request/send/usage-in-streams.ts'
+import { withUsageAsked } from '../../request/send/usage-in-streams.ts'
 import type { Explanation, ExplainedMessage } from './explanation.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
 import { countRoles, tallyReceived, tallySent } from './tally.ts'
@@ -30,7 +30,7 @@ export type ExplainParts = {
   /** The window that a model gets under a profile. */
   readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
   /** In which streamed requests usage is asked for (`usage.in_streams`). */
-  readonly usageInStreams: UsageOptions['when']
+  readonly usageInStreams: Parameters<typeof withUsageAsked>[1]
   /** What a body may hold to be read (`limits`). */
   readonly limits: BodyLimits
 }
@@ -62,11 +62,10 @@ export function createExplain(parts: ExplainParts): Explain {
     const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
     const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
     const { measure, counted } = await measured(asked)
-    const dry = await dryRun(asked, counted)
-    const usage = { when: parts.usageInStreams, mayAsk: () => true }
+    const dry = await smallerForm(asked, counted)
     const prepared = profile.observe
       ? asItCame(received, measure.incomingTokens)
-      : offered(withUsageAsked(dry, usage) ?? dry, recall)
+      : offered(withUsageAsked(dry, parts.usageInStreams) ?? dry, recall)
     const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
     const sent = await readBytes(bytes, ASKED_SCOPE, reading)
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
@@ -153,13 +152,12 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
   return { measure, counted: measure.counted }
 }
 
-function offered(prepared: Prepared, recall: RecallOffer | null): Prepared {
+function offered(prepared: Form, recall: RecallOffer | null): Form {
   return recall === null ? prepared : withTool(prepared, recall)
 }
 
 /** The request as it would be sent if it were never seen before. */
-async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepared> {
-  const run = createDryRun(createMadeCache({ charsMax: MADE_CHARS_MAX }))
+async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<Form> {
   const request = {
     chat,
     conversation: ASKED_SCOPE,
@@ -170,7 +168,7 @@ async function dryRun({ chat, profile }: Asked, counted: Counted): Promise<Prepa
     sharedUntil: null,
     strict: profile.template === 'strict',
   }
-  return run(request, counted, { forced: false })
+  return dryRun(request, counted, false, createMadeCache({ charsMax: MADE_CHARS_MAX }))
 }
 
 function providerBudget({ chat, profile, window }: Asked): number {
@@ -179,7 +177,7 @@ function providerBudget({ chat, profile, window }: Asked): number {
 }
 
 /** As the headers of an answer would say it. */
-function fateOf(prepared: Prepared, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
+function fateOf(prepared: Form, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
   const { isRewritten, compacted, sentTokens } = prepared
   const passes = isRewritten ? (compacted?.view.passes ?? []) : []
   const because = passes.length > 0 ? (compacted?.compaction?.reason ?? null) : isRewritten ? 'repair' : null

@@ -1,4 +1,4 @@
-import type { Counted, Prepared } from '../../request/request.ts'
+import type { Counted, Form } from '../../request/request.ts'
 import { answerRecall } from '../../recall/answer-recall.ts'
 import { drive } from '../../scheduling/drive.ts'
 
@@ -15,7 +15,7 @@ export const RECALL_ROOM_TOKENS_MIN = 512
  */
 export function recallAnswers(
   counted: Counted | null,
-): (argumentsText: string, form: Pick<Prepared, 'compacted'>, roomTokens: number) => Promise<string> {
+): (argumentsText: string, form: Pick<Form, 'compacted'>, roomTokens: number) => Promise<string> {
   return async (argumentsText, { compacted }, roomTokens) => {
     if (counted === null || compacted === null) return NOTHING_LEFT_OUT
     const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))

@@ -1,11 +1,11 @@
-import type { Chat, ChatRequest, Prepared, RecallOffer } from '../../request/request.ts'
+import type { Chat, ReadRequest, Form, RecallOffer } from '../../request/request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import { isJsonObject, parseJson } from '../../conversation/json-value.ts'
 import { recallTool, recallToolName } from '../../dialects/chat-completions/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../../activity/failures.ts'
-import { whyUntouched } from '../../request/prepare.ts'
+import { whyUntouched } from '../../request/learnt.ts'
 import { mayOfferRecall } from '../../models/recall-refusals.ts'
 import type { Models } from '../../models/models.ts'
 import { withReplaced } from '../../request/send/outgoing-body.ts'
@@ -37,7 +37,7 @@ export function createRecallOffers(): RecallOffers {
 }
 
 /** The request with the tool that it offers, but where its upstream has refused that, or is sent nothing of Foldgate's. */
-export function withOffer(request: ChatRequest, parts: OfferParts): ChatRequest {
+export function withOffer(request: ReadRequest, parts: OfferParts): ReadRequest {
   const { profile, chat, modelKey, place } = request
   const { models } = parts
   if (!profile.recall.enabled || whyUntouched(request, models) !== null) return request
@@ -59,12 +59,12 @@ export function hasSchema({ completion }: Pick<Chat, 'completion'>): boolean {
 }
 
 /** The request with the tool as the last of its list. */
-export function withTool(prepared: Prepared, offer: RecallOffer): Prepared {
-  const { tools } = prepared.chat.completion
-  if (tools === null) return prepared
+export function withTool(form: Form, offer: RecallOffer): Form {
+  const { tools } = form.chat.completion
+  if (tools === null) return form
   const at = tools.end - 1
-  const pieces = withReplaced(prepared.pieces, { start: at, end: at }, `,${JSON.stringify(offer.tool)}`)
-  return { ...prepared, pieces }
+  const pieces = withReplaced(form.pieces, { start: at, end: at }, `,${JSON.stringify(offer.tool)}`)
+  return { ...form, pieces }
 }
 
 // --- internal ---

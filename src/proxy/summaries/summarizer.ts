@@ -1,4 +1,4 @@
-import type { ChatRequest, Counted, Measure } from '../../request/request.ts'
+import type { ReadRequest, Counted, Measure } from '../../request/request.ts'
 import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import {
   foldAhead,
@@ -29,7 +29,7 @@ import { orderSummary, summaryModelKey, type SummaryOrderParts } from './summary
 
 /** A request whose conversation was counted, with what is known of it. */
 export type SummaryRequest = {
-  readonly request: ChatRequest
+  readonly request: ReadRequest
   readonly measure: Measure
   readonly counted: Counted
   /** The conversation's id. */
@@ -107,7 +107,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
   }
 
   /** What is on record of the ranges of a fold; null for those of which nothing is. */
-  async function recordsOf(request: ChatRequest, ranges: readonly WorthyRange[]): Promise<Found[]> {
+  async function recordsOf(request: ReadRequest, ranges: readonly WorthyRange[]): Promise<Found[]> {
     const found: Found[] = []
     for (const range of ranges) {
       const key = keyOf(request, range)
@@ -264,7 +264,7 @@ function aheadOptions(
   return { policy: request.profile, compaction, room, strict, due }
 }
 
-function keyOf({ chat, place, profile }: ChatRequest, range: WorthyRange): string {
+function keyOf({ chat, place, profile }: ReadRequest, range: WorthyRange): string {
   return summaryKey(chat, place.scope, profile.summary, range)
 }
 
@@ -275,7 +275,7 @@ type Found = {
 }
 
 /** Whether a summary saves enough, with its cap as its size. */
-function isWorthwhile({ profile }: ChatRequest, { replacedTokens }: WorthyRange): boolean {
+function isWorthwhile({ profile }: ReadRequest, { replacedTokens }: WorthyRange): boolean {
   return savesEnough(replacedTokens, profile.summary.max_tokens, profile.summary)
 }
 

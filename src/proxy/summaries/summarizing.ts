@@ -1,4 +1,4 @@
-import type { Chat, ChatRequest } from '../../request/request.ts'
+import type { Chat, ReadRequest } from '../../request/request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
@@ -11,11 +11,11 @@ import { drive } from '../../scheduling/drive.ts'
  */
 export type Summarizing = 'background' | 'blocking' | 'fitted' | null
 
-export async function summarizingOf({ chat, profile, wishes, exchange }: ChatRequest): Promise<Summarizing> {
-  if (wishes.compact === 'truncate' || profile.summary.mode === 'off') return null
+export async function summarizingOf({ chat, profile, options, exchange }: ReadRequest): Promise<Summarizing> {
+  if (options.compact === 'truncate' || profile.summary.mode === 'off') return null
   // Who has a key of Foldgate's own spends the operator's money: whether there are summaries is the operator's word.
   const isWished =
-    wishes.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
+    options.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
   if (!isWished && !hasSummaries(profile)) return null
   // The client summarises by itself: a summary of ours would be one of its question.
   if (await isOwnRequest(chat)) return 'fitted'

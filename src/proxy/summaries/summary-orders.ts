@@ -1,4 +1,4 @@
-import type { ChatRequest, Counted, Measure } from '../../request/request.ts'
+import type { ReadRequest, Counted, Measure } from '../../request/request.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { WorthyRange } from '../../compaction/ahead.ts'
@@ -26,7 +26,7 @@ import { warmCall } from './warm-call.ts'
 
 /** A summary that is to be written: of which messages, for whom, and what it may cost. */
 export type SummaryWish = {
-  readonly request: ChatRequest
+  readonly request: ReadRequest
   readonly measure: Measure
   readonly counted: Counted
   /** The compaction that the conversation stands in. */
@@ -50,7 +50,7 @@ export type SummaryOrderParts = {
 }
 
 /** The model that writes summaries for a request, as what is learnt of it is kept. */
-export function summaryModelKey({ profile, modelKey, model }: ChatRequest): ModelKey {
+export function summaryModelKey({ profile, modelKey, model }: ReadRequest): ModelKey {
   const { summary } = profile
   return {
     upstream: summary.upstream ?? modelKey.upstream,
@@ -137,7 +137,7 @@ async function materialOf(
  * late for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
-  { chat, place, profile }: ChatRequest,
+  { chat, place, profile }: ReadRequest,
   range: SummaryRange,
   standing: readonly StandingSummary[],
   desk: Pick<Desk, 'find'>,

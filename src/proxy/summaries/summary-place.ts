@@ -1,10 +1,10 @@
-import type { ChatRequest } from '../../request/request.ts'
+import type { ReadRequest } from '../../request/request.ts'
 import { credentialHeadersOf } from '../../upstream/credential.ts'
 import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
 import type { SummaryPlace } from '../../summaries/summary-call.ts'
 
 /** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
-export function summaryPlace({ exchange, profile, upstreamName }: ChatRequest): SummaryPlace {
+export function summaryPlace({ exchange, profile, upstreamName }: ReadRequest): SummaryPlace {
   const { summary } = profile
   const { target, incoming, clientKeyName } = exchange
   const withholdCredential = clientKeyName !== null

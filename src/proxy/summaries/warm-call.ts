@@ -1,4 +1,4 @@
-import type { ChatRequest, Counted } from '../../request/request.ts'
+import type { ReadRequest, Counted } from '../../request/request.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { SummaryRange } from '../../compaction/compaction.ts'
@@ -8,7 +8,7 @@ import type { Entry } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
 
 export type WarmCall = {
-  readonly request: ChatRequest
+  readonly request: ReadRequest
   readonly counted: Counted
   /** What the upstream has just been sent. */
   readonly compacted: Compacted
@@ -62,7 +62,7 @@ const MESSAGES_BYTES_MAX = 8 * 1024 * 1024
 const AROUND_BYTES_MAX = 1024 * 1024
 
 /** Whether it would take longer to make such a body than other requests should wait. */
-function isLong({ chat }: ChatRequest, messages: readonly ViewMessage[]): boolean {
+function isLong({ chat }: ReadRequest, messages: readonly ViewMessage[]): boolean {
   const { start, end } = chat.completion.messages
   if (chat.bytes.length - (end - start) > AROUND_BYTES_MAX) return true
   const bytes = messages.reduce((sum, { item }) => {
@@ -83,7 +83,7 @@ function showsAll({ compacted, range }: WarmCall): boolean {
 
 /** The client's own body with these messages and the instruction behind them, and fields of our own for the answer. */
 function bodyOf(
-  { chat, recall }: ChatRequest,
+  { chat, recall }: ReadRequest,
   messages: readonly ViewMessage[],
   instruction: string,
   own: Readonly<Record<string, unknown>>,

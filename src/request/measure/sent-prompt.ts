@@ -1,4 +1,4 @@
-import type { Chat, Counted, Measure, Prepared } from '../request.ts'
+import type { Chat, Counted, Measure, Form } from '../request.ts'
 import { sumsOf } from '../../compaction/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import { expectedTokens } from '../../models/counts/expected.ts'
@@ -9,22 +9,18 @@ import { digest } from '../read/body-source.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 
 /** What the provider should count of a prompt of so many of our tokens, in its own. */
-export function expectedPromptTokens(
-  measure: Measure,
-  prepared: Prepared,
-  ownTokens = prepared.sentTokens,
-): number {
-  return expectedTokens(ownTokens, measure.rate, anchorFor(measure, prepared))
+export function expectedPromptTokens(measure: Measure, form: Form, ownTokens = form.sentTokens): number {
+  return expectedTokens(ownTokens, measure.rate, anchorFor(measure, form))
 }
 
-export function describeSent(chat: Chat, scope: string, measure: Measure, prepared: Prepared): SentPrompt {
-  const compaction = prepared.compacted?.compaction ?? null
+export function describeSent(chat: Chat, scope: string, measure: Measure, form: Form): SentPrompt {
+  const compaction = form.compacted?.compaction ?? null
   return {
     prompt: promptName(chat, scope, compaction, chat.messages.length),
     encoding: measure.counting.encoding,
     beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, compaction)),
-    textBytes: bytesIn(prepared.pieces) - mediaCharacters(chat, prepared),
-    counted: measure.counted === null ? null : countOf(measure, measure.counted, prepared),
+    textBytes: bytesIn(form.pieces) - mediaCharacters(chat, form),
+    counted: measure.counted === null ? null : countOf(measure, measure.counted, form),
   }
 }
 
@@ -47,23 +43,23 @@ export function promptBeginnings(
 /** How far back a prompt is looked for that the provider has counted: mostly it is the one before. */
 const POINTS_BACK_MAX = 16
 
-function countOf(measure: Measure, counted: Counted, prepared: Prepared): SentCount {
+function countOf(measure: Measure, counted: Counted, form: Form): SentCount {
   const { rate, familyRatio } = measure
   return {
-    ownTokens: prepared.sentTokens,
+    ownTokens: form.sentTokens,
     aroundTokens: counted.aroundTokens,
-    looseTokens: looseTokens(counted, prepared),
+    looseTokens: looseTokens(counted, form),
     conversationTokens: counted.conversationTokens,
     ratio: rate.ratio,
     ratioMin: Math.min(rate.ratio, familyRatio),
     toolsTokens: counted.toolsTokens,
-    messageTokens: messageTokens(counted, prepared),
-    anchor: anchorFor(measure, prepared),
+    messageTokens: messageTokens(counted, form),
+    anchor: anchorFor(measure, form),
   }
 }
 
 /** The provider's count is known of the view of the newest compaction, and of no other. */
-function anchorFor({ counted }: Measure, { compacted }: Prepared): Anchor | null {
+function anchorFor({ counted }: Measure, { compacted }: Form): Anchor | null {
   if (counted === null || (compacted?.compaction ?? null) !== counted.compaction) return null
   return counted.anchor
 }
@@ -96,14 +92,14 @@ function looseOf(weight: Counted['weights'][number] | undefined): number {
   return weight === undefined ? 0 : weight.mediaTokens + weight.thoughtTokens
 }
 
-function messageTokens({ subject }: Counted, { compacted }: Prepared): readonly number[] {
+function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
   const { systemCount } = subject.structure
   if (compacted === null) return subject.sizes.slice(systemCount)
   return compacted.view.messages.slice(systemCount).map(({ tokens }) => tokens)
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */
-function looseTokens({ weights }: Counted, { compacted }: Prepared): number {
+function looseTokens({ weights }: Counted, { compacted }: Form): number {
   const kept =
     compacted === null
       ? weights
@@ -129,7 +125,7 @@ function compactionName(chat: Chat, scope: string, compaction: Compaction | null
 }
 
 /** How much of what was sent is base64. */
-function mediaCharacters(chat: Chat, { compacted }: Prepared): number {
+function mediaCharacters(chat: Chat, { compacted }: Form): number {
   const kept =
     compacted === null
       ? chat.messages

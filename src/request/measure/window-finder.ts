@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../request.ts'
+import type { ReadRequest } from '../request.ts'
 import type { Models } from '../../models/models.ts'
 import {
   resolveWindow,
@@ -12,7 +12,7 @@ import { budgetOf } from '../../tokens/budget.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows, WindowQuestion } from '../../models/discovery/server-windows.ts'
-import { isNamedInFull } from '../chat-request.ts'
+import { isNamedInFull } from '../describe.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 
@@ -32,7 +32,7 @@ export type WindowFinderOptions = {
  */
 export function createWindowFinder(
   options: WindowFinderOptions,
-): (request: ChatRequest, conversation: string) => Promise<ResolvedWindow> {
+): (request: ReadRequest, conversation: string) => Promise<ResolvedWindow> {
   const { models, windows, serverWindows } = options
 
   return async function findWindow(request, conversation) {
@@ -86,7 +86,7 @@ export function createWindowFinder(
 }
 
 /** What a server is asked for a request: its model, with the client's own credential. The same object each time. */
-export function windowQuestion(request: ChatRequest): WindowQuestion {
+export function windowQuestion(request: ReadRequest): WindowQuestion {
   const known = questions.get(request)
   if (known !== undefined) return known
   const { exchange } = request
@@ -104,13 +104,13 @@ export function windowQuestion(request: ChatRequest): WindowQuestion {
 
 // --- internal ---
 
-const questions = new WeakMap<ChatRequest, WindowQuestion>()
+const questions = new WeakMap<ReadRequest, WindowQuestion>()
 
 /** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
 const FIRST_WAIT_MS = 1_000
 
 /** An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more. */
-function namesOf({ model, exchange }: ChatRequest, answeredBy: string | null): readonly string[] {
+function namesOf({ model, exchange }: ReadRequest, answeredBy: string | null): readonly string[] {
   if (answeredBy === null) return [model]
   return azureDeployment(exchange.path) === null ? [model, answeredBy] : [answeredBy, model]
 }

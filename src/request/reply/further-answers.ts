@@ -1,4 +1,4 @@
-import type { Prepared, Outcome } from '../request.ts'
+import type { Form, Outcome } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import { nextStep, type StepLimits } from './next-step.ts'
 import {
@@ -12,7 +12,7 @@ import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../dial
 import type { Failures } from '../../activity/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
 import type { FurtherRequest } from './send-further.ts'
-import { discard } from '../send/send.ts'
+import { discard } from '../send/outcome.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -40,7 +40,7 @@ export type ReplyCounts = { readonly recalls: number; readonly continuations: nu
 
 export type FurtherAnswersOptions = {
   /** The request as it was answered. */
-  readonly prepared: Prepared
+  readonly form: Form
   readonly toolName: string | null
   readonly recallRounds: number
   readonly continuationsMax: number
@@ -50,11 +50,11 @@ export type FurtherAnswersOptions = {
   /** Sends a further request; the answer as far as it has to be read to be judged. */
   readonly send: (further: FurtherRequest) => Promise<Outcome>
   /** A form of the request of at most so many tokens; null where there is none. */
-  readonly fit: (prepared: Prepared, budgetTokens: number) => Promise<Prepared | null>
+  readonly fit: (form: Form, budgetTokens: number) => Promise<Form | null>
   /** Whether a reply goes on in this answer. */
   readonly goesOn: (outcome: Outcome) => boolean
   /** The answer to a call of Foldgate's tool, with what is left of the budget beside this form of the request. */
-  readonly answerRecall: (argumentsText: string, form: Prepared, roomTokens: number) => Promise<string>
+  readonly answerRecall: (argumentsText: string, form: Form, roomTokens: number) => Promise<string>
   readonly failures: Pick<Failures, 'around' | 'note'>
 }
 
@@ -62,7 +62,7 @@ export type FurtherAnswersOptions = {
 export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
   const { failures, goesOn } = options
   /** The request as it was last sent. */
-  let { prepared } = options
+  let { form } = options
   let limits: StepLimits = {
     toolName: options.toolName,
     recallsLeft: options.recallRounds,
@@ -76,7 +76,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   let continuations = 0
 
   function roomBeside(messages: readonly string[]): number {
-    const room = options.roomTokens + options.prepared.sentTokens - prepared.sentTokens
+    const room = options.roomTokens + options.form.sentTokens - form.sentTokens
     return messages.reduce((left, message) => left - options.count(message), room)
   }
 
@@ -92,14 +92,14 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
     if (answered !== null) {
       turns = [...turns, ...recallTurn(text, reply, answered, recalls - 1)]
-      const outcome = await sent({ prepared, turns, offersRecall: !isOver })
+      const outcome = await sent({ form, turns, offersRecall: !isOver })
       if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }
       refused('recall', outcome)
     }
     // As if there were no such tool: the request is answered once more, without it.
     limits = { ...limits, toolName: null }
     turns = []
-    const plain = await options.send({ prepared, turns, offersRecall: false })
+    const plain = await options.send({ form, turns, offersRecall: false })
     return goesOn(plain)
       ? { kind: 'answer', outcome: plain, seam, standsCut: false }
       : { kind: 'refused', outcome: plain }
@@ -111,7 +111,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     let room = roomTokens
     for (const call of calls) {
       const answer =
-        room === null ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, prepared, room)
+        room === null ? RECALL_NO_MORE : await options.answerRecall(call.argumentsText, form, room)
       if (room !== null) room -= options.count(answer)
       answered.push({ call, answer })
     }
@@ -122,10 +122,10 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     const all = [...turns, ...messages]
     const room = roomBeside(all)
     // A long reply is cut where the prompt is long, too: what it says needs the room that the prompt had.
-    const fitting = room < 0 ? await options.fit(prepared, prepared.sentTokens + room) : prepared
+    const fitting = room < 0 ? await options.fit(form, form.sentTokens + room) : form
     if (fitting === null) return { kind: 'end' }
-    prepared = fitting
-    const outcome = await sent({ prepared, turns: all, offersRecall: limits.toolName !== null })
+    form = fitting
+    const outcome = await sent({ form, turns: all, offersRecall: limits.toolName !== null })
     if (outcome === null || !goesOn(outcome)) {
       refused('continuation', outcome)
       return { kind: 'end' }
@@ -145,7 +145,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   async function sent(further: FurtherRequest): Promise<Outcome | null> {
     try {
       const outcome = await options.send(further)
-      if (goesOn(outcome)) prepared = outcome.prepared
+      if (goesOn(outcome)) form = outcome.form
       return outcome
     } catch (error) {
       if (error instanceof FoldgateError) return null

@@ -5,10 +5,8 @@ import { createPlainReply } from '../../dialects/chat-completions/reply/plain-re
 import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
-import { bodyOf } from './goes-on.ts'
 import type { JoinedReply, JoinOptions } from './joined-reply.ts'
-import { readWhole } from './read-whole.ts'
-import { withoutLength } from './without-length.ts'
+import { parsedBody, readPlain, withoutLength } from './whole-answer.ts'
 
 /** Joins plain answers, further ones as they were read, until the reply is over. What cannot be read goes on as it came. */
 export async function joinPlain(
@@ -20,7 +18,7 @@ export async function joinPlain(
   let outcome = await readPlain(first)
   for (const piece of outcome.held) observer.tap(piece)
   for (;;) {
-    const reply = plain.take(bodyOf(outcome))
+    const reply = plain.take(parsedBody(outcome))
     if (reply === null) break
     const next = await further.after(reply)
     if (next.kind === 'refused') return joined(next.outcome)
@@ -35,8 +33,8 @@ export async function joinPlain(
   return joined(outcome)
 
   function joined(last: Outcome): JoinedReply {
-    const { prepared, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
-    const told = { prepared, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
+    const { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
+    const told = { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
     // Made now: while the answer is delivered, nothing of the request is to be held.
     const total = { ...further.counts(), usage: readUsage({ usage: plain.usage() }) }
     return {
@@ -48,15 +46,7 @@ export async function joinPlain(
   }
 }
 
-/** A plain answer with its body read, as far as one is. */
-export function readPlain(outcome: Outcome): Promise<Outcome> {
-  return readWhole(outcome, BODY_BYTES_MAX)
-}
-
 // --- internal ---
-
-/** A larger answer is passed on as it comes. */
-const BODY_BYTES_MAX = 32 * 1024 * 1024
 
 function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
   const body = asBody([Buffer.from(text)])

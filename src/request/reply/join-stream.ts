@@ -8,8 +8,7 @@ import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
 import type { JoinedReply, JoinOptions } from './joined-reply.ts'
-import { readWhole } from './read-whole.ts'
-import { withoutLength } from './without-length.ts'
+import { readWhole, withoutLength } from './whole-answer.ts'
 
 /** Streams a reply: the first answer as it comes, and behind it those that go on from it. */
 export function joinStream(

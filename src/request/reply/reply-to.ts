@@ -1,45 +1,36 @@
-import type { ChatRequest, Measure, Outcome, Send } from '../request.ts'
-import type { Failures } from '../../activity/failures.ts'
-import { isAnswered } from '../send/send.ts'
-import type { Sending } from '../send/sending.ts'
-import { shapeOf } from '../../upstream/answer-shape.ts'
-import { goesOn } from './goes-on.ts'
+import { recallAnswers } from '../../proxy/recall/recall-answers.ts'
+import { readReply } from '../../dialects/chat-completions/reply/reply.ts'
+import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
+import type { AnsweredRequest, Outcome, ReadRequest } from '../request.ts'
+import { isAnswered } from '../send/outcome.ts'
+import { fittingForm } from '../send/recover.ts'
+import type { SentRequest } from '../send/send-request.ts'
 import { createFurtherAnswers } from './further-answers.ts'
 import { joinReply, type JoinedReply } from './joined-reply.ts'
-import { recallAnswers } from '../../proxy/recall/recall-answers.ts'
 import { sendFurther } from './send-further.ts'
+import { parsedBody } from './whole-answer.ts'
 
-export type ReplyParts = {
-  /** Sends a form of the request as it is. */
-  readonly once: Send
-  readonly sending: Pick<Sending, 'usage' | 'recover' | 'fit'>
-  readonly measure: Measure | null
-  readonly failures: Failures
-}
-
-/** The reply to a request as one answer; null where it can be nothing but the answer that came. */
-export function replyTo(
-  request: ChatRequest,
-  outcome: Outcome,
-  { once, sending, measure, failures }: ReplyParts,
-): Promise<JoinedReply> | null {
-  const { profile, chat, recall, exchange } = request
+/** The stage that makes one reply of several answers; null where the reply can be nothing but the answer that came. */
+export function replyTo(sent: SentRequest): Promise<JoinedReply> | null {
+  const { request, sending } = sent
+  const { profile, chat, recall, outcome, measure } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
   if (rules.toolName === null && !rules.continues) return null
   const shape = isAnswered(outcome) ? shapeOf(outcome.answer) : null
   if (shape === null) return null
-  const { prepared } = outcome
-  const counted = prepared.chat === chat ? (measure?.counted ?? null) : null
+  const { form } = outcome
+  const { failures } = sending.parts
+  const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
-    prepared,
+    form,
     toolName: rules.toolName,
     recallRounds: profile.recall.rounds,
     continuationsMax: rules.continues ? profile.continuation.max : 0,
-    roomTokens: roomTokens(outcome, measure),
+    roomTokens: roomTokens(request),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
-    send: sendFurther({ once, sending, shape, offer, asksUsage: outcome.asksUsage, signal: exchange.signal }),
-    fit: sending.fit,
+    send: sendFurther(sent, shape, offer),
+    fit: (larger, budgetTokens) => fittingForm(sending, larger, budgetTokens),
     goesOn: (next) => goesOn(next, shape),
     answerRecall: recallAnswers(counted),
     failures,
@@ -49,13 +40,19 @@ export function replyTo(
 
 // --- internal ---
 
+/** Whether a reply goes on in an answer: in one of the same shape, and, where it was read whole, with a reply in it. */
+function goesOn(outcome: Outcome, shape: AnswerShape): boolean {
+  if (!isAnswered(outcome) || shapeOf(outcome.answer) !== shape) return false
+  return shape === 'stream' || readReply(parsedBody(outcome)) !== null
+}
+
 /** What is left of the budget. Of a window that turned out smaller only what was taken is known to fit. */
-function roomTokens({ prepared, remedy }: Outcome, measure: Measure | null): number {
-  return measure === null || remedy === 'recovered' ? 0 : measure.budgetTokens - prepared.sentTokens
+function roomTokens({ outcome: { form, remedy }, measure }: AnsweredRequest): number {
+  return measure === null || remedy === 'recovered' ? 0 : measure.budgetTokens - form.sentTokens
 }
 
 /** A reply that has to keep to a schema begins a new one each time, and of several none is the one that was cut. */
-function mayContinue({ profile, chat }: ChatRequest): boolean {
+function mayContinue({ profile, chat }: ReadRequest): boolean {
   const { choices, responseFormat } = chat.completion
   return profile.continuation.max > 0 && !profile.observe && choices === 1 && responseFormat === null
 }

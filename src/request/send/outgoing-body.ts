@@ -1,4 +1,4 @@
-import type { Prepared } from '../request.ts'
+import type { Form } from '../request.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
 
@@ -41,7 +41,7 @@ export function hasLongText(pieces: readonly BodyPiece[]): boolean {
 }
 
 /** Whether what is sent is all of the client's body, as it came. */
-export function isUntouched({ chat, pieces }: Pick<Prepared, 'chat' | 'pieces'>): boolean {
+export function isUntouched({ chat, pieces }: Pick<Form, 'chat' | 'pieces'>): boolean {
   const [first] = pieces
   if (chat.repairs !== null || pieces.length !== 1 || first === undefined || typeof first === 'string')
     return false

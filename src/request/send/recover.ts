@@ -1,50 +1,14 @@
-import type { Prepared, Outcome, Send } from '../request.ts'
-import type { Classification, StatedWindow } from '../../overflow/classification.ts'
+import type { Classification } from '../../overflow/classification.ts'
 import { nextAttempt } from '../../overflow/tighten.ts'
-import type { Profile } from '../../profiles/schema.ts'
-import { isAnswered, isTooLarge, sendAgain, standing } from './send.ts'
-
-export type RecoverOptions = {
-  readonly profile: Profile
-  /** The request's own output limit in tokens; null where it sets none. */
-  readonly outputLimitTokens: number | null
-  /** The budget of the first attempt, in own counts. */
-  readonly budgetTokens: number
-  /** The window as far as it is known; null where it is a guess. */
-  readonly window: StatedWindow | null
-  /** The provider's tokens for one of ours, as far as is known. */
-  readonly ratio: number
-  /** A smaller form of what was refused; null where nothing more can be taken away. */
-  readonly tighten: (
-    refused: Prepared,
-    how: {
-      budgetTokens: number
-      fills: boolean
-      keepRecent: number
-      smallest: boolean
-      refusedTokens: number
-    },
-  ) => Promise<Prepared | null>
-  /** The same request with a lower output limit. */
-  readonly clamp: (prepared: Prepared, outputTokens: number) => Prepared
-  /** Own count of a request that was not counted before it was sent. */
-  readonly countSent: (prepared: Prepared) => Promise<number>
-  /** What of a refusal can be gone by: numbers that contradict what was answered are none. */
-  readonly credible: (classification: Classification) => Classification
-  /** Called for every refusal that may be cured, as it comes. */
-  readonly onRefused: (refused: RefusedForm) => void
-  /** Called once a form was accepted, with those that were refused before it: only then their size was the reason. */
-  readonly onRecovered: (refused: readonly RefusedForm[], accepted: Prepared) => Promise<void>
-}
-
-/** A form of the request that was refused as too large, with our own count of its prompt. */
-export type RefusedForm = {
-  readonly classification: Classification
-  readonly prepared: Prepared
-  readonly sentTokens: number
-  /** The status that it was refused with. */
-  readonly status: number
-}
+import { formRequest } from '../compact.ts'
+import { tightenedForm, type TightenOptions } from '../compact/forms.ts'
+import { isStrict } from '../learnt.ts'
+import { knownWindow } from '../measure/measure.ts'
+import { windowQuestion } from '../measure/window-finder.ts'
+import type { Form, Outcome, PreparedRequest, Send } from '../request.ts'
+import { withReplaced } from './outgoing-body.ts'
+import { countedMeasure, promptTokensOf, withPieces, type Sending } from './sending.ts'
+import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
 
 /**
  * Recovers from overflow within the same request: tighten and send again, at most `overflow.attempts`
@@ -52,69 +16,189 @@ export type RefusedForm = {
  * client's, unchanged.
  */
 export const recoverFromOverflow =
-  (options: RecoverOptions) =>
+  (sending: Sending) =>
   (send: Send): Send =>
-    async function sendRecovering(prepared) {
-      const { overflow, window } = options.profile
-      let outcome = await send(prepared)
-      let { budgetTokens } = options
-      let keepRecent = options.profile.keep.recent_messages
-      let clampedTokens: number | null = null
-      const refusedForms: RefusedForm[] = []
-      for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
-        const { classification } = outcome
-        const sentTokens = await options.countSent(outcome.prepared)
-        // A form that could not be made smaller was not refused once more.
-        if (refusedForms.at(-1)?.prepared !== outcome.prepared) {
-          const { status } = outcome.answer
-          const refusedForm = { classification, prepared: outcome.prepared, sentTokens, status }
-          refusedForms.push(refusedForm)
-          options.onRefused(refusedForm)
-        }
-        const next = nextAttempt({
-          attempt,
-          attemptsMax: overflow.attempts,
-          classification: options.credible(classification),
-          sentTokens,
-          budgetTokens,
-          keepRecent,
-          minRecent: overflow.min_recent,
-          outputLimitTokens: clampedTokens ?? options.outputLimitTokens,
-          outputReserveTokens: window.output_reserve,
-          window: options.window,
-          ratio: options.ratio,
-          clampOutput: overflow.clamp_output,
-        })
-        if (next.kind === 'give-up') return outcome
-        let smaller: Prepared | null
-        if (next.kind === 'clamp') {
-          smaller = options.clamp(outcome.prepared, next.outputTokens)
-          clampedTokens = next.outputTokens
-        } else {
-          smaller = await options.tighten(outcome.prepared, { ...next, refusedTokens: sentTokens })
-          // A limit that was lowered once stays so: with its own value every further view would be refused.
-          let outputTokens: number | null = next.clampOutputTokens ?? clampedTokens
-          if (smaller === null && next.outputTokensBeside !== null) {
-            smaller = outcome.prepared
-            outputTokens = next.outputTokensBeside
-          }
-          if (smaller !== null && outputTokens !== null) {
-            smaller = options.clamp(smaller, outputTokens)
-            clampedTokens = outputTokens
-          }
-          budgetTokens = next.budgetTokens
-          keepRecent = next.keepRecent
-          // Where this budget takes nothing away, a later and smaller one may.
-          if (smaller === null && !next.smallest) continue
-        }
-        if (smaller === null) return outcome
-        const refused: Outcome = outcome
-        const form = smaller
-        const again: Outcome | null = await sendAgain(refused, () => send(form))
-        if (again === null) return standing(refused)
-        outcome = { ...again, remedy: 'recovered' }
-      }
-      if (refusedForms.length > 0 && isAnswered(outcome))
-        await options.onRecovered(refusedForms, outcome.prepared)
-      return outcome
+    async function sendRecovering(form) {
+      const first = await send(form)
+      return isTooLarge(first) ? recover(sending, send, first) : first
     }
+
+/** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
+export async function fittingForm(sending: Sending, form: Form, budgetTokens: number): Promise<Form | null> {
+  const { profile, whyUntouched } = sending.request
+  if (profile.trigger === 'off' || whyUntouched !== null) return null
+  const smaller = await tightened(sending, form, {
+    budgetTokens,
+    keepRecent: profile.keep.recent_messages,
+    smallest: false,
+    fills: false,
+    refusedTokens: form.sentTokens,
+  })
+  if (smaller === null || smaller.sentTokens > budgetTokens) return null
+  await recordForm(sending, smaller)
+  return smaller
+}
+
+/** The same form with a lower output limit. */
+export function clamped(form: Form, outputTokens: number): Form {
+  const limit = form.chat.completion.outputLimit
+  if (limit === null) return form
+  const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
+  return { ...withPieces(form, pieces), clampedOutputTokens: outputTokens }
+}
+
+// --- internal ---
+
+/** A form of the request that was refused as too large, with our own count of its prompt. */
+type RefusedForm = {
+  readonly classification: Classification
+  readonly form: Form
+  readonly sentTokens: number
+  /** The status that it was refused with. */
+  readonly status: number
+}
+
+async function recover(sending: Sending, send: Send, first: Outcome): Promise<Outcome> {
+  const { request } = sending
+  const { measure, profile } = request
+  const { overflow } = profile
+  let outcome = first
+  let budgetTokens = measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER
+  let keepRecent = profile.keep.recent_messages
+  /** A limit that was lowered once stays so: with its own value every further view would be refused. */
+  let clampedTokens: number | null = null
+  const refusedForms: RefusedForm[] = []
+  for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
+    const { classification, form } = outcome
+    const sentTokens = await countSent(sending, form)
+    // A form that could not be made smaller was not refused once more.
+    if (refusedForms.at(-1)?.form !== form) {
+      const refused = { classification, form, sentTokens, status: outcome.answer.status }
+      refusedForms.push(refused)
+      learnFromRefusal(sending, refused)
+    }
+    const next = nextAttempt({
+      attempt,
+      attemptsMax: profile.observe ? 0 : overflow.attempts,
+      classification: credible(sending, classification),
+      sentTokens,
+      budgetTokens,
+      keepRecent,
+      minRecent: overflow.min_recent,
+      outputLimitTokens: clampedTokens ?? outputLimitTokens(request),
+      outputReserveTokens: profile.window.output_reserve,
+      window: knownWindow(measure),
+      ratio: measure?.rate.ratio ?? 1,
+      clampOutput: overflow.clamp_output,
+    })
+    if (next.kind === 'give-up') return outcome
+    let smaller: Form | null = form
+    let outputTokens: number | null
+    if (next.kind === 'clamp') outputTokens = next.outputTokens
+    else {
+      smaller = await tightened(sending, form, { ...next, refusedTokens: sentTokens })
+      outputTokens = next.clampOutputTokens ?? clampedTokens
+      if (smaller === null && next.outputTokensBeside !== null) {
+        smaller = form
+        outputTokens = next.outputTokensBeside
+      }
+      budgetTokens = next.budgetTokens
+      keepRecent = next.keepRecent
+      // Where this budget takes nothing away, a later and smaller one may.
+      if (smaller === null && !next.smallest) continue
+    }
+    if (smaller === null) return outcome
+    if (outputTokens !== null) {
+      smaller = clamped(smaller, outputTokens)
+      clampedTokens = outputTokens
+    }
+    const [refused, nextForm]: [Outcome, Form] = [outcome, smaller]
+    const again = await sendAgain(refused, () => send(nextForm))
+    if (again === null) return standing(refused)
+    outcome = { ...again, remedy: 'recovered' }
+  }
+  if (isAnswered(outcome)) await learnFromRecovery(sending, refusedForms, outcome.form)
+  return outcome
+}
+
+/** Own count of a form. A request that was not counted before it was sent is counted now. */
+async function countSent(sending: Sending, form: Form): Promise<number> {
+  if (form.compacted !== null) return form.sentTokens
+  const { failures } = sending.parts
+  const measure = await failures.around('measure', null, () => countedMeasure(sending))
+  return measure?.incomingTokens ?? form.sentTokens
+}
+
+/** A smaller form of what was refused; null where nothing more can be taken away. */
+function tightened(
+  sending: Sending,
+  refused: Form,
+  how: Omit<TightenOptions, 'previous'>,
+): Promise<Form | null> {
+  const { request, parts } = sending
+  return parts.failures.around('recovery', null, async () => {
+    const { counted } = await countedMeasure(sending)
+    if (counted === null) return null
+    const previous = refused.compacted?.compaction ?? request.remembered.compaction
+    const strict = isStrict(request, parts.models)
+    return tightenedForm(formRequest(request, strict), counted, { ...how, previous }, parts)
+  })
+}
+
+/** What of a refusal can be gone by: numbers that contradict what was answered are none. */
+function credible({ request, parts }: Sending, classification: Classification): Classification {
+  const { window } = classification
+  const isFalse = window !== null && parts.windows.isContradicted(request.modelKey, window.tokens)
+  return isFalse ? { ...classification, window: null, promptTokens: null, totalTokens: null } : classification
+}
+
+/** What every refusal that may be cured teaches, as it comes. */
+function learnFromRefusal({ request, parts }: Sending, { classification, form, sentTokens }: RefusedForm) {
+  const { models, windows, serverWindows } = parts
+  const { modelKey, measure, remembered } = request
+  // Where only original bytes worked, these were too long.
+  if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
+  // What is known already may be our own word, by which an answer was judged.
+  if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
+    const expectedTokens = promptTokensOf(measure, form, sentTokens)
+    const outputTokens = outputLimitTokens(request)
+    windows.refused(modelKey, remembered.conversation, { classification, expectedTokens, outputTokens })
+  }
+  const stated = models.get(modelKey, 'stated')
+  if (stated !== null && classification.window?.tokens !== stated.tokens)
+    serverWindows.refresh(windowQuestion(request))
+}
+
+/** What an accepted form teaches of those that were refused before it: only now their size was the reason. */
+async function learnFromRecovery(
+  sending: Sending,
+  refused: readonly RefusedForm[],
+  accepted: Form,
+): Promise<void> {
+  const { request, parts } = sending
+  // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
+  const sizes = refused
+    .filter(isUnstated)
+    .map(({ form, sentTokens }) => promptTokensOf(request.measure, form, sentTokens))
+  if (sizes.length > 0)
+    parts.windows.recovered(request.modelKey, request.remembered.conversation, Math.min(...sizes))
+  await recordForm(sending, accepted)
+}
+
+/** Records the compaction of a smaller form, so that the next request goes on from it. */
+async function recordForm({ request, parts }: Sending, { compacted }: Form): Promise<void> {
+  const compaction = compacted?.compaction ?? null
+  if (compaction === null || compaction === request.form.compacted?.compaction) return
+  const { chat, place, remembered } = request
+  await parts.records.replace({ chat, place, conversation: remembered.conversation }, compaction)
+}
+
+/** An overflow that says nothing of its window; a server in trouble, or one that finds nothing, may mean something else. */
+function isUnstated({ classification, status }: RefusedForm): boolean {
+  const isRefusal = status === 200 || status === 400 || status === 422
+  return isRefusal && classification.class === 'overflow' && classification.window === null
+}
+
+function outputLimitTokens({ chat }: PreparedRequest): number | null {
+  return chat.completion.outputLimit?.tokens ?? null
+}

@@ -1,27 +1,28 @@
-import type { Prepared, Outcome, Send } from '../request.ts'
-import { sendAgain, standing } from './send.ts'
+import type { Form, Outcome, Send } from '../request.ts'
+import { sendAgain, standing } from './outcome.ts'
+import { promptTokensOf, type Sending } from './sending.ts'
 import type { Flight } from './shared-pool.ts'
-
-export type CrowdOptions = {
-  readonly isOn: boolean
-  /** Notes that this form is on its way to the upstream. */
-  readonly enter: (prepared: Prepared) => Flight
-  /** Waits for this request's turn at a pool that was full; the function that comes back lets the next one follow. */
-  readonly turn: () => Promise<() => void>
-}
 
 /**
  * Sends once more what met a full pool, by itself as far as that can be waited for, and a last time where it is full
  * again. The request is not at fault: its bytes stay the same, and nothing is learnt.
  */
 export const waitWhenCrowded =
-  (options: CrowdOptions) =>
+  (sending: Sending) =>
   (send: Send): Send => {
-    if (!options.isOn) return send
+    const { request, parts } = sending
+    if (request.profile.observe) return send
+    const pool = parts.poolOf(request.upstreamName)
 
-    async function sendInFlight(prepared: Prepared, flight: Flight): Promise<Outcome> {
+    function enter(form: Form): Flight {
+      const flight = pool.enter(promptTokensOf(request.measure, form))
+      sending.flight = flight
+      return flight
+    }
+
+    async function sendInFlight(form: Form, flight: Flight): Promise<Outcome> {
       try {
-        const outcome = await send(prepared)
+        const outcome = await send(form)
         outcome.answer.body.onceOver(flight.end)
         return outcome
       } catch (error) {
@@ -30,15 +31,15 @@ export const waitWhenCrowded =
       }
     }
 
-    return async function sendWaiting(prepared) {
-      let outcome = await sendInFlight(prepared, options.enter(prepared))
+    return async function sendWaiting(form) {
+      let outcome = await sendInFlight(form, enter(form))
       for (let tries = 0; isCrowded(outcome) && tries < TRIES_MAX; tries += 1) {
         const again = await sendAgain(outcome, async () => {
-          const letNextFollow = await options.turn()
-          const flight = options.enter(prepared)
+          const letNextFollow = await pool.turn(request.exchange.signal)
+          const flight = enter(form)
           // Only now: the next one waits for this one, too.
           letNextFollow()
-          return sendInFlight(prepared, flight)
+          return sendInFlight(form, flight)
         })
         if (again === null) return standing(outcome)
         outcome = { ...again, remedy: 'waited' }

@@ -1,5 +1,5 @@
 import type { Measure, Outcome } from '../request.ts'
-import { isAnswered } from '../send/send.ts'
+import { isAnswered } from '../send/outcome.ts'
 
 /**
  * Whether a request would have been refused as it came: it was, in whole or even in part, or its prompt and the output
@@ -11,7 +11,7 @@ export function isBeyondWindow(
   outputLimitTokens: number | null,
 ): boolean | null {
   if (outcome.remedy === 'recovered' || outcome.verdict === 'overflow') return true
-  if (!outcome.prepared.isRewritten || outcome.prepared.compacted === null) {
+  if (!outcome.form.isRewritten || outcome.form.compacted === null) {
     // It was sent as it came: nobody has to guess.
     return isAnswered(outcome) ? false : null
   }

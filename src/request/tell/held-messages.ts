@@ -1,11 +1,11 @@
-import type { Chat, Counted, Prepared } from '../request.ts'
+import type { Chat, Counted, Form } from '../request.ts'
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { HeldMessages, HeldOutline } from '../../activity/request-report.ts'
 
 /** The messages of a request as they came and as they were sent, for whoever may show them. */
-export function heldMessages({ chat, compacted, pieces }: Prepared, counted: Counted | null): HeldMessages {
+export function heldMessages({ chat, compacted, pieces }: Form, counted: Counted | null): HeldMessages {
   const outline = heldOutline(chat, counted, compacted, pieces)
   return {
     outline,
@@ -24,7 +24,7 @@ const MESSAGE_BYTES = 500
 function heldOutline(
   { messages, structure }: Chat,
   counted: Counted | null,
-  compacted: Prepared['compacted'],
+  compacted: Form['compacted'],
   pieces: readonly BodyPiece[],
 ): HeldOutline {
   const sizes = counted?.subject.sizes ?? null

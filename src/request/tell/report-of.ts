@@ -1,10 +1,10 @@
-import type { ChatRequest, Measure, Prepared, Ready, Outcome } from '../request.ts'
+import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } from '../request.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { rangesOf, type PassRange } from '../../compaction/report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
-import { isAnswered } from '../send/send.ts'
+import { isAnswered } from '../send/outcome.ts'
 import type { SummaryOutlook } from '../../proxy/summaries/summarizer.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { actionOf, summaryState } from './action.ts'
@@ -14,49 +14,43 @@ import { heldMessages } from './held-messages.ts'
 import type { RequestReport, RequestSize, CompactionReport } from '../../activity/request-report.ts'
 
 /** What is told of a request whose answer is settled on. */
-export function reportOf(
-  request: ChatRequest,
-  ready: Ready,
-  outcome: Outcome,
-  outlook: Pick<SummaryOutlook, 'state'>,
-  arrival: Arrival,
-): RequestReport {
-  const { chat } = request
-  const { measure } = ready
+export function reportOf(request: AnsweredRequest, outlook: Pick<SummaryOutlook, 'state'>): RequestReport {
+  const { chat, measure, outcome, arrival } = request
   return {
-    ...describedReport(request, ready, arrival, outcome.prepared),
-    ...actionOf(outcome, ready),
+    ...describedReport(request, outcome.form),
+    ...actionOf(request),
     status: outcome.answer.status,
     refusal: isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     attempts: outcome.attempts,
     hasWaited: outcome.remedy === 'waited',
     summary: summaryState(outcome, outlook),
     isBeyondWindow: isBeyondWindow(measure, outcome, chat.completion.outputLimit?.tokens ?? null),
-    observed: ready.observed,
+    observed: request.observed,
     addedMs: Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
     firstByteMs: outcome.firstByteMs,
   }
 }
 
-/** What is told of a request that was read, and got no answer of its upstream's. `sent`: the form that was sent last. */
-export function describedReport(
-  request: ChatRequest,
-  ready: Ready | null,
-  arrival: Arrival,
-  sent: Prepared | null = ready?.prepared ?? null,
-): RequestReport {
-  return {
-    ...bareReport(request.exchange, arrival),
-    conversation: ready?.remembered.conversation ?? null,
-    parent: ready?.remembered.parent ?? null,
-    label: request.wishes.conversation,
+/** What is told of a request that was read, whatever became of it. `sent`: the form that was sent last. */
+export function describedReport(request: ReadRequest | PreparedRequest, sent?: Form): RequestReport {
+  const report = {
+    ...bareReport(request.exchange, request.arrival),
+    label: request.options.conversation,
     profile: request.profile.name,
     model: request.model,
     upstream: request.modelKey.upstream,
     isStreamed: request.chat.completion.stream,
+  }
+  if (!('form' in request)) return report
+  const { conversation, parent } = request.remembered
+  const form = sent ?? request.form
+  return {
+    ...report,
+    conversation,
+    parent,
     // On record, and followed by the next request, whatever becomes of this one.
-    compactions: ready === null || sent === null ? [] : compactionsOf(ready, sent),
-    ...(ready === null || sent === null ? {} : preparedFacts(request, ready, sent)),
+    compactions: compactionsOf(request, form),
+    ...formFacts(request, form),
   }
 }
 
@@ -94,35 +88,32 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
 // --- internal ---
 
 /** What there is to tell of the form that was sent, or was to be. */
-function preparedFacts(
-  request: ChatRequest,
-  { measure }: Ready,
-  prepared: Prepared,
-): Pick<RequestReport, 'size' | 'passes' | 'held'> {
+function formFacts(request: PreparedRequest, form: Form): Pick<RequestReport, 'size' | 'passes' | 'held'> {
+  const { measure } = request
   return {
-    size: measure === null ? null : sizeOf(request, measure, prepared),
-    passes: prepared.isRewritten ? (prepared.compacted?.view.passes ?? []) : [],
+    size: measure === null ? null : sizeOf(request, measure, form),
+    passes: form.isRewritten ? (form.compacted?.view.passes ?? []) : [],
     // What was counted is not what is sent where the client's own bytes take the place of repaired ones.
-    held: heldMessages(prepared, prepared.chat === request.chat ? (measure?.counted ?? null) : null),
+    held: heldMessages(form, form.chat === request.chat ? (measure?.counted ?? null) : null),
   }
 }
 
-function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): RequestSize {
+function sizeOf(request: PreparedRequest, measure: Measure, form: Form): RequestSize {
   const { window, counted, rate, budgetTokens } = measure
   const isBound = counted === null
   return {
     receivedTokens: measure.incomingTokens,
-    sentTokens: prepared.sentTokens,
+    sentTokens: form.sentTokens,
     isBound,
     // A smaller view after a refusal was counted, whatever came before.
-    isSentBound: isBound && prepared.compacted === null,
+    isSentBound: isBound && form.compacted === null,
     receivedMessages: request.received.messages.length,
     sampledMessages: counted?.sampledMessages ?? 0,
-    sentMessages: prepared.compacted?.view.messages.length ?? prepared.chat.messages.length,
+    sentMessages: form.compacted?.view.messages.length ?? form.chat.messages.length,
     pressure: measure.pressure,
     sentPressure: isBound
-      ? prepared.sentTokens / budgetTokens
-      : expectedPromptTokens(measure, prepared) / rate.ratio / budgetTokens,
+      ? form.sentTokens / budgetTokens
+      : expectedPromptTokens(measure, form) / rate.ratio / budgetTokens,
     windowTokens: window.tokens,
     windowSource: window.source,
     overruledTokens: window.overruledTokens,
@@ -132,7 +123,7 @@ function sizeOf(request: ChatRequest, measure: Measure, prepared: Prepared): Req
   }
 }
 
-function repeatedTokens({ chat }: ChatRequest, { counted }: Measure): number {
+function repeatedTokens({ chat }: PreparedRequest, { counted }: Measure): number {
   const before = chat.structure.requestPoints.at(-2)
   if (counted === null || before === undefined) return 0
   let tokens = counted.aroundTokens
@@ -142,8 +133,8 @@ function repeatedTokens({ chat }: ChatRequest, { counted }: Measure): number {
 }
 
 /** A compaction that was due, and the one that a refusal made necessary: each is told once. */
-function compactionsOf(ready: Ready, sent: Prepared): readonly CompactionReport[] {
-  const all = ready.prepared.made === sent.made ? [sent] : [ready.prepared, sent]
+function compactionsOf(request: PreparedRequest, sent: Form): readonly CompactionReport[] {
+  const all = request.form.made === sent.made ? [sent] : [request.form, sent]
   return all.flatMap(({ made, compacted, sentTokens, chat }) =>
     made === null
       ? []
@@ -155,7 +146,7 @@ function compactionsOf(ready: Ready, sent: Prepared): readonly CompactionReport[
           isDerived: made.compaction.point < chat.messages.length,
           tokensBefore: made.tokensBefore,
           tokensAfter: sentTokens,
-          summaries: ready.summaries,
+          summaries: request.summaries,
           milliseconds: made.milliseconds,
         },
   )

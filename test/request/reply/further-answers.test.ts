@@ -10,11 +10,11 @@ import { RECALL } from './reply-script.ts'
 // A fault in reading back was the request's: a client got Foldgate's own error, or a stream that broke off, where the
 // model could have answered without the tool.
 test('where reading back fails, the request is answered as if there were no such tool', async () => {
-  const prepared = await preparedRequest()
+  const form = await preparedRequest()
   const sent: FurtherRequest[] = []
   const failures = createFailures(() => {})
   const further = createFurtherAnswers({
-    prepared,
+    form,
     toolName: RECALL,
     recallRounds: 3,
     continuationsMax: 0,
@@ -22,7 +22,7 @@ test('where reading back fails, the request is answered as if there were no such
     count: (text) => text.length,
     send: async (asked) => {
       sent.push(asked)
-      return outcomeOf(asked.prepared, bodyOf([]))
+      return outcomeOf(asked.form, bodyOf([]))
     },
     fit: async () => null,
     goesOn: () => true,
@@ -34,6 +34,6 @@ test('where reading back fails, the request is answered as if there were no such
   const call = { id: 'call_1', type: 'function', function: { name: RECALL, arguments: '{}' } }
   const reply = replyOf({ content: null, tool_calls: [call] }, 'tool_calls', null)
   expect((await further.after(reply)).kind).toBe('answer')
-  expect(sent).toEqual([{ prepared, turns: [], offersRecall: false }])
+  expect(sent).toEqual([{ form, turns: [], offersRecall: false }])
   expect(failures.counts()).toEqual({ recall: 1 })
 })

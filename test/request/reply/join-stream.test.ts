@@ -24,12 +24,12 @@ test('a further answer that comes once the client has left gives its place back'
   const left = vi.fn<() => void>()
   const furtherBody = wholeBody(event('there.', 'stop'))
   furtherBody.onceOver(left)
-  const prepared = await preparedRequest()
-  const outcome = outcomeOf(prepared, furtherBody, [event('more ', null)])
+  const form = await preparedRequest()
+  const outcome = outcomeOf(form, furtherBody, [event('more ', null)])
   const { promise, resolve } = Promise.withResolvers<Further>()
   const after = vi.fn<() => Promise<Further>>(() => promise)
   const joined = joinStream(
-    outcomeOf(prepared, wholeBody(event('Here and ', null), event('', 'length'))),
+    outcomeOf(form, wholeBody(event('Here and ', null), event('', 'length'))),
     { tap: () => {}, end: () => null },
     {
       rules: { toolName: null, continues: true },

@@ -1,14 +1,14 @@
-import type { Prepared, Outcome } from '../../../src/request/request.ts'
+import type { Form, Outcome } from '../../../src/request/request.ts'
 import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
-import { asItCame } from '../../../src/request/rewrite.ts'
+import { asItCame } from '../../../src/request/compact/forms.ts'
 import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
 
 /** A small request as it came. */
-export async function preparedRequest(): Promise<Prepared> {
+export async function preparedRequest(): Promise<Form> {
   const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
   const readFacts = createFactsReader(digest, { entriesMax: 10 })
   const chat = await readBytes(bytes, 'scope', { readFacts, limits: bodyLimits })
@@ -17,7 +17,7 @@ export async function preparedRequest(): Promise<Prepared> {
 }
 
 /** A good answer to it; `held` was taken from its body before. */
-export function outcomeOf(prepared: Prepared, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
+export function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
   const answer = {
     status: 200,
     statusText: 'OK',
@@ -28,5 +28,5 @@ export function outcomeOf(prepared: Prepared, body: AnswerBody, held: readonly B
   }
   const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
   const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
-  return { answer, held, verdict: 'good', classification: null, prepared, ...timing, ...how }
+  return { answer, held, verdict: 'good', classification: null, form, ...timing, ...how }
 }

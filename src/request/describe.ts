@@ -1,4 +1,4 @@
-import type { Chat, ChatRequest } from './request.ts'
+import type { Chat, ReadRequest } from './request.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -7,54 +7,49 @@ import { azureDeployment } from '../upstream/target.ts'
 import { digest } from './read/body-source.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseOtherModels, type ClientRights } from '../http/confinement.ts'
-import type { Scope } from '../http/scope.ts'
 import { modelKeyOf } from '../models/model-key.ts'
-import type { Wishes } from './request-options.ts'
+import type { RequestOptions } from './request-options.ts'
 
 export type DescribeOptions = {
   readonly profiles: () => ReadonlyMap<string, Profile>
 }
 
+/** A body that was read, and who sent it. */
+export type Described = Pick<ReadRequest, 'exchange' | 'chat' | 'options' | 'turn' | 'arrival'> & {
+  readonly rights: ClientRights | null
+}
+
 /** Finds the profile, the model and the upstream of a request. Throws `unknown_profile`, or what the client's rights forbid. */
 export function describeRequest(
-  input: {
-    exchange: ClientRequest
-    chat: Chat
-    wishes: Wishes
-    scope: Scope
-    rights: ClientRights | null
-    turn: ChatRequest['turn']
-  },
-  options: DescribeOptions,
-): ChatRequest {
-  const { exchange, chat, wishes, scope, turn } = input
+  { exchange, chat, options, turn, arrival, rights }: Described,
+  { profiles }: DescribeOptions,
+): ReadRequest {
+  const deployment = azureDeployment(exchange.path)
   const model = bounded(givenName(chat, exchange))
-  const profileOf = (name: string): Profile => matchedProfile(name, exchange, wishes, options)
+  const profileOf = (name: string): Profile => matchedProfile(name, exchange, options, profiles())
   const profile = profileOf(model)
-  refuseOtherModels(
-    input.rights,
-    { completion: chat.completion, deployment: azureDeployment(exchange.path) },
-    profileOf,
-    wishes.profile !== null,
-  )
+  const isProfileChosen = options.profile !== null
+  refuseOtherModels(rights, { completion: chat.completion, deployment }, profileOf, isProfileChosen)
   const upstreamName = exchange.upstreamName ?? profile.upstream
+  const { scope, credential } = exchange.scope
   return {
     exchange,
+    arrival,
     chat,
     received: chat,
-    wishes,
+    options,
     profile,
     model,
     upstreamName,
-    modelKey: modelKeyOf(upstreamName ?? 'default', scope.credential, model),
-    place: { scope: scope.scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
+    modelKey: modelKeyOf(upstreamName ?? 'default', credential, model),
+    place: { scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
     recall: null,
     turn,
   }
 }
 
 /** Whether the request's model has the name that the client wrote, not a digest of a name that is too long. */
-export function isNamedInFull({ model, chat, exchange }: ChatRequest): boolean {
+export function isNamedInFull({ model, chat, exchange }: ReadRequest): boolean {
   return model === givenName(chat, exchange)
 }
 
@@ -66,14 +61,10 @@ const MODEL_DIGEST_CHARS = 12
 function matchedProfile(
   model: string,
   { incoming }: ClientRequest,
-  wishes: Wishes,
-  options: DescribeOptions,
+  { profile: requested }: RequestOptions,
+  profiles: ReadonlyMap<string, Profile>,
 ): Profile {
-  const match = matchProfile(options.profiles(), {
-    model,
-    headers: incoming.headers,
-    requested: wishes.profile,
-  })
+  const match = matchProfile(profiles, { model, headers: incoming.headers, requested })
   if (match.kind === 'found') return match.profile
   throw new FoldgateError('unknown_profile', `x-foldgate-profile: ${match.message}`, {
     param: 'x-foldgate-profile',

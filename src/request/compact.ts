@@ -1,0 +1,93 @@
+import type { Advanced } from '../compaction/advance.ts'
+import type { PreparedFold } from '../compaction/plan/options.ts'
+import type { Failures } from '../activity/failures.ts'
+import { noFold, noOutlook, type MissingReason, type Summarizer } from '../proxy/summaries/summarizer.ts'
+import { summaryName } from '../proxy/summaries/summary-keys.ts'
+import { asItCame, dryRun, nextForm, type FormParts, type FormRequest } from './compact/forms.ts'
+import { isStrict } from './learnt.ts'
+import type { Counted, MeasuredRequest, PreparedRequest } from './request.ts'
+import type { Observed } from '../activity/request-report.ts'
+import type { Models } from '../models/models.ts'
+
+export type CompactParts = FormParts & {
+  readonly models: Pick<Models, 'get'>
+  readonly summarizer: Summarizer
+  readonly failures: Failures
+}
+
+/**
+ * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is
+ * due. If it fails, the original bytes are sent.
+ */
+export async function compactRequest(
+  request: MeasuredRequest,
+  parts: CompactParts,
+): Promise<PreparedRequest> {
+  const { chat, received, measure, whyUntouched } = request
+  const { failures } = parts
+  const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
+  if (measure === null)
+    return { ...request, ...unwritten, form: asItCame(chat, chat.bytes.length), failedOpen: 'measure' }
+  const original = asItCame(whyUntouched === null ? chat : received, measure.incomingTokens)
+  const { counted } = measure
+  if (whyUntouched !== null || counted === null) {
+    const observed = request.profile.observe ? await observe(request, counted, parts) : null
+    return { ...request, ...unwritten, form: original, observed }
+  }
+  const strict = isStrict(request, parts.models)
+  const { remembered, lookedUpAtMs } = request
+  const { conversation } = remembered
+  const wanted = { request, measure, counted, conversation, lookedUpAtMs, strict }
+  let missing: MissingReason | null = null
+  let summaries: readonly string[] = []
+  async function foldFor(due: Advanced): Promise<PreparedFold | null> {
+    const found = await failures.around('summary', noFold, () => parts.summarizer.foldFor(wanted, due))
+    missing = found.reason
+    summaries = found.keys.map(summaryName)
+    return found.fold
+  }
+  const form = await failures.around('compaction', null, () =>
+    nextForm(formRequest(request, strict), counted, { forced: request.isForced, foldFor }, parts),
+  )
+  if (form === null) return { ...request, ...unwritten, form: original, failedOpen: 'compaction' }
+  const outlook = await failures.around('summary', noOutlook, () =>
+    parts.summarizer.outlook(wanted, form.compacted),
+  )
+  // What this request had to do without is what its client wants to know.
+  const reason = missing ?? outlook.reason
+  return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
+}
+
+/** What forms of a request are made of. */
+export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
+  const { chat, profile, place, remembered } = request
+  return {
+    chat,
+    profile,
+    place,
+    strict,
+    conversation: remembered.conversation,
+    newest: remembered.compaction,
+    seenUntil: remembered.seen?.point ?? null,
+    sharedUntil: remembered.sharedUntil,
+  }
+}
+
+// --- internal ---
+
+/** What would be done with a request whose profile says that nothing is. */
+async function observe(
+  request: MeasuredRequest,
+  counted: Counted | null,
+  { failures, models, cache }: CompactParts,
+): Promise<Observed> {
+  const nothing = { passes: [], sentTokens: request.measure?.incomingTokens ?? 0 }
+  if (counted === null) return nothing
+  return failures.around('compaction', nothing, async () => {
+    // What was seen before was sent as it came: its past would have been another.
+    const unseen = { ...formRequest(request, isStrict(request, models)), seenUntil: null, sharedUntil: null }
+    const forced = request.options.compact === 'force'
+    const { compacted, sentTokens } = await dryRun(unseen, counted, forced, cache)
+    return { passes: compacted?.view.passes ?? [], sentTokens }
+  })
+}

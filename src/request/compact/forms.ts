@@ -1,0 +1,268 @@
+import type { Advanced } from '../../compaction/advance.ts'
+import { compactionFor, tighten, viewUnder, type Compacted } from '../../compaction/compact.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
+import type { MadeCache } from '../../compaction/made-cache.ts'
+import type { PreparedFold } from '../../compaction/plan/options.ts'
+import { withoutFile } from '../../compaction/summary-note.ts'
+import type { View } from '../../compaction/view/view.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { spliceMessages } from '../../conversation/splice.ts'
+import { violationSteps, type MessageShape } from '../../dialects/chat-completions/rules.ts'
+import { InvariantError } from '../../errors.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { KeepTaken } from '../../proxy/archiving.ts'
+import { breathe, drive } from '../../scheduling/drive.ts'
+import type { Records } from '../records/records.ts'
+import type { Chat, Counted, Form, RecordPlace } from '../request.ts'
+import { filledView } from './filled-view.ts'
+
+// Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
+// InvariantError.
+
+/** What forms of a request are made of. */
+export type FormRequest = {
+  readonly chat: Chat
+  /** The conversation's id. */
+  readonly conversation: string
+  readonly profile: Profile
+  readonly place: RecordPlace
+  /** The newest compaction on record. */
+  readonly newest: Compaction | null
+  /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
+  readonly seenUntil: number | null
+  readonly sharedUntil: number | null
+  /** Whether user messages that would stand side by side are joined. */
+  readonly strict: boolean
+}
+
+export type FormParts = {
+  readonly cache: MadeCache
+  readonly records: Pick<Records, 'keep' | 'replace'>
+  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
+  readonly keepTaken: KeepTaken
+}
+
+export type NextFormOptions = {
+  /** A compaction now, whatever the pressure. */
+  readonly forced: boolean
+  /** The fold for a compaction that is due, with its summaries; null where a recap is to stand for what is folded. */
+  readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
+}
+
+export type TightenOptions = {
+  readonly previous: Compaction | null
+  readonly budgetTokens: number
+  /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
+  readonly fills: boolean
+  readonly keepRecent: number
+  readonly smallest: boolean
+  /** Own count of what was refused. */
+  readonly refusedTokens: number
+}
+
+/** A conversation with all of its messages: the client's own bytes, or the repaired ones. */
+export function asItCame(chat: Chat, sentTokens: number): Form {
+  return {
+    chat,
+    pieces: [{ start: 0, end: chat.bytes.length }],
+    compacted: null,
+    isRewritten: chat.repairs !== null,
+    strict: false,
+    clampedOutputTokens: null,
+    sentTokens,
+    made: null,
+  }
+}
+
+/** The form under the compaction that the request stands in, one more if one is due. */
+export async function nextForm(
+  request: FormRequest,
+  counted: Counted,
+  { forced, foldFor }: NextFormOptions,
+  parts: FormParts,
+): Promise<Form> {
+  const { cache, keepTaken } = parts
+  const { newest } = request
+  const beganMs = performance.now()
+  let due = await advanced(request, counted, newest, { forced, prepared: null }, cache)
+  if (due.compaction !== null && due.compaction !== newest) {
+    const prepared = await foldFor(due)
+    if (prepared !== null) due = await advanced(request, counted, newest, { forced, prepared }, cache)
+    const isKept = due.compaction === null || (await keepTaken(request, counted, due.compaction))
+    if (prepared !== null && !isKept) {
+      const bare = await drive(bareFold(request, counted, prepared))
+      due = await advanced(request, counted, newest, { forced, prepared: bare }, cache)
+    }
+  }
+  const { compaction, beforeTokens } = due
+  if (compaction === null || compaction === newest) return formUnder(request, counted, compaction, cache)
+  const { standing, isOurs } = await recorded(request, counted, compaction, parts)
+  const form = await formUnder(request, counted, standing, cache)
+  if (!isOurs) return form
+  const tokensBefore = counted.aroundTokens + (beforeTokens ?? counted.conversationTokens)
+  return { ...form, made: { compaction, tokensBefore, milliseconds: performance.now() - beganMs } }
+}
+
+/** What `nextForm` would make: nothing is recorded, and recaps stand for what would be summarised. */
+export async function dryRun(
+  request: FormRequest,
+  counted: Counted,
+  forced: boolean,
+  cache: MadeCache,
+): Promise<Form> {
+  const now = { forced, prepared: null }
+  const { compaction } = await advanced(request, counted, request.newest, now, cache)
+  return formUnder(request, counted, compaction, cache)
+}
+
+/** The view of a compaction under another placement: `request.strict` says which. */
+export async function placedAnew(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  { cache, keepTaken }: FormParts,
+): Promise<Form> {
+  const { compaction: standing } = await advanced(request, counted, compaction, NOTHING_NEW, cache)
+  if (standing !== null && standing !== compaction) await keepTaken(request, counted, standing)
+  return formUnder(request, counted, standing, cache)
+}
+
+/** A smaller form after a refusal; null where nothing more can be taken away. It is on record once it was accepted. */
+export async function tightenedForm(
+  request: FormRequest,
+  counted: Counted,
+  how: TightenOptions,
+  { cache, keepTaken }: FormParts,
+): Promise<Form | null> {
+  const beganMs = performance.now()
+  const { strict } = request
+  const { aroundTokens } = counted.room
+  const fills = how.fills && !how.smallest
+  const viewWithin = async (budgetTokens: number): Promise<Tightened | null> => {
+    const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
+    const room = { budgetTokens, aroundTokens }
+    const made = await drive(tighten(counted.subject, cache, { ...how, strict, policy, room }))
+    if (made === null || made.compaction === null) return null
+    return { ...(await drive(formOf(request, counted, made))), compaction: made.compaction }
+  }
+  const tightened = await (fills ? filledView(how.budgetTokens, viewWithin) : viewWithin(how.budgetTokens))
+  if (tightened === null) return null
+  const { compaction, ...form } = tightened
+  await keepTaken(request, counted, compaction)
+  const milliseconds = performance.now() - beganMs
+  return { ...form, made: { compaction, tokensBefore: how.refusedTokens, milliseconds } }
+}
+
+// --- internal ---
+
+type Tightened = Form & { readonly compaction: Compaction }
+
+type Now = { readonly forced: boolean; readonly prepared: PreparedFold | null }
+
+const NOTHING_NEW: Now = { forced: false, prepared: null }
+
+/** The compaction that a request stands in which goes on from `newest`. */
+function advanced(
+  { profile, seenUntil, sharedUntil, strict }: FormRequest,
+  { subject, room, compaction, differenceTokens }: Counted,
+  newest: Compaction | null,
+  now: Now,
+  cache: MadeCache,
+): Promise<Advanced> {
+  return drive(
+    compactionFor(subject, cache, {
+      policy: profile,
+      newest,
+      seenUntil,
+      sharedUntil,
+      room,
+      // The provider's count is known of the view of this very compaction, and of no other.
+      differenceTokens: newest === compaction ? differenceTokens : 0,
+      strict,
+      ...now,
+    }),
+  )
+}
+
+/**
+ * Records a compaction that was just made. `standing` is the one that the next request will find: another replica's, if
+ * that was first.
+ */
+async function recorded(
+  request: FormRequest,
+  counted: Counted,
+  made: Compaction,
+  { cache, records, keepTaken }: FormParts,
+): Promise<{ readonly standing: Compaction | null; readonly isOurs: boolean }> {
+  if (made.point === request.newest?.point) {
+    await records.replace(request, made)
+    return { standing: made, isOurs: true }
+  }
+  const standing = await records.keep(request, made)
+  if (standing === made || JSON.stringify(standing) === JSON.stringify(made))
+    return { standing, isOurs: true }
+  // Another replica's compaction is followed, so that both send the same bytes.
+  const { compaction } = await advanced(request, counted, standing, NOTHING_NEW, cache)
+  if (compaction !== null) await keepTaken(request, counted, compaction)
+  if (compaction !== null && compaction !== standing) await records.replace(request, compaction)
+  return { standing: compaction, isOurs: false }
+}
+
+async function formUnder(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  cache: MadeCache,
+): Promise<Form> {
+  const { profile: policy, strict } = request
+  const view = await drive(viewUnder(counted.subject, cache, { policy, compaction, strict }))
+  await breathe()
+  const form = await drive(formOf(request, counted, { compaction, view }))
+  await breathe()
+  return form
+}
+
+/** A fold whose new summaries name no file: what they stand for could not be kept in one. */
+function bareFold(
+  { newest, profile }: FormRequest,
+  { subject }: Counted,
+  fold: PreparedFold,
+): Steps<PreparedFold> {
+  const standing = newest?.fold?.summaries ?? []
+  return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
+}
+
+function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Steps<Form> {
+  const { messages, tokens } = compacted.view
+  const isWhole =
+    messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
+  let systemTokens = 0
+  for (const message of messages.slice(0, chat.structure.systemCount)) systemTokens += message.tokens
+  const sentTokens = tokens - systemTokens + counted.aroundTokens
+  if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
+  yield* checkView(chat, compacted.view)
+  const items = messages.map(({ item }) => item)
+  const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
+  return { ...asItCame(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
+}
+
+/** A view never breaks a rule more often than its conversation does (P3). */
+function* checkView(chat: Chat, view: View): Steps<void> {
+  if (view.messages.length === 0) throw new InvariantError('the view has no messages')
+  const shapes = view.messages.map(({ index }): MessageShape =>
+    index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
+  )
+  yield
+  const after = yield* violationSteps(shapes, 'lenient')
+  if (after.length === 0) return
+  const before = yield* violationSteps(
+    chat.messages.map(({ facts }) => facts),
+    'lenient',
+  )
+  if (after.length > before.length) {
+    const [first] = after
+    throw new InvariantError(`the view breaks the rule ${first?.rule} at message ${first?.index}`)
+  }
+}
+
+const RECAP_SHAPE: MessageShape = { role: 'user', callIds: [], answersId: null }

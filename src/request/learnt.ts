@@ -1,0 +1,29 @@
+import type { Models } from '../models/models.ts'
+import { hasFamily } from '../tokens/ratio.ts'
+import { azureDeployment } from '../upstream/target.ts'
+import type { ReadRequest } from './request.ts'
+
+// What was learnt of a model at its upstream, as far as it decides what is done with a request.
+
+/** Why nothing is rewritten in a request, whatever its size; null where it may be. */
+export function whyUntouched(request: ReadRequest, models: Pick<Models, 'get'>): string | null {
+  if (request.profile.observe) return 'observe'
+  if (request.options.compact === 'off') return 'off'
+  if (models.get(request.modelKey, 'placement') === 'original') return 'refused-before'
+  return null
+}
+
+/** Whether user messages that would stand side by side are joined. */
+export function isStrict({ profile, modelKey }: ReadRequest, models: Pick<Models, 'get'>): boolean {
+  if (profile.template !== 'auto') return profile.template === 'strict'
+  return models.get(modelKey, 'placement') === 'strict'
+}
+
+/** The model by whose rules a prompt is counted: a name that tells no family gives way to the one that answered. */
+export function countedModel(
+  { model, exchange, modelKey }: ReadRequest,
+  models: Pick<Models, 'get'>,
+): string {
+  const isAlias = azureDeployment(exchange.path) !== null || !hasFamily(model)
+  return isAlias ? (models.get(modelKey, 'name') ?? model) : model
+}

@@ -1,0 +1,40 @@
+import { parseJsonText } from '../../conversation/json-value.ts'
+import type { Outcome } from '../request.ts'
+import { holdBack } from '../send/hold.ts'
+
+/** A plain answer with its body read, as far as that is not too large. */
+export function readPlain(outcome: Outcome): Promise<Outcome> {
+  return readWhole(outcome, BODY_BYTES_MAX)
+}
+
+/** An answer with all of its body taken, or with as much as came before it broke off or grew larger than so many bytes. */
+export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Outcome> {
+  const { pieces } = await holdBack(outcome.answer.body, {
+    enough: () => false,
+    holdMs: ENDLESS_MS,
+    bytesMax,
+  })
+  return { ...outcome, held: [...outcome.held, ...pieces] }
+}
+
+/** The parsed body of an answer that was read; undefined where it is not whole. */
+export function parsedBody({ answer, held }: Outcome): unknown {
+  return answer.body.isEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
+}
+
+/** Headers, name and value by turns, of an answer whose body is not the one whose length and digest they state. */
+export function withoutLength(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.flatMap((name, at) =>
+    at % 2 === 1 || ofTheBody.has(name.toLowerCase()) ? [] : [name, rawHeaders[at + 1] ?? ''],
+  )
+}
+
+// --- internal ---
+
+/** A larger answer is passed on as it comes. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+/** The upstream's own silence ends an answer; here nothing does. */
+const ENDLESS_MS = 2 ** 31 - 1
+
+const ofTheBody: ReadonlySet<string> = new Set(['content-length', 'content-md5', 'digest', 'etag'])

@@ -1,0 +1,55 @@
+import { FoldgateError } from '../../errors.ts'
+import type { Classification } from '../../overflow/classification.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { Outcome } from '../request.ts'
+
+/**
+ * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
+ * stands: the client gets the upstream's own error rather than one of ours, if it was read whole.
+ */
+export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>): Promise<Outcome | null> {
+  const isWhole = refused.answer.body.isEnded
+  // An answer that is left open keeps its connection, and its place where an upstream takes few at a time.
+  if (!isWhole) discard(refused.answer)
+  try {
+    return await send()
+  } catch (error) {
+    if (isWhole && error instanceof FoldgateError) return null
+    throw error
+  }
+}
+
+/** Ends an answer that nobody will read. */
+export function discard(answer: Answer): void {
+  answer.body.destroy()
+}
+
+/** An answer, not the upstream's refusal. */
+export function isAnswered({ verdict, answer }: Outcome): boolean {
+  return (verdict === 'good' || verdict === 'empty') && answer.status < 400
+}
+
+/** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
+export function isOurDoing({ verdict, answer, classification }: Outcome): boolean {
+  if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
+  const reason = classification?.class ?? 'other'
+  return reason === 'order' || reason === 'other'
+}
+
+/** Whether a smaller request may be accepted; every other refusal is the upstream's word to the client. */
+export function isTooLarge(
+  outcome: Outcome,
+): outcome is Outcome & { readonly classification: Classification } {
+  const reason = outcome.verdict === 'good' ? null : outcome.classification?.class
+  return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
+}
+
+/** A refusal that stands although it was sent again. */
+export function standing(refused: Outcome): Outcome {
+  return { ...refused, attempts: refused.attempts + 1 }
+}
+
+// --- internal ---
+
+/** Statuses with which servers refuse what they cannot make sense of. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 422, 500])

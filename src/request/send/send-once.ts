@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { onwardOf } from '../../http/client-request.ts'
+import { drive } from '../../scheduling/drive.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { knownWindow } from '../measure/measure.ts'
+import type { Form, Measure, Send } from '../request.ts'
+import { judge, type JudgeOptions } from './judge.ts'
+import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
+import { promptTokensOf, type Sending } from './sending.ts'
+
+/** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
+export function sendOnce(sending: Sending): Send {
+  const { request, parts, raw } = sending
+  const { exchange, upstreamName } = request
+
+  return async function sendOnceMore(form) {
+    const sentAtMs = performance.now()
+    if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
+    sending.attempts += 1
+    const isChanged = !isUntouched(form)
+    // Answers have to be readable here; on the way to a model's server compression saves nothing.
+    const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
+    if (isChanged) headerOverrides['content-encoding'] = null
+    // A server that knows the key would answer with what it answered to another body.
+    if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
+      headerOverrides['idempotency-key'] = randomUUID()
+    const body = isChanged ? bodyOf(form) : raw
+    const answer = await parts.upstreams.send({
+      upstream: upstreamName,
+      ...onwardOf(exchange),
+      body: body instanceof Promise ? await body : body,
+      headerOverrides,
+    })
+    const firstByteMs = performance.now() - sentAtMs
+    const judged = await judge(answer, judging(sending, form))
+    const { attempts, firstSentAtMs } = sending
+    const timing = { attempts, firstSentAtMs, firstByteMs }
+    return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
+  }
+}
+
+// --- internal ---
+
+function bodyOf({ chat, pieces }: Form): Buffer | Promise<Buffer> {
+  return hasLongText(pieces) ? drive(bytesInSteps(chat.bytes, pieces)) : bytesOf(chat.bytes, pieces)
+}
+
+function judging({ request, measure: latest, flight }: Sending, form: Form): JudgeOptions {
+  const { profile, measure } = request
+  const isJudged = !profile.observe
+  return {
+    mayOverflow: isJudged && mayOverflow(measure, promptTokensOf(measure, form)),
+    mayBeCrowded: flight !== null && mayBeCrowded(measure, flight.sharedTokens()),
+    holdMs: profile.overflow.hold_ms,
+    knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+    expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
+  }
+}
+
+/** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
+const HOLD_SHARE = 0.5
+
+function mayOverflow(measure: Measure | null, promptTokens: number): boolean {
+  if (measure === null || measure.window.source === 'default') return true
+  return promptTokens > measure.window.tokens * HOLD_SHARE
+}
+
+/** Whether what is under way at once may have filled a memory that it shares. Hosted models have no such server. */
+function mayBeCrowded(measure: Measure | null, sharedTokens: number): boolean {
+  return measure?.window.source !== 'table' && mayOverflow(measure, sharedTokens)
+}
