@@ -68,7 +68,7 @@ export function formRequest(request: MeasuredRequest, strict: boolean): FormRequ
     strict,
     conversation: remembered.conversation,
     newest: remembered.compaction,
-    seenUntil: remembered.seen?.point ?? null,
+    seenUntil: remembered.found?.point ?? null,
     sharedUntil: remembered.sharedUntil,
   }
 }

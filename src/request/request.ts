@@ -111,20 +111,18 @@ export type Remembered = {
   /** The newest compaction that is a prefix of it; null where there is none. */
   readonly compaction: Compaction | null
   /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
-  readonly seen: SeenRequest | null
+  readonly found: FoundRequest | null
   /**
    * Up to which message it is the conversation that was seen before, where its end was edited: what was said of the
    * earlier end is no part of it. Null where it goes on from a whole request, or was never seen.
    */
   readonly sharedUntil: number | null
-  /** Sights that say something else from this request on. */
-  readonly amended: readonly KeyedSight[]
+  /** Seen requests that say something else from this request on. */
+  readonly amended: readonly KeyedRequest[]
 }
 
-/** A request that is on record: at which point, and what its record says. */
-export type SeenRequest = { readonly point: number; readonly sight: Sight }
-
-export type Sight = {
+/** A request that was seen, as it is on record. */
+export type SeenRequest = {
   readonly conversation: string
   readonly parent: string | null
   /** Key of the compaction that it stood in. */
@@ -132,16 +130,19 @@ export type Sight = {
   /** Key of the request that went on from here last: one that goes on in another way forks here. */
   readonly next: string | null
   /**
-   * Key of the sight behind which another request went on in another way and took its place as the conversation's end;
-   * null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
+   * Key of the request behind which another one went on in another way and took the place of this one as the
+   * conversation's end; null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
    */
   readonly partedAt: string | null
   /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
   readonly inner: boolean
 }
 
-/** A sight with the meaning key that it is recorded under. */
-export type KeyedSight = { readonly key: string; readonly sight: Sight }
+/** The seen request that a conversation goes on from, and at which of its points that stands. */
+export type FoundRequest = { readonly point: number; readonly seen: SeenRequest }
+
+/** A seen request with the meaning key that it is recorded under. */
+export type KeyedRequest = { readonly key: string; readonly seen: SeenRequest }
 
 /** How a request presses against its model's window. */
 export type Measure = {

@@ -2,7 +2,7 @@
 export type StoreEntry = { readonly key: string; readonly value: string; readonly group?: string }
 
 /**
- * Where decisions are remembered: compaction records, sights, summaries, what was learnt of upstreams. Keys already
+ * Where decisions are remembered: compaction records, seen requests, summaries, what was learnt of upstreams. Keys already
  * carry the scope. One contract suite (`test/contracts/store-contract.ts`) defines what an implementation owes.
  */
 export type Store = {

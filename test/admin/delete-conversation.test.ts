@@ -51,7 +51,7 @@ describe('a conversation that was deleted', () => {
     await stand.model.quiet()
     const conversation = conversationOf(before)
     const held = await store.holds(conversation)
-    for (const kind of ['compaction:', 'sight:', 'name:', 'ahead:', 'summary:', 'spent:'])
+    for (const kind of ['compaction:', 'seen:', 'name:', 'ahead:', 'summary:', 'spent:'])
       expect(held.filter((line) => line.startsWith(kind))).not.toEqual([])
     expect((await agent.again()).received).toEqual(before.received)
 

@@ -180,7 +180,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       profile,
       place,
       newest,
-      seenUntil: remembered.seen?.point ?? null,
+      seenUntil: remembered.found?.point ?? null,
       sharedUntil: remembered.sharedUntil,
       strict,
     }

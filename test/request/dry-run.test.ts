@@ -26,7 +26,7 @@ function recordingParts() {
       conversation: 'c',
       parent: null,
       compaction: null,
-      seen: null,
+      found: null,
       sharedUntil: null,
       amended: [],
     }),

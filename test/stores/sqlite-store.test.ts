@@ -112,7 +112,7 @@ describe('the file', () => {
     const ends = Array.from({ length: 50 }, (_, end) => `end ${end + 100}`)
     await store.putAll(
       ends.flatMap((end) => [
-        { key: `sight:${'x'.repeat(300)}:${end}`, value: 'sight' },
+        { key: `seen:${'x'.repeat(300)}:${end}`, value: 'seen' },
         { key: `name:${end}`, value: 'name' },
       ]),
     )

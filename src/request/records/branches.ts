@@ -1,44 +1,48 @@
-import type { Chat, SeenRequest, Sight, KeyedSight } from '../request.ts'
+import type { Chat, FoundRequest, SeenRequest, KeyedRequest } from '../request.ts'
 
 /** Which conversation a request belongs to. */
 export type Identity = {
   readonly conversation: string
   /** The conversation that it branched off; null where it did not. */
   readonly parent: string | null
-  /** Sights that say something else from this request on. */
-  readonly amended: readonly KeyedSight[]
+  /** Seen requests that say something else from this request on. */
+  readonly amended: readonly KeyedRequest[]
 }
 
 export type IdentityOptions = {
   /** The id that a conversation gets which begins with this request. */
   readonly newId: string
   /** What is on record under a meaning key; null where nothing is. */
-  readonly sightAt: (key: string) => Promise<Sight | null>
+  readonly seenAt: (key: string) => Promise<SeenRequest | null>
 }
 
 /**
  * The conversation of a request that goes on from one on record. A branch is a branch only when both ways go on: an end
  * that was edited, retried or written anew is the same conversation, and whoever is the first to go on keeps its id.
  */
-export async function identityOf(seen: SeenRequest, chat: Chat, options: IdentityOptions): Promise<Identity> {
-  const { sight, point } = seen
-  const own = { conversation: sight.conversation, parent: sight.parent, amended: [] }
+export async function identityOf(
+  found: FoundRequest,
+  chat: Chat,
+  options: IdentityOptions,
+): Promise<Identity> {
+  const { seen, point } = found
+  const own = { conversation: seen.conversation, parent: seen.parent, amended: [] }
   const key = chat.keys[point] ?? ''
-  const isFork = forksAt(seen, chat)
-  const parting = isFork ? { key, sight } : await partingOf(seen, chat, options)
-  const rivalKey = parting?.sight.next ?? null
+  const isFork = forksAt(found, chat)
+  const parting = isFork ? { key, seen } : await partingOf(found, chat, options)
+  const rivalKey = parting?.seen.next ?? null
   if (parting === null || rivalKey === null || rivalKey === key) return own
-  const rival = await newestEnd(rivalKey, isFork ? null : sight.conversation, options)
-  if (rival === 'went-on') return { conversation: options.newId, parent: sight.conversation, amended: [] }
+  const rival = await newestEnd(rivalKey, isFork ? null : seen.conversation, options)
+  if (rival === 'went-on') return { conversation: options.newId, parent: seen.conversation, amended: [] }
   if (rival === null) return own
-  const replaced = { key: rival.key, sight: { ...rival.sight, partedAt: parting.key } }
+  const replaced = { key: rival.key, seen: { ...rival.seen, partedAt: parting.key } }
   // The newest way is followed, which may be a branch itself.
-  if (isFork) return { ...identityAs(rival.sight), amended: [replaced] }
-  return { ...own, amended: [replaced, { key: parting.key, sight: { ...parting.sight, next: key } }] }
+  if (isFork) return { ...identityAs(rival.seen), amended: [replaced] }
+  return { ...own, amended: [replaced, { key: parting.key, seen: { ...parting.seen, next: key } }] }
 }
 
 /** Whether a conversation goes on from a request in another way than the one that went on from it before. */
-export function forksAt({ point, sight: { next } }: SeenRequest, chat: Chat): boolean {
+export function forksAt({ point, seen: { next } }: FoundRequest, chat: Chat): boolean {
   return point < chat.messages.length && next !== null && !leadsThrough(next, point, chat)
 }
 
@@ -58,13 +62,13 @@ const REPLACED_MAX = 4
 
 /** Where another way took the place of the request that this one is the first to go on from; null where none did. */
 async function partingOf(
-  { point, sight: { next, partedAt } }: SeenRequest,
+  { point, seen: { next, partedAt } }: FoundRequest,
   chat: Chat,
-  { sightAt }: IdentityOptions,
-): Promise<KeyedSight | null> {
+  { seenAt }: IdentityOptions,
+): Promise<KeyedRequest | null> {
   if (point === chat.messages.length || next !== null || partedAt === null) return null
-  const sight = await sightAt(partedAt)
-  return sight === null ? null : { key: partedAt, sight }
+  const seen = await seenAt(partedAt)
+  return seen === null ? null : { key: partedAt, seen }
 }
 
 /**
@@ -74,23 +78,23 @@ async function partingOf(
 async function newestEnd(
   from: string,
   conversation: string | null,
-  { sightAt }: IdentityOptions,
-): Promise<KeyedSight | 'went-on' | null> {
+  { seenAt }: IdentityOptions,
+): Promise<KeyedRequest | 'went-on' | null> {
   let key = from
   let expected = conversation
   for (let replaced = 0; replaced <= REPLACED_MAX; replaced += 1) {
-    const sight = await sightAt(key)
-    if (sight === null) return null
-    expected ??= sight.conversation
-    if (sight.next !== null || sight.conversation !== expected) return 'went-on'
-    const parting = sight.partedAt === null ? null : await sightAt(sight.partedAt)
+    const seen = await seenAt(key)
+    if (seen === null) return null
+    expected ??= seen.conversation
+    if (seen.next !== null || seen.conversation !== expected) return 'went-on'
+    const parting = seen.partedAt === null ? null : await seenAt(seen.partedAt)
     const by = parting?.next ?? key
-    if (by === key) return { key, sight }
+    if (by === key) return { key, seen }
     key = by
   }
   return 'went-on'
 }
 
-function identityAs({ conversation, parent }: Sight): Pick<Identity, 'conversation' | 'parent'> {
+function identityAs({ conversation, parent }: SeenRequest): Pick<Identity, 'conversation' | 'parent'> {
   return { conversation, parent }
 }

@@ -1,5 +1,5 @@
-import type { Chat, SeenRequest } from '../request.ts'
 import { countBelow } from '../../conversation/count-below.ts'
+import type { Chat, FoundRequest } from '../request.ts'
 
 /**
  * Where a conversation is looked for, from its end down. All conversations are the same up to the end of the leading
@@ -10,22 +10,18 @@ export function findingPoints({ structure, messages }: Chat): readonly number[] 
   return recordPoints.filter((point) => point > systemCount || point === messages.length).toReversed()
 }
 
-/** The ranges in which records are looked for, the likeliest first. */
-export function* lookups(count: number): Generator<{ start: number; end: number }, void, void> {
-  for (let start = 0; start < count;) {
-    const end = start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
-    yield { start, end }
-    start = end
-  }
+/** How many points are looked up at once, the first `start` having been: a conversation was mostly seen at one of its latest. */
+export function lookupEnd(start: number): number {
+  return start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
 }
 
 /**
  * Where a request is recorded beside its end: at its last request points since the one that it goes on from. One that
  * simply goes on has none there; a reply in several messages is one.
  */
-export function innerPoints({ structure, messages }: Chat, seen: SeenRequest | null): readonly number[] {
+export function innerPoints({ structure, messages }: Chat, found: FoundRequest | null): readonly number[] {
   const { requestPoints, systemCount } = structure
-  const since = Math.max(systemCount, seen?.point ?? 0)
+  const since = Math.max(systemCount, found?.point ?? 0)
   const first = countBelow(requestPoints, since + 1)
   const points: number[] = []
   // From the end: of tens of thousands only the last ones count.
@@ -38,10 +34,7 @@ export function innerPoints({ structure, messages }: Chat, seen: SeenRequest | n
 
 // --- internal ---
 
-/** Request points asked for first: a conversation that goes on was seen at one of its latest. */
 const POINTS_AT_FIRST = 16
-
-/** How many keys are asked for at once after that. */
 const POINTS_PER_LOOKUP = 256
 
 /**

@@ -29,7 +29,7 @@ export const profile = {
 /** The secret of a store whose values are encrypted. */
 export const STORE_SECRET = 'a secret for fuzzing'
 
-/** Uses a store for everything that there is to keep: compactions, sights, summaries, lessons, journals, wishes. */
+/** Uses a store for everything that there is to keep: compactions, seen requests, summaries, lessons, journals, wishes. */
 export async function liveWith(isEncrypted: boolean): Promise<Contents> {
   const entries = new Map<string, StoreEntry>()
   const rows: { journal: JournalName; row: NewJournalRow }[] = []

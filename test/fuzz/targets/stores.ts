@@ -82,7 +82,7 @@ export const stores: FuzzTarget = {
 
 const KINDS = [
   'compaction:',
-  'sight:',
+  'seen:',
   'name:',
   'learnt:',
   'summary:',

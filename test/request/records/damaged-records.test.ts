@@ -11,8 +11,8 @@ function damaging(kind: string, damaged: string): Store {
   return {
     ...store,
     getFirst: async (keys) => {
-      // The names are looked up where no sight is known.
-      const found = await store.getFirst(keys.filter((key) => kind !== 'name:' || !key.startsWith('sight:')))
+      // The names are looked up where no seen request is known.
+      const found = await store.getFirst(keys.filter((key) => kind !== 'name:' || !key.startsWith('seen:')))
       const isDamaged = found !== null && keys[found.index]?.startsWith(kind) === true
       return isDamaged ? { index: found.index, value: damaged } : found
     },
@@ -23,7 +23,7 @@ function damaging(kind: string, damaged: string): Store {
 // client to take the answer.
 test.each([
   ['name:', 'x'.repeat(20_000)],
-  ['sight:', JSON.stringify({ conversation: 'x'.repeat(20_000), compaction: null })],
+  ['seen:', JSON.stringify({ conversation: 'x'.repeat(20_000), compaction: null })],
 ])('a damaged record (%s) is as if it were not there', async (kind, damaged) => {
   const store = damaging(kind, damaged)
   await using at = await standWith(completion('fine'), { store })

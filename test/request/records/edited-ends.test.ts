@@ -212,9 +212,9 @@ test('conversations have nothing in common by their system prompt, nor one that 
   expect(new Set(ids).size).toBe(3)
 })
 
-const isRecord = (key: string): boolean => /^(?:sight|name|compaction):/.test(key)
+const isRecord = (key: string): boolean => /^(?:seen|name|compaction):/.test(key)
 
-/** A store that counts what is looked up and written of sights, names and compactions. */
+/** A store that counts what is looked up and written of seen requests, names and compactions. */
 function countingStore() {
   const inner = newStore()
   const counts = { lookups: 0, entries: 0 }
@@ -254,7 +254,7 @@ describe('what the records of a request cost', () => {
     ['an agent’s, with a user message behind each result', [...growing(withPictures(longRun(20, 4)))]],
     ['a chat’s', [...growing(talk(20))]],
   ])(
-    '%s, which goes on: two look-ups, its sight and its name, and the way from the one before',
+    '%s, which goes on: two look-ups, its seen request and its name, and the way from the one before',
     async (_, requests) => {
       const { store, taken } = countingStore()
       await using at = await reportStand(completion('fine'), { store, profile: roomy })

@@ -243,7 +243,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
   test.each<[string, Failing]>([
     ['reads', { getFirst: true }],
     ['writes of compactions', { putIfAbsent: true }],
-    ['writes of sights', { put: true }],
+    ['writes of seen requests', { put: true }],
     ['everything', all],
   ])('a store whose %s fail: the conversation is compacted all the same', async (_name, failing) => {
     await using at = await stand(completion('fine'), { store: breaking(failing) })
@@ -284,8 +284,8 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['null', 'null'],
     ['a list', '[]'],
     ['another shape', '{"conversation":1,"compaction":{}}'],
-    ['a sight of nothing', '{"conversation":"id","compaction":null}'],
-    ['a sight of a compaction that is not there', '{"conversation":"id","compaction":"gone"}'],
+    ['a seen request of nothing', '{"conversation":"id","compaction":null}'],
+    ['a seen request of a compaction that is not there', '{"conversation":"id","compaction":"gone"}'],
     ['an id that could end a header', '{"conversation":"a\\r\\nx-evil: 1","compaction":null}'],
     ['a compaction beyond the end', JSON.stringify({ ...compaction, point: 5_000 })],
     ['a compaction with a negative point', JSON.stringify({ ...compaction, point: -3 })],

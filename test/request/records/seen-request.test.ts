@@ -1,9 +1,9 @@
-import type { Sight } from '../../../src/request/request.ts'
+import type { SeenRequest } from '../../../src/request/request.ts'
 import { expect, test } from 'vitest'
-import { readSight, writeSight } from '../../../src/request/records/sights.ts'
+import { readSeen, writeSeen } from '../../../src/request/records/seen-request.ts'
 
 const conversation = 'abcdefgh-_012345'
-const plain: Sight = {
+const plain: SeenRequest = {
   conversation,
   parent: null,
   compaction: 'k1',
@@ -12,36 +12,36 @@ const plain: Sight = {
   inner: false,
 }
 
-test.each<[string, Sight]>([
+test.each<[string, SeenRequest]>([
   ['a request', plain],
   ['one that was gone on from', { ...plain, next: 'k2' }],
   ['one whose place another took', { ...plain, partedAt: 'k0' }],
   ['a beginning of one', { ...plain, next: 'k3', inner: true }],
-])('%s is read as it was written', (_, sight) => {
-  expect(readSight(writeSight(sight))).toEqual(sight)
+])('%s is read as it was written', (_, seen) => {
+  expect(readSeen(writeSeen(seen))).toEqual(seen)
 })
 
 test('what was written before there were beginnings is read, and a request that simply goes on is written so still', () => {
   const text = JSON.stringify({ conversation, parent: null, compaction: 'k1', next: null })
-  expect(readSight(text)).toEqual(plain)
-  expect(writeSight(plain)).toBe(text)
-  expect(readSight(JSON.stringify({ conversation, compaction: null }))).toEqual({
+  expect(readSeen(text)).toEqual(plain)
+  expect(writeSeen(plain)).toBe(text)
+  expect(readSeen(JSON.stringify({ conversation, compaction: null }))).toEqual({
     ...plain,
     compaction: null,
   })
 })
 
 test.each([
-  ['no JSON', 'sight'],
+  ['no JSON', 'seen'],
   ['no object', '7'],
   ['without an id', JSON.stringify({ compaction: null })],
   ['with an id that is none', JSON.stringify({ conversation: 'x', compaction: null })],
   ['with a compaction that is no key', JSON.stringify({ conversation, compaction: 7 })],
 ])('what is none is not read: %s', (_, text) => {
-  expect(readSight(text)).toBeNull()
+  expect(readSeen(text)).toBeNull()
 })
 
 test('what is damaged in it beside is as if it were not there', () => {
   const text = JSON.stringify({ ...plain, parent: 'x', next: 7, partedAt: {}, inner: 'yes' })
-  expect(readSight(text)).toEqual(plain)
+  expect(readSeen(text)).toEqual(plain)
 })
