@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { namesExportedTwice } from '../test/structure/exports.ts'
 import { roomsWithoutFloor, upwardImports } from '../test/structure/layers.ts'
 import { circlesIn, countLines, readSources } from '../test/structure/source-files.ts'
-import { wireLines } from '../test/structure/wire-format.ts'
+import { importsOfDialects, wireLines } from '../test/structure/wire-format.ts'
 
 const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } })
 const files = readSources()
@@ -31,6 +31,7 @@ tell(
 )
 tell('rooms without a floor', roomsWithoutFloor(files).length, roomsWithoutFloor(files))
 tell('imports that point up', upwardImports(files).length, upwardImports(files))
+tell('imports of a dialect from outside of it', importsOfDialects(files).length, importsOfDialects(files))
 tell('lines that name a wire format', wireLines(files).length, wireLines(files))
 const repeated = [...namesExportedTwice(files)].map(([name, paths]) => `${name}: ${paths.join(' ')}`)
 tell('names exported twice', repeated.length, repeated)

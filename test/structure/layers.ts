@@ -1,8 +1,8 @@
 import type { SourceFile } from './source-files.ts'
 
 /**
- * The rooms of `src` from the ground up,: a module imports from its own room and from those on
- * a lower floor. Rooms of one floor may use each other, as long as no circle of files comes of it.
+ * The rooms of `src` from the ground up: a module imports from its own room and from rooms on the same floor or a lower
+ * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
 const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'conversation'],
