@@ -1,6 +1,6 @@
 import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
 import type { RequestReport, RequestSize } from './request-report.ts'
-import type { MissingReason } from '../proxy/summaries/summarizer.ts'
+import type { MissingReason } from '../summaries/outlook.ts'
 
 /**
  * The headers by which Foldgate tells what it did with a request: the report that metrics and journal are made of, as far

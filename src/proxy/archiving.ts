@@ -1,4 +1,4 @@
-import type { Counted } from '../request/request.ts'
+import type { Counted, FormRequest } from '../request/request.ts'
 import type { Archive } from '../archive/archive.ts'
 import { writeCompactionEntry } from '../archive/compaction-entry.ts'
 import { titleOf } from '../archive/title.ts'
@@ -7,7 +7,6 @@ import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from '../scheduling/drive.ts'
 import type { Failures } from '../activity/failures.ts'
-import type { FormRequest } from '../request/compact/forms.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;

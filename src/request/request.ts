@@ -15,7 +15,7 @@ import type { HeavyTurn } from '../scheduling/heavy-work.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Anchor } from '../models/counts/prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
-import type { SummaryOutlook } from '../proxy/summaries/summarizer.ts'
+import type { SummaryOutlook } from '../summaries/outlook.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
@@ -196,6 +196,22 @@ export type Weight = {
   readonly mediaTokens: number
   /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
   readonly thoughtTokens: number
+}
+
+/** What forms of a request are made of. */
+export type FormRequest = {
+  readonly chat: Chat
+  /** The conversation's id. */
+  readonly conversation: string
+  readonly profile: Profile
+  readonly place: RecordPlace
+  /** The newest compaction on record. */
+  readonly newest: Compaction | null
+  /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
+  readonly seenUntil: number | null
+  readonly sharedUntil: number | null
+  /** Whether user messages that would stand side by side are joined. */
+  readonly strict: boolean
 }
 
 /** A form in which a request can be sent: the client's own bytes, or a view of its conversation. */

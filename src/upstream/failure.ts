@@ -1,5 +1,14 @@
 import { FoldgateError } from '../errors.ts'
-import type { UpstreamTimeouts } from './upstreams.ts'
+
+/** How long an upstream may keep its requests waiting. */
+export type UpstreamTimeouts = {
+  /** Until a connection stands. */
+  readonly connectMs: number
+  /** From the end of the request until the answer's headers. */
+  readonly firstByteMs: number
+  /** Between two pieces of an answer. */
+  readonly idleMs: number
+}
 
 /** The upstream that failed, as it is told. */
 export type FailedUpstream = {

@@ -4,7 +4,7 @@ import type { AnswerBody } from './answer-body.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import { clientCredential, clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
 import { dispatchRequest } from './dispatch.ts'
-import { upstreamFailure } from './failure.ts'
+import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
@@ -21,15 +21,6 @@ export type UpstreamSettings = {
   readonly concurrency: number | null
   /** Whether an upstream other than the default one may see the client's credential. */
   readonly forwardClientKey: boolean
-}
-
-export type UpstreamTimeouts = {
-  /** Until a connection stands. */
-  readonly connectMs: number
-  /** From the end of the request until the answer's headers. */
-  readonly firstByteMs: number
-  /** Between two pieces of an answer. */
-  readonly idleMs: number
 }
 
 export type UpstreamsOptions = {

@@ -1,5 +1,5 @@
 import { createFailures } from '../../src/activity/failures.ts'
-import { createStoreGuard, type StoreGuard } from '../../src/request/records/store-guard.ts'
+import { createStoreGuard, type StoreGuard } from '../../src/stores/store-guard.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 

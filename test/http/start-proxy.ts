@@ -8,12 +8,8 @@ import type { ArrivalLimits } from '../../src/http/arrival-clock.ts'
 import { listen } from '../../src/http/listen.ts'
 import { createRelay } from '../../src/http/relay.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import {
-  createUpstreams,
-  type Upstreams,
-  type UpstreamSettings,
-  type UpstreamTimeouts,
-} from '../../src/upstream/upstreams.ts'
+import { createUpstreams, type Upstreams, type UpstreamSettings } from '../../src/upstream/upstreams.ts'
+import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 
 export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>> & {
   readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>

@@ -10,8 +10,8 @@ import {
   type UpstreamRequest,
   type Upstreams,
   type UpstreamSettings,
-  type UpstreamTimeouts,
 } from '../../src/upstream/upstreams.ts'
+import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { JournalName, JournalRow, Store } from '../../stores/store.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import type { StoreGuard } from '../../request/records/store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 import { journalEventSchema, type JournalEvent, type UsageRow } from './rows.ts'
 
 /** An event with the id by which those before or after it are asked for. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import type { StoreGuard } from '../../request/records/store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 import type { JournalName, Store } from '../../stores/store.ts'
 import { usageRowSchema, type UsageRow } from './rows.ts'
 

@@ -4,7 +4,7 @@ import { shiftedRange } from '../../compaction/compaction.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { FoldAhead } from '../../compaction/ahead.ts'
 import type { Store } from '../../stores/store.ts'
-import type { StoreGuard } from '../../request/records/store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica

@@ -1,6 +1,6 @@
 import type { Chat } from '../../request/request.ts'
 import type { Store } from '../../stores/store.ts'
-import type { StoreGuard } from '../../request/records/store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /**
  * What summaries of a conversation have cost so far, so that no amount of failures makes them dear. It is kept by where

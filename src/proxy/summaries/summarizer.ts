@@ -16,6 +16,7 @@ import { standingSummary } from '../../compaction/summary-message.ts'
 import { summaryNote } from '../../compaction/summary-note.ts'
 import type { Desk } from '../../summaries/desk.ts'
 import type { FailureReason } from '../../summaries/failure.ts'
+import { noOutlook, type MissingReason, type SummaryOutlook } from '../../summaries/outlook.ts'
 import { savesEnough } from '../../summaries/savings.ts'
 import type { SummaryRecord } from '../../summaries/summary-record.ts'
 import { drive } from '../../scheduling/drive.ts'
@@ -24,7 +25,7 @@ import type { AheadRecords } from './ahead-records.ts'
 import type { SpentTokens } from './spent-tokens.ts'
 import { summarizingOf, type Summarizing } from './summarizing.ts'
 import { summaryKey } from './summary-keys.ts'
-import { waitFor } from './wait-for.ts'
+import { waitFor } from '../../scheduling/wait-for.ts'
 import { orderSummary, summaryModelKey, type SummaryOrderParts } from './summary-orders.ts'
 
 /** A request whose conversation was counted, with what is known of it. */
@@ -39,9 +40,6 @@ export type SummaryRequest = {
   readonly strict: boolean
 }
 
-/** Why a summary is not there: it failed, or a request waited for it in vain. */
-export type MissingReason = FailureReason | 'not-in-time'
-
 /** What there is for a compaction that is due. */
 export type DueFold = {
   /** The fold with its summaries; null where there are none, and a recap takes their place. */
@@ -50,15 +48,6 @@ export type DueFold = {
   readonly reason: MissingReason | null
   /** What those that are there are found under. */
   readonly keys: readonly string[]
-}
-
-/** How things stand with the summary that a conversation will need next. */
-export type SummaryOutlook = {
-  readonly state: 'none' | 'pending' | 'ready'
-  /** Why one that was wanted is not there. */
-  readonly reason: MissingReason | null
-  /** Asks for what is missing, once the upstream has accepted the request; null where nothing is. Never throws. */
-  readonly begin: (() => void) | null
 }
 
 /** The summaries of requests: whether one is there for a compaction that is due, and which will be needed next. */
@@ -84,8 +73,6 @@ export type SummarizerParts = SummaryOrderParts & {
 }
 
 export const noFold: DueFold = { fold: null, reason: null, keys: [] }
-
-export const noOutlook: SummaryOutlook = { state: 'none', reason: null, begin: null }
 
 export function createSummarizer(parts: SummarizerParts): Summarizer {
   const { desk, ahead, cache, accepted } = parts

@@ -9,31 +9,14 @@ import type { Steps } from '../../conversation/source.ts'
 import { spliceMessages } from '../../conversation/splice.ts'
 import { violationSteps, type MessageShape } from '../../dialects/chat-completions/rules.ts'
 import { InvariantError } from '../../errors.ts'
-import type { Profile } from '../../profiles/schema.ts'
 import type { KeepTaken } from '../../proxy/archiving.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { Records } from '../records/records.ts'
-import type { Chat, Counted, Form, RecordPlace } from '../request.ts'
+import type { Chat, Counted, Form, FormRequest } from '../request.ts'
 import { filledView } from './filled-view.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
 // InvariantError.
-
-/** What forms of a request are made of. */
-export type FormRequest = {
-  readonly chat: Chat
-  /** The conversation's id. */
-  readonly conversation: string
-  readonly profile: Profile
-  readonly place: RecordPlace
-  /** The newest compaction on record. */
-  readonly newest: Compaction | null
-  /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
-  readonly seenUntil: number | null
-  readonly sharedUntil: number | null
-  /** Whether user messages that would stand side by side are joined. */
-  readonly strict: boolean
-}
 
 export type FormParts = {
   readonly cache: MadeCache

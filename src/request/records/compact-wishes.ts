@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { Store } from '../../stores/store.ts'
-import type { StoreGuard } from './store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
 export type CompactWishes = {

@@ -14,7 +14,7 @@ import { forksAt, identityOf, leadsThrough } from './branches.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
 import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
-import type { StoreGuard } from './store-guard.ts'
+import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /**
  * Records of compactions and seen requests, by scope, profile, model and meaning key. A seen request names its

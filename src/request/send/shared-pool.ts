@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../upstream/cancellation.ts'
-import { waitFor } from '../../proxy/summaries/wait-for.ts'
+import { waitFor } from '../../scheduling/wait-for.ts'
 
 /**
  * What requests at one upstream know of each other. A local server's slots share one memory: when the prompts under way

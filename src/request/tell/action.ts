@@ -1,6 +1,6 @@
 import type { AnsweredRequest, Outcome } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
-import type { SummaryOutlook } from '../../proxy/summaries/summarizer.ts'
+import type { SummaryOutlook } from '../../summaries/outlook.ts'
 import type { Action, RequestReport } from '../../activity/request-report.ts'
 
 /** What was done with a request, and why where that helps. An upstream's last refusal is no recovery. */

@@ -2,13 +2,11 @@ import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } fro
 import type { PassName } from '../../compaction/policy.ts'
 import { rangesOf, type PassRange } from '../../compaction/report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
-import { headerValue } from '../../upstream/credential.ts'
+import { bareReport } from '../../http/bare-report.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { isAnswered } from '../send/outcome.ts'
-import type { SummaryOutlook } from '../../proxy/summaries/summarizer.ts'
-import type { ClientRequest } from '../../http/client-request.ts'
+import type { SummaryOutlook } from '../../summaries/outlook.ts'
 import { actionOf, summaryState } from './action.ts'
-import type { Arrival } from '../../activity/arrival.ts'
 import { isBeyondWindow } from './beyond-window.ts'
 import { heldMessages } from './held-messages.ts'
 import type { RequestReport, RequestSize, CompactionReport } from '../../activity/request-report.ts'
@@ -51,37 +49,6 @@ export function describedReport(request: ReadRequest | PreparedRequest, sent?: F
     // On record, and followed by the next request, whatever becomes of this one.
     compactions: compactionsOf(request, form),
     ...formFacts(request, form),
-  }
-}
-
-/** What is told of a request that was not read. */
-export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestReport {
-  return {
-    startedAtMs: arrival.atMs,
-    conversation: null,
-    parent: null,
-    label: null,
-    clientKey: exchange.clientKeyName,
-    profile: null,
-    model: '',
-    upstream: exchange.upstreamName ?? 'default',
-    traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
-    action: 'relayed',
-    reason: null,
-    isStreamed: false,
-    status: null,
-    refusal: null,
-    attempts: 0,
-    hasWaited: false,
-    size: null,
-    passes: [],
-    summary: 'none',
-    isBeyondWindow: null,
-    observed: null,
-    compactions: [],
-    held: null,
-    addedMs: 0,
-    firstByteMs: null,
   }
 }
 

@@ -5,7 +5,7 @@ import { createFactsReader } from '../../../src/dialects/chat-completions/facts.
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createFailures } from '../../../src/activity/failures.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
-import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
+import { createStoreGuard } from '../../../src/stores/store-guard.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createFailures } from '../../../src/activity/failures.ts'
-import { createStoreGuard } from '../../../src/request/records/store-guard.ts'
+import { createFailures } from '../../src/activity/failures.ts'
+import { createStoreGuard } from '../../src/stores/store-guard.ts'
 
 // While a Redis was away every request failed at it a few times over, and each failure was a line in the log.
 test('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {

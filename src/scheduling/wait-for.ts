@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../upstream/cancellation.ts'
+import type { Cancellation } from '../upstream/cancellation.ts'
 
 /** Resolves as soon as the work is done, at the latest after `waitMs`. Rejects where the client leaves; the work goes on. */
 export async function waitFor(work: Promise<unknown>, waitMs: number, client: Cancellation): Promise<void> {

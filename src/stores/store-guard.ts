@@ -1,6 +1,6 @@
-import { createDeadline } from '../../stores/deadline.ts'
-import { NoAnswerError } from '../../stores/within.ts'
-import type { Failures } from '../../activity/failures.ts'
+import { createDeadline } from './deadline.ts'
+import { NoAnswerError } from './within.ts'
+import type { Failures } from '../activity/failures.ts'
 
 /**
  * Does something with the store; `instead` where that fails. Whatever fails there is kept away from requests (P2): they

@@ -1,11 +1,11 @@
 import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import { deliver, type Delivery } from './deliver.ts'
-import { onwardOf, type ClientRequest } from './client-request.ts'
-import type { RequestBody } from './read-body.ts'
-import type { UnreadReason } from '../request/read/read-chat.ts'
+import { deliver, type Delivery } from '../http/deliver.ts'
+import { onwardOf, type ClientRequest } from '../http/client-request.ts'
+import type { RequestBody } from '../http/read-body.ts'
+import type { UnreadReason } from './read/read-chat.ts'
 import { beginReport } from '../activity/begin-report.ts'
 import type { Arrival } from '../activity/arrival.ts'
-import { bareReport } from '../request/tell/report-of.ts'
+import { bareReport } from '../http/bare-report.ts'
 import { unreadAnswer, type Reports, type RequestReport } from '../activity/request-report.ts'
 
 /** The answer to a body that was not read, and why it was not. */
