@@ -1,4 +1,4 @@
-import { listedName } from '../../src/tokens/model-spellings.ts'
+import { listedName } from '../../src/models/table/model-spellings.ts'
 import { additions, figureOf, weights } from './corrections.ts'
 import { foreignApis, hostsOf, makers } from './hosts.ts'
 import type { DataRow } from './read-package.ts'

@@ -1,8 +1,7 @@
 import { lowestThresholdTokens } from '../compaction/advance.ts'
 import { grouped } from '../log/grouped.ts'
-import { encodingFor } from '../tokens/encodings.ts'
 import { budgetOf, thresholdTokens, type WindowKind } from '../tokens/budget.ts'
-import { foundRatio } from '../tokens/ratio.ts'
+import { encodingFor, startingRatio } from '../tokens/families.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf, triggerOf } from '../profiles/thresholds.ts'
 
@@ -17,7 +16,7 @@ export type WindowFound = {
 /** A model's window under a profile, what of it a prompt may take, how that is counted, and where a compaction begins. */
 export function windowLines(profile: Profile, window: WindowFound, model: string): readonly string[] {
   const { encoding } = profile.window
-  const found = foundRatio(model, profile.window)
+  const found = startingRatio(model, profile.window)
   const budgetTokens = budgetIn(profile, window)
   const countedWith = encoding === 'auto' ? encodingFor(model) : encoding
   const told = (ownTokens: number) => modelTokens(ownTokens, budgetTokens, found.ratio)

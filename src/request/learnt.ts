@@ -1,5 +1,5 @@
 import type { Models } from '../models/models.ts'
-import { hasFamily } from '../tokens/ratio.ts'
+import { hasFamily } from '../tokens/families.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import type { ReadRequest } from './request.ts'
 

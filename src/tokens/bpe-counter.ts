@@ -1,8 +1,6 @@
 import { finish, type Steps } from '../conversation/source.ts'
 import { InvariantError } from '../errors.ts'
-import { countShort, mergeBytes } from './byte-pairs.ts'
-import { utf8Bytes } from './byte-text.ts'
-import { longPieceTokens } from './long-piece.ts'
+import { longPieceTokens, mergeBytes, utf8Bytes } from './merge.ts'
 import { grammarOf, type Cut } from './piece-grammar.ts'
 import { scanPieces } from './piece-scanner.ts'
 import { readRanks, type RankFile, type RankTable } from './rank-table.ts'
@@ -18,11 +16,11 @@ export type TokenCounter = {
 /** Text counted between two pauses, in UTF-16 units: about two milliseconds. */
 const pauseUnits = 32_768
 
-/** Pieces up to this length are merged pair by pair, which is the faster way for a word. In UTF-16 units. */
-const shortUnits = 48
-
 /** Pieces above this length are merged in blocks, pausing in between. In UTF-16 units. */
-const longUnits = 2048
+const longUnits = 256
+
+/** Pieces up to this length are remembered. In UTF-16 units. */
+const shortUnits = 48
 
 /** Pieces remembered with their counts: 16,384 of at most 48 units are 2 MB at the very most. */
 const rememberedMax = 16_384
@@ -78,17 +76,15 @@ export function counterOver({ pattern, ranks, remembered }: Vocabulary, cut: Cut
     text: string,
     { start, end, ascii }: { start: number; end: number; ascii: boolean },
   ): number {
-    if (end - start > shortUnits) {
-      const bytes = ascii ? text.slice(start, end) : utf8Bytes(text, start, end)
-      return ranks.has(bytes, 0, bytes.length) ? 1 : mergeBytes(bytes, ranks).length
-    }
     // An ASCII piece is its own bytes, and most of them are a token.
     if (ascii && ranks.has(text, start, end)) return 1
+    const isShort = end - start <= shortUnits
     const piece = text.slice(start, end)
-    const known = remembered.get(piece)
+    const known = isShort ? remembered.get(piece) : undefined
     if (known !== undefined) return known
     const bytes = ascii ? piece : utf8Bytes(piece, 0, piece.length)
-    const count = !ascii && ranks.has(bytes, 0, bytes.length) ? 1 : countShort(bytes, ranks)
+    const count = !ascii && ranks.has(bytes, 0, bytes.length) ? 1 : mergeBytes(bytes, ranks).length
+    if (!isShort) return count
     // Cleared when full: simpler than evicting, and common words are back at once.
     if (remembered.size >= rememberedMax) remembered.clear()
     remembered.set(detached(piece), count)

@@ -15,15 +15,6 @@ export function budgetOf(window: {
   return Math.max(1, window.windowTokens - reserveTokens)
 }
 
-/** What is kept free for the reply: the request's own limit where it sets a sensible one, else the profile's reserve. */
-export function reserveFor(reply: {
-  readonly requestLimitTokens: number | null
-  readonly profileReserveTokens: number
-}): number {
-  const { requestLimitTokens } = reply
-  return isSensibleLimit(requestLimitTokens) ? Math.ceil(requestLimitTokens) : reply.profileReserveTokens
-}
-
 /** Whether an output limit says how much is to be kept free. */
 export function isSensibleLimit(limitTokens: number | null): limitTokens is number {
   return limitTokens !== null && Number.isFinite(limitTokens) && limitTokens > 0
@@ -36,23 +27,4 @@ export function isSensibleLimit(limitTokens: number | null): limitTokens is numb
 export function thresholdTokens(setting: number, budgetTokens: number, fixedTokens: number): number {
   const tokens = setting > 1 ? setting : fixedTokens + setting * (budgetTokens - fixedTokens)
   return Math.min(budgetTokens, Math.floor(tokens))
-}
-
-/** The prompt as a share of the budget; above 1 it does not fit. */
-export function pressureOf(promptTokens: number, budgetTokens: number): number {
-  return promptTokens / Math.max(1, budgetTokens)
-}
-
-/**
- * Whether a body is so small that nothing has to be counted: a text never has more tokens than UTF-8 bytes, and a message's
- * keys and quotes take more bytes than its framing takes tokens. Media cost what their size says, not what their bytes say.
- */
-export function needsNoCount(body: {
-  readonly bodyBytes: number
-  /** The provider's count for one of ours: see `ratio.ts`. */
-  readonly ratio: number
-  readonly triggerTokens: number
-  readonly hasMedia: boolean
-}): boolean {
-  return !body.hasMedia && body.bodyBytes * body.ratio < body.triggerTokens
 }

@@ -14,51 +14,26 @@ export const slash = 9
 export const sign = 10
 export const classCount = 11
 
-const pageSize = 256
-const astralStart = 0x10000
-
-// Looked up by code unit. Pages of 256 are filled when first met: most of Unicode never is.
-const basicClasses = new Uint8Array(astralStart)
-const astralPages: (Uint8Array | undefined)[] = []
-
 /**
- * The classes of the code units below 0x10000, 0 where `classOf` has not filled the page yet.
- * For the one loop that is too hot for a call per character.
+ * The classes by code point, 0 where `classOf` was not asked yet: for the one loop that is too hot for a call a character.
+ * Surrogates stay 0, or the halves of a pair would be found instead of the pair.
  */
-export const knownClasses: Readonly<Uint8Array> = basicClasses
+export const knownClasses = new Uint8Array(0x11_0000)
 
-/**
- * The class of a code point. Lone surrogates are signs, as they are to a regular expression with `u`; they are never
- * entered in the table, where the halves of a pair would be found instead of the pair.
- */
+/** The class of a code point. Lone surrogates are signs, as they are to a regular expression with `u`. */
 export function classOf(codePoint: number): number {
   if (codePoint >= 0xd800 && codePoint <= 0xdfff) return sign
-  const page = pageOf(codePoint)
-  const index = codePoint < astralStart ? codePoint : codePoint % pageSize
-  const known = page[index]
-  if (known !== undefined && known !== 0) return known
-  const within = codePoint % pageSize
-  for (let offset = 0; offset < pageSize; offset++) {
-    page[index - within + offset] = classify(codePoint - within + offset)
-  }
-  return classify(codePoint)
+  const known = knownClasses[codePoint] ?? 0
+  if (known !== 0) return known
+  const found = classify(String.fromCodePoint(codePoint))
+  knownClasses[codePoint] = found
+  return found
 }
 
 // --- internal ---
 
-function pageOf(codePoint: number): Uint8Array {
-  if (codePoint < astralStart) return basicClasses
-  const number = Math.floor(codePoint / pageSize)
-  const known = astralPages[number]
-  if (known !== undefined) return known
-  const page = new Uint8Array(pageSize)
-  astralPages[number] = page
-  return page
-}
-
 // The engine's own tables decide, as they do in js-tiktoken, so that a newer Unicode changes both alike.
-function classify(codePoint: number): number {
-  const character = String.fromCodePoint(codePoint)
+function classify(character: string): number {
   if (character === ' ') return blank
   if (character === '/') return slash
   if (character === '\n' || character === '\r') return newline
@@ -67,6 +42,5 @@ function classify(codePoint: number): number {
   if (/[\p{Lm}\p{Lo}]/u.test(character)) return either
   if (/\p{M}/u.test(character)) return mark
   if (/\p{N}/u.test(character)) return digit
-  if (/\s/u.test(character)) return otherSpace
-  return sign
+  return /\s/u.test(character) ? otherSpace : sign
 }

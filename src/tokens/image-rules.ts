@@ -1,5 +1,5 @@
 import type { Media } from '../conversation/message.ts'
-import { modelName } from './model-name.ts'
+import { modelName } from './families.ts'
 
 /** How a family of models counts an image. */
 export type ImageRule = {

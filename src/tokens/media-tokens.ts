@@ -1,5 +1,5 @@
 import type { Media } from '../conversation/message.ts'
-import { modelName } from './model-name.ts'
+import { modelName } from './families.ts'
 import { imageRuleOf, type ImageRule } from './image-rules.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { modelName } from './model-name.ts'
+import { modelName } from './families.ts'
 
 /** How a family of models is shown its tools. */
 export type ToolRule = {

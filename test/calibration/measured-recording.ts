@@ -2,7 +2,7 @@ import type { Measure } from '../../src/request/request.ts'
 import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { Counts } from '../../src/models/counts/counts.ts'
-import { startingRatio } from '../../src/tokens/ratio.ts'
+import { startingRatio } from '../../src/tokens/families.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { digest } from '../../src/request/read/body-source.ts'
@@ -65,7 +65,7 @@ export async function measureRecording(
     believed.push({
       promptTokens,
       expectedTokens: expectedPromptTokens(measured, prepared),
-      uncalibratedTokens: measured.incomingTokens * startingRatio(model),
+      uncalibratedTokens: measured.incomingTokens * startingRatio(model).ratio,
       decidedTokens: decidedTokens(measured),
     })
     counts.observe(measured.counting, prompt, {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { budgetOf, needsNoCount, pressureOf, reserveFor, thresholdTokens } from '../../src/tokens/budget.ts'
+import { budgetOf, isSensibleLimit, thresholdTokens } from '../../src/tokens/budget.ts'
 
 describe('the budget', () => {
   test('is the window less the reserve', () => {
@@ -15,19 +15,19 @@ describe('the budget', () => {
   })
 
   test('can be divided by, even where the window is nonsense', () => {
-    expect(pressureOf(10, budgetOf({ windowTokens: 0, kind: 'total', reserveTokens: 0 }))).toBe(10)
+    expect(budgetOf({ windowTokens: 0, kind: 'total', reserveTokens: 0 })).toBe(1)
   })
 })
 
 test.each([
-  { requestLimitTokens: 500, reserve: 500 },
-  { requestLimitTokens: null, reserve: 4096 },
-  { requestLimitTokens: 0, reserve: 4096 },
-  { requestLimitTokens: -1, reserve: 4096 },
-  { requestLimitTokens: Number.NaN, reserve: 4096 },
-  { requestLimitTokens: Number.POSITIVE_INFINITY, reserve: 4096 },
-])('an output limit of $requestLimitTokens reserves $reserve', ({ requestLimitTokens, reserve }) => {
-  expect(reserveFor({ requestLimitTokens, profileReserveTokens: 4096 })).toBe(reserve)
+  { limit: 500, isSensible: true },
+  { limit: null, isSensible: false },
+  { limit: 0, isSensible: false },
+  { limit: -1, isSensible: false },
+  { limit: Number.NaN, isSensible: false },
+  { limit: Number.POSITIVE_INFINITY, isSensible: false },
+])('an output limit of $limit says how much is to be kept free: $isSensible', ({ limit, isSensible }) => {
+  expect(isSensibleLimit(limit)).toBe(isSensible)
 })
 
 describe('a threshold', () => {
@@ -45,18 +45,5 @@ describe('a threshold', () => {
   test('is never above the budget', () => {
     expect(thresholdTokens(50_000, 12_000, 0)).toBe(12_000)
     expect(thresholdTokens(0.5, 12_000, 20_000)).toBe(12_000)
-  })
-})
-
-describe('a body is not counted', () => {
-  const body = { bodyBytes: 8000, ratio: 1.15, triggerTokens: 10_000, hasMedia: false }
-
-  test('when its bytes cannot make enough tokens', () => {
-    expect(needsNoCount(body)).toBe(true)
-    expect(needsNoCount({ ...body, bodyBytes: 9000 })).toBe(false)
-  })
-
-  test('unless it holds media, whose cost is not in their bytes', () => {
-    expect(needsNoCount({ ...body, hasMedia: true })).toBe(false)
   })
 })

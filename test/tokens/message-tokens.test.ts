@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { encodingFor, loadCounter } from '../../src/tokens/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { encodingFor } from '../../src/tokens/families.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
 import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/tokens/message-tokens.ts'
 

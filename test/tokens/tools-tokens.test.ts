@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
-import { encodingFor, loadCounter } from '../../src/tokens/encodings.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { encodingFor } from '../../src/tokens/families.ts'
 import { toolRuleOf, toolRules } from '../../src/tokens/tool-rules.ts'
 import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { object, recordedTools, text } from './recorded-tools.ts'

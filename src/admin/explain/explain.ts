@@ -6,7 +6,7 @@ import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/nothing-counted.ts'
 import { budgetOf, isSensibleLimit } from '../../tokens/budget.ts'
-import { foundRatio } from '../../tokens/ratio.ts'
+import { startingRatio } from '../../tokens/families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -88,7 +88,7 @@ export function createExplain(parts: ExplainParts): Explain {
       reserve: window.tokens - modelBudgetTokens,
       reserve_source: isSensibleLimit(limitTokens) ? ('request' as const) : ('profile' as const),
       ratio,
-      ratio_source: foundRatio(model, profile.window).source,
+      ratio_source: startingRatio(model, profile.window).source,
       budget: budgetTokens,
       margin: marginTokens,
       thresholds: thresholdsIn(profile, figures),

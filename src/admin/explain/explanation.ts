@@ -1,6 +1,6 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
 import type { PassName } from '../../compaction/policy.ts'
-import type { FoundRatio } from '../../tokens/ratio.ts'
+import type { FoundRatio } from '../../tokens/families.ts'
 
 /**
  * What would become of a request, and why. Tokens are Foldgate's own count; what the window and the reserve say is in the

@@ -1,5 +1,4 @@
-import { input, total, type Family } from '../../tokens/family.ts'
-import { openWeights } from '../../tokens/open-weights.ts'
+import { input, openWeights, total, type Family } from './open-weights.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { dashedName, modelSpellings } from '../../tokens/model-spellings.ts'
+import { dashedName, modelSpellings } from './model-spellings.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
 import { familyWindow, sizeInName } from './window-families.ts'
 import windowFigures from './window-figures.json' with { type: 'json' }

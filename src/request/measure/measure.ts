@@ -8,10 +8,10 @@ import { differenceTokens, expectedTokens, type Rate } from '../../models/counts
 import type { Anchor } from '../../models/counts/prompt.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
-import { encodingFor, loadCounter } from '../../tokens/encodings.ts'
-import { budgetOf, needsNoCount, pressureOf, thresholdTokens } from '../../tokens/budget.ts'
+import { loadCounter } from '../../tokens/encodings.ts'
+import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'
-import { startingRatio } from '../../tokens/ratio.ts'
+import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { JsonObject } from '../../conversation/json-value.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
@@ -54,7 +54,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
-    const familyRatio = profile.window.ratio ?? startingRatio(model, profile.window.encoding)
+    const familyRatio = startingRatio(model, profile.window).ratio
     const reserve = reserveOf(request)
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
@@ -70,7 +70,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         budgetTokens: guessedBudgetTokens,
         counted: null,
         incomingTokens,
-        pressure: pressureOf(incomingTokens, guessedBudgetTokens),
+        pressure: incomingTokens / guessedBudgetTokens,
       }
     }
 
@@ -107,10 +107,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
       },
       incomingTokens,
-      pressure: pressureOf(
-        expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio,
-        budgetTokens,
-      ),
+      pressure: expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio / budgetTokens,
     }
   }
 }
@@ -175,18 +172,19 @@ function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: 
   const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
   const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
   if (looksAtEachMessage || looksAtCounts) return false
-  return needsNoCount({
-    bodyBytes,
-    // The budget is in our tokens, so the provider's ratio is in it already.
-    ratio: 1,
+  // Media cost what their size says, not what their bytes say.
+  if (chat.messages.some(({ facts }) => facts.media.length > 0)) return false
+  // A text never has more tokens than UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes
+  // tokens. The budget is in our tokens, so the provider's ratio is in it already.
+  return (
+    bodyBytes <
     // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
-    triggerTokens: Math.min(
+    Math.min(
       lowestThresholdTokens(profile, budgetTokens, 0),
       hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
       budgetTokens * COUNTED_FROM_SHARE,
-    ),
-    hasMedia: chat.messages.some(({ facts }) => facts.media.length > 0),
-  })
+    )
+  )
 }
 
 /** Prompts are counted from this share of the budget on, whatever the trigger. */

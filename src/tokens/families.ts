@@ -1,21 +1,30 @@
-import type { EncodingName } from './encodings.ts'
-import { modelName } from './model-name.ts'
 import type { Cut } from './piece-grammar.ts'
 
+export type EncodingName = 'o200k_base' | 'cl100k_base' | 'o200k_digits' | 'o200k_apart'
+
 /**
- * The provider's count for one token of ours, before anything was reported: a guess by the model's family, until answers have
- * told (docs/decisions/true-numbers.md). `encoding`: what is counted in; by itself that of the family.
+ * A model's name as the tables of this folder match it: in small letters and without what stands before the last slash, so
+ * that `openai/gpt-4o` and `accounts/fireworks/models/llama-v3p1-70b` read like `gpt-4o` and `llama-v3p1-70b`.
  */
-export function startingRatio(model: string, encoding: EncodingName | 'auto' = 'auto'): number {
-  return foundRatio(model, { ratio: null, encoding }).ratio
+export function modelName(model: string): string {
+  return model
+    .slice(model.lastIndexOf('/') + 1)
+    .trim()
+    .toLowerCase()
 }
 
-/** How the family's tokenizer cuts text, where that is known; else as OpenAI's. */
-export function cutFor(model: string): Cut {
-  return familyOf(model)?.cut ?? 'own'
+/**
+ * The encoding a model's text is counted in: OpenAI's own, and for others the one that cuts text as their tokenizers do
+ * (docs/decisions/family-cuts.md). What remains of the difference is made up for by the starting ratio and by what the
+ * provider reports.
+ */
+export function encodingFor(model: string): EncodingName {
+  if (cl100kModels.test(model)) return 'cl100k_base'
+  const cut = familyOf(model)?.cut ?? 'own'
+  return cut === 'own' ? 'o200k_base' : `o200k_${cut}`
 }
 
-/** A starting ratio, and where it comes from. */
+/** A starting ratio: the provider's count for one token of ours, before anything was reported, and where it comes from. */
 export type FoundRatio = {
   readonly ratio: number
   /** The profile's own, that of the family which the model's name tells, or a guess for all others. */
@@ -23,17 +32,20 @@ export type FoundRatio = {
   readonly family: string | null
 }
 
-/** The starting ratio of a model under a profile that may name one itself, or another encoding than the family's. */
-export function foundRatio(
+/**
+ * The starting ratio of a model under a profile that may name one itself, or another encoding than the family's: a guess by
+ * the model's family, until answers have told (docs/decisions/true-numbers.md).
+ */
+export function startingRatio(
   model: string,
-  set: { readonly ratio: number | null; readonly encoding: EncodingName | 'auto' },
+  set: { readonly ratio: number | null; readonly encoding: EncodingName | 'auto' } = unset,
 ): FoundRatio {
   if (set.ratio !== null) return { ratio: set.ratio, source: 'profile', family: null }
   const found = familyOf(model)
   if (found === undefined) return { ratio: unknownRatio, source: 'unknown', family: null }
-  const { family, ratio, ratioUncut, cut } = found
+  const { family, ratio, ratioUncut = ratio, cut = 'own' } = found
   const isUncut = set.encoding !== 'auto' && set.encoding !== `o200k_${cut}`
-  return { ratio: isUncut ? (ratioUncut ?? ratio) : ratio, source: 'family', family }
+  return { ratio: isUncut ? ratioUncut : ratio, source: 'family', family }
 }
 
 /** Whether a model's name tells its family: a deployment or an alias may have any. */
@@ -123,7 +135,12 @@ type StartingRatio = {
   readonly ratioUncut?: number
 }
 
+const unset = { ratio: null, encoding: 'auto' } as const
+
 const unknownRatio = 1.15
+
+// gpt-4 and its dated, turbo and 32k forms, but not gpt-4o, gpt-4.1 and gpt-4.5; Azure writes 35 for 3.5.
+const cl100kModels = /\bgpt-4(?![o.\d])|\bgpt-3\.?5|\btext-embedding-(?:ada-002|3-)/i
 
 function familyOf(model: string): StartingRatio | undefined {
   const name = modelName(model)
