@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { RequestFigures } from './tally.ts'
+import { grouped } from '../log/grouped.ts'
+import { percent, type RequestFigures } from './tally.ts'
 
 export type Terminal = {
   readonly write: (text: string) => void
@@ -49,7 +50,7 @@ export function openDrawing(terminal: Terminal): Drawing {
         share < 0.6 ? GREEN : share < 0.85 ? YELLOW : RED,
         `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)}`,
       )
-      const { pressure, action, passes } = figures.treatment
+      const { pressure, action, passes } = figures.headers
       const cached = figures.sentTokens === 0 ? 0 : figures.cachedTokens / figures.sentTokens
       const done = passes.length === 0 ? (action ?? '') : `${action}: ${passes.join(', ')}`
       line(
@@ -69,15 +70,6 @@ export function openDrawing(terminal: Terminal): Drawing {
       line(paint(RED, `${String(turn).padStart(4)}${String(request).padStart(5)}  failed: ${message}`))
     },
   }
-}
-
-/** A number with its thousands apart. */
-export function grouped(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
-
-export function percent(ratio: number): string {
-  return `${Math.round(ratio * 100)}%`
 }
 
 // --- internal ---

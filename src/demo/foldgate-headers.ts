@@ -1,11 +1,11 @@
 /** What Foldgate says it did with a request, read from the headers of the answer. */
-export type Treatment = {
+export type FoldgateHeaders = {
   /** `relayed`, `compacted`, …; null where the answer does not come from Foldgate. */
   readonly action: string | null
   readonly passes: readonly string[]
   /** Tokens of the conversation that came in; null where it was not counted. */
   readonly conversationTokens: number | null
-  /** Above what the conversation has, where it was not counted. */
+  /** A bound above the conversation's tokens, where they were not counted. */
   readonly conversationTokensBelow: number | null
   readonly sentTokens: number | null
   /** Of the incoming conversation, as a ratio. */
@@ -14,7 +14,7 @@ export type Treatment = {
   readonly summary: string | null
 }
 
-export function readTreatment(header: (name: string) => string | null): Treatment {
+export function readFoldgateHeaders(header: (name: string) => string | null): FoldgateHeaders {
   const [action] = (header('x-foldgate-action') ?? '').split(';')
   const passes = (header('x-foldgate-passes') ?? '').split(',').map((pass) => pass.trim())
   // "<N" stands for a count that was not needed: it is known to be below N.

@@ -1,16 +1,12 @@
 import { ChatError, type ChatAnswer, type ChatClient, type ChatMessage } from './chat-client.ts'
 import type { ScriptedConversation, ScriptedStep } from './conversation.ts'
-import type { ReplyScript } from './reply-script.ts'
-import type { AcceptedRequest } from './strict-upstream.ts'
-import { isObject } from './wire-message.ts'
+import type { DemoUpstreamOptions } from './demo-upstream.ts'
 
 /** A request of the conversation as it went. */
 export type HeldRequest = {
   readonly step: ScriptedStep
-  /** Exactly one of the two is null. */
-  readonly answer: ChatAnswer | null
-  readonly error: ChatError | null
-  /** Whether the answer holds the fact that was asked for; null where none was. */
+  readonly answer: ChatAnswer | ChatError
+  /** Whether the answer holds the fact that was asked for; null if none was. */
   readonly isFactKept: boolean | null
 }
 
@@ -19,66 +15,56 @@ export type HeldRequest = {
  * said before. After a request that failed it goes on with the reply that was in the script.
  */
 export async function* holdConversation(
-  client: ChatClient,
-  conversation: ScriptedConversation,
+  send: ChatClient,
+  { system, tools, steps }: ScriptedConversation,
   model: string,
 ): AsyncGenerator<HeldRequest> {
-  const messages: ChatMessage[] = [{ role: 'system', content: conversation.system }]
-  for (const [index, step] of conversation.steps.entries()) {
+  const messages: ChatMessage[] = [{ role: 'system', content: system }]
+  for (const [index, step] of steps.entries()) {
     if (step.user !== null) messages.push({ role: 'user', content: step.user })
-    let answer: ChatAnswer | null = null
-    let error: ChatError | null = null
-    try {
-      const metadata = { step: String(index) }
-      answer = await client.send({
-        model,
-        messages,
-        tools: conversation.tools,
-        metadata,
-        outputTokensMax: OUTPUT_TOKENS_MAX,
-        usageAsked: true,
-      })
-    } catch (thrown) {
-      if (!(thrown instanceof ChatError)) throw thrown
-      error = thrown
-    }
-    const message = answer?.message ?? scriptedMessage(step.reply)
+    const metadata = { step: String(index) }
+    const answer = await answerOrError(send, { model, messages, tools, metadata, max_tokens: OUTPUT_TOKENS })
+    const message = answer instanceof ChatError ? step.reply : answer.message
     messages.push(message)
-    for (const call of message.tool_calls ?? []) {
-      const content = step.results.get(call.id) ?? 'There is no such call.'
-      messages.push({ role: 'tool', tool_call_id: call.id, content })
+    for (const { id } of message.tool_calls ?? []) {
+      messages.push({
+        role: 'tool',
+        tool_call_id: id,
+        content: step.results.get(id) ?? 'There is no such call.',
+      })
     }
     const isFactKept = step.asks === null ? null : (message.content ?? '').includes(step.asks.value)
-    yield { step, answer, error, isFactKept }
+    yield { step, answer, isFactKept }
   }
+}
+
+/** Sends a request. Resolves with the error where it failed. */
+export async function answerOrError(
+  send: ChatClient,
+  request: Parameters<ChatClient>[0],
+): Promise<ChatAnswer | ChatError> {
+  return send(request).catch((error: unknown) => {
+    if (error instanceof ChatError) return error
+    throw error
+  })
 }
 
 /**
  * The part of the model: replies with what the script has for the step that the request names. Asked for a fact it
- * gives it back only where the prompt that reached it still holds it.
+ * gives it back only if the prompt that reached it still holds it.
  */
-export function replyFromScript(conversation: ScriptedConversation) {
-  return function reply(request: AcceptedRequest): ReplyScript {
-    const { metadata } = request.body
-    const step = conversation.steps[Number(isObject(metadata) ? metadata['step'] : -1)]
-    if (step === undefined) return { content: 'I have nothing to say to that.' }
-    const fact = step.asks
-    if (fact === null || (step.reply.toolCalls ?? []).length > 0) return step.reply
-    const isKnown = request.rawMessages.some((message) => message.includes(fact.value))
-    return { content: `${step.reply.content} ${isKnown ? fact.value : 'I cannot find it any more.'}` }
+export function replyFromScript({ steps }: ScriptedConversation): DemoUpstreamOptions['reply'] {
+  return function reply(index, prompt) {
+    const step = steps[Number(index)]
+    if (step === undefined) return { role: 'assistant', content: 'I have nothing to say to that.' }
+    if (step.asks === null) return step.reply
+    const isKnown = prompt.includes(step.asks.value)
+    const ending = isKnown ? step.asks.value : 'I cannot find it any more.'
+    return { role: 'assistant', content: `${step.reply.content} ${ending}` }
   }
 }
 
 // --- internal ---
 
 // Longer than any reply of the script, so that most of the window is left to the prompt.
-const OUTPUT_TOKENS_MAX = 512
-
-function scriptedMessage(reply: ReplyScript): ChatMessage & { role: 'assistant' } {
-  const calls = (reply.toolCalls ?? []).map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: { name: call.name, arguments: call.argumentsText },
-  }))
-  return { role: 'assistant', content: reply.content, ...(calls.length > 0 && { tool_calls: calls }) }
-}
+const OUTPUT_TOKENS = 512

@@ -54,19 +54,6 @@ export function sampleTestRun(dice: Dice, suite: string, tests: number): string 
 }
 
 /**
- * The listing of a folder.
- *
- * @internal exported for tests
- */
-export function sampleListing(dice: Dice, files: number): string {
-  return Array.from(
-    { length: files },
-    () =>
-      `-rw-r--r-- 1 build build ${String(dice.below(90_000)).padStart(6)} Mar ${dice.below(28) + 1} ${samplePath(dice)}`,
-  ).join('\n')
-}
-
-/**
  * A path that no other sample is likely to name.
  *
  * @internal exported for tests

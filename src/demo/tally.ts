@@ -1,9 +1,10 @@
 import type { ChatAnswer } from './chat-client.ts'
-import { readTreatment, type Treatment } from './foldgate-headers.ts'
+import { grouped } from '../log/grouped.ts'
+import { readFoldgateHeaders, type FoldgateHeaders } from './foldgate-headers.ts'
 
 /** What one answered request says about tokens. */
 export type RequestFigures = {
-  readonly treatment: Treatment
+  readonly headers: FoldgateHeaders
   readonly conversationTokens: number
   readonly sentTokens: number
   readonly cachedTokens: number
@@ -12,24 +13,13 @@ export type RequestFigures = {
 }
 
 /** The sums of a run. */
-export type Tally = {
-  requests: number
-  failed: number
-  factsKept: number
-  compactions: number
-  recovered: number
-  conversationTokens: number
-  sentTokens: number
-  cachedTokens: number
-  largestConversationTokens: number
-  largestSentTokens: number
-  lastSentTokens: number
-}
+export type Tally = ReturnType<typeof openTally>
 
-export function openTally(): Tally {
+export function openTally() {
   return {
     requests: 0,
     failed: 0,
+    failedInARow: 0,
     factsKept: 0,
     compactions: 0,
     recovered: 0,
@@ -42,37 +32,41 @@ export function openTally(): Tally {
   }
 }
 
-/** Adds a request to the sums; one without an answer has failed. `isFactKept` is null where none was asked for. */
-export function addRequest(
-  tally: Tally,
-  answer: ChatAnswer | null,
-  isFactKept: boolean | null,
-): RequestFigures | null {
+/** Adds a request that failed to the sums. */
+export function addFailure(tally: Tally): void {
   tally.requests += 1
-  if (isFactKept === true) tally.factsKept += 1
-  if (answer === null) {
-    tally.failed += 1
-    return null
-  }
-  const treatment = readTreatment(answer.header)
+  tally.failed += 1
+  tally.failedInARow += 1
+}
+
+/** Adds an answered request to the sums. */
+export function addAnswer(tally: Tally, answer: ChatAnswer): RequestFigures {
+  tally.requests += 1
+  tally.failedInARow = 0
+  const headers = readFoldgateHeaders(answer.header)
   // The server's own count of what reached it comes first; what was not counted was sent as it came in.
-  const sentTokens =
-    answer.usage?.promptTokens ?? treatment.sentTokens ?? treatment.conversationTokensBelow ?? 0
-  const conversationTokens = treatment.conversationTokens ?? sentTokens
+  const sentTokens = answer.usage?.promptTokens ?? headers.sentTokens ?? headers.conversationTokensBelow ?? 0
+  const conversationTokens = headers.conversationTokens ?? sentTokens
   const cachedTokens = answer.usage?.cachedTokens ?? 0
   const isCompaction = sentTokens < tally.lastSentTokens && conversationTokens > sentTokens
   if (isCompaction) tally.compactions += 1
-  if (treatment.action === 'recovered') tally.recovered += 1
+  if (headers.action === 'recovered') tally.recovered += 1
   tally.conversationTokens += conversationTokens
   tally.sentTokens += sentTokens
   tally.cachedTokens += cachedTokens
   tally.largestConversationTokens = Math.max(tally.largestConversationTokens, conversationTokens)
   tally.largestSentTokens = Math.max(tally.largestSentTokens, sentTokens)
   tally.lastSentTokens = sentTokens
-  return { treatment, conversationTokens, sentTokens, cachedTokens, isCompaction }
+  return { headers, conversationTokens, sentTokens, cachedTokens, isCompaction }
 }
 
-/** Tokens with the cached ones at a tenth, about what they cost at most providers. */
-export function weightedTokens(tally: Tally): number {
-  return Math.round(tally.sentTokens - tally.cachedTokens * 0.9)
+/** The tokens that were sent and what they cost, as a sentence. */
+export function costText({ sentTokens, cachedTokens }: Tally): string {
+  // Cached tokens cost about a tenth at most providers.
+  const weighted = grouped(sentTokens - cachedTokens * 0.9)
+  return `${percent(cachedTokens / Math.max(1, sentTokens))} of them from the prompt cache: as dear as ${weighted} with cached tokens at a tenth.`
+}
+
+export function percent(ratio: number): string {
+  return `${Math.round(ratio * 100)}%`
 }

@@ -1,18 +1,18 @@
-import type { ChatTool } from './chat-client.ts'
+import type { ChatCall } from './chat-client.ts'
 import { openDice, seedOf } from './dice.ts'
 import { sampleHits, sampleLog, sampleSource, sampleTestRun } from './sample-text.ts'
 
-export type ToolName = 'read_file' | 'search' | 'run_tests'
-
 /** The tools that the demo's agent has. */
-export const tools: readonly ChatTool[] = [
+export const tools = [
   tool('read_file', 'Reads a file of the repository, or the end of a log.', 'path', 'Path from the root.'),
   tool('search', 'Searches the repository for a text.', 'pattern', 'The text to look for.'),
   tool('run_tests', 'Runs a test suite and returns what it printed.', 'suite', 'Name of the suite.'),
 ]
 
-/** The name of the one argument that each tool takes. */
-export const argumentOf = { read_file: 'path', search: 'pattern', run_tests: 'suite' } as const
+export function toolCall(id: string, name: string, argument: string): ChatCall {
+  const parameter = tools.find((each) => each.function.name === name)?.function.parameters.required[0] ?? ''
+  return { id, type: 'function', function: { name, arguments: JSON.stringify({ [parameter]: argument }) } }
+}
 
 /**
  * What a tool returns for an argument: always the same. `size` scales it; at 1 it is some 250 to 1,300 tokens.
@@ -25,17 +25,10 @@ export function runTool(name: string, argument: string, size = 1): string {
   return argument.endsWith('.log') ? sampleLog(dice, lines(20, 20)) : sampleSource(dice, lines(30, 90))
 }
 
-/** The first text among a call's arguments, however they were written. */
-export function firstArgument(argumentsText: string): string {
-  return /:\s*"([^"]*)"/.exec(argumentsText)?.[1] ?? argumentsText
-}
-
 // --- internal ---
 
-function tool(name: ToolName, description: string, argument: string, meaning: string): ChatTool {
+function tool(name: string, description: string, argument: string, meaning: string) {
   const properties = { [argument]: { type: 'string', description: meaning } }
-  return {
-    type: 'function',
-    function: { name, description, parameters: { type: 'object', properties, required: [argument] } },
-  }
+  const parameters = { type: 'object', properties, required: [argument] }
+  return { type: 'function', function: { name, description, parameters } } as const
 }

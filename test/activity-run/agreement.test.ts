@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { openPromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openBareStore } from '../../src/stores/open-store.ts'
 import type { StoreLocation } from '../../src/stores/store-location.ts'

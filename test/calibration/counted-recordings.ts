@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { recordingFiles } from '../replay/recordings.ts'
 
 /** A recorded conversation whose provider said how large its prompts were. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { textsOf } from '../../src/demo/wire-message.ts'
+import { textsOf } from '../support/strict-upstream/wire-message.ts'
 import type { Matrix } from './matrix.ts'
 import { compactionsMax, compactionsOf, earlyCompactions, type RunSizes } from './stand/compactions.ts'
 import { OUTPUT_TOKENS, readingAgents, type ReadingAgent } from './stand/reading-agents.ts'

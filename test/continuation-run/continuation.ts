@@ -11,7 +11,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { readRecordings, recordingFiles } from '../replay/recordings.ts'
 import { seconds } from '../replay/table.ts'
 import { alignedTable } from '../support/aligned-table.ts'

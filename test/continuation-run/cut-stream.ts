@@ -1,4 +1,4 @@
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { readAsClient, type Client } from '../dialects/chat-completions/reply/streamed.ts'
 
 /** What is compared of a reply: what the client shows and does. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatClient } from '../../src/demo/chat-client.ts'
-import { openClients } from '../../src/demo/clients.ts'
 import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
-import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 
@@ -26,19 +25,11 @@ const headers: Record<string, string> = {
   'x-foldgate-pressure': '1.29',
 }
 
-const compacting: ChatClient = {
-  name: 'a script',
-  send: async () => ({
-    message: { role: 'assistant', content: '' },
-    usage: { promptTokens: 4000, cachedTokens: 3000, completionTokens: 1 },
-    header: (name) => headers[name] ?? null,
-  }),
-}
-
-/** The lines of a run that stand for a request. */
-function rows(text: string): readonly string[] {
-  return text.split('\n').filter((line) => /^ {2,}\d/.test(line))
-}
+const compacting: ChatClient = async () => ({
+  message: { role: 'assistant', content: '' },
+  usage: { promptTokens: 4000, cachedTokens: 3000 },
+  header: (name) => headers[name] ?? null,
+})
 
 /** Without the line breaks that fit a text to the terminal. */
 function unwrapped(text: string): string {
@@ -110,13 +101,6 @@ test('colours only where it may', async () => {
   expect((await run({ color: true })).text).toContain('\u001B[')
 })
 
-test('holds the same conversation without the openai package', async () => {
-  const clients = await openClients(() => Promise.reject(new Error('not installed')))
-  const [small, official] = [await run({ clients }), await run({})]
-  expect(small.text).toContain('a small client of its own')
-  expect(rows(small.text)).toEqual(rows(official.text))
-})
-
 test("reads what Foldgate did from the answers' headers", async () => {
   const { text } = await run({ clients: () => compacting })
   expect(text).toMatch(/ 9,876 +4,000 +█+░+ +129% +75% +compacted: clear, fold/)
@@ -127,39 +111,13 @@ test('with a server of your own, says which facts were kept and which were lost'
     /port|e-mail/.test(last) ? '47113 ines.halvorsen@ledger.example' : 'noted',
   )
   try {
-    const upstream = { url: server.url, model: 'mine', apiKey: 'key', windowTokens: 4000 }
+    const upstream = { url: server.url, model: 'mine', apiKey: 'key' }
     const { failed, text } = await run({ upstream })
     expect(failed).toBe(0)
     expect(text).toContain('Facts kept: port, e-mail; lost: path, id.')
     expect(unwrapped(text)).toContain('sent directly, was answered; kept: port, e-mail.')
     expect(server.requests.length).toBeLessThanOrEqual(41)
     expect(Math.max(...server.requests.map((request) => request.promptTokens))).toBeGreaterThan(6000)
-  } finally {
-    await server.close()
-  }
-})
-
-test('answers the tool calls of a model that makes them, and goes on when it does not stop', async () => {
-  let calls = 0
-  const server = await startStrictUpstream({
-    windowTokens: 1_000_000,
-    template: 'strict',
-    outputReserveChecked: true,
-    count,
-    reply: () => {
-      calls += 1
-      return {
-        content: null,
-        toolCalls: [{ id: `c${calls}`, name: 'search', argumentsText: '{"pattern":"x"}' }],
-      }
-    },
-  })
-  try {
-    const { failed } = await run({
-      upstream: { url: server.url, model: 'mine', apiKey: 'key', windowTokens: 4000 },
-    })
-    expect(failed).toBe(0)
-    expect(server.requests.length).toBeLessThanOrEqual(41)
   } finally {
     await server.close()
   }

@@ -1,5 +1,5 @@
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { cheapUpstream, withCheapSummaries } from '../support/cheap-summaries.ts'
 import { startSummaryModel } from '../support/summary-model.ts'
 import type { Recording } from '../replay/recordings.ts'

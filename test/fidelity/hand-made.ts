@@ -1,4 +1,4 @@
-import { textOf } from '../../src/demo/wire-message.ts'
+import { textOf } from '../support/strict-upstream/wire-message.ts'
 import { rawMessage, type RawMessage } from '../replay/recordings.ts'
 
 /** A token a word and four a message serve for a judge. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { rawMessage, type RawMessage } from '../replay/recordings.ts'
 import { clearing, everything, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
 import { policies } from './rows.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { openJudge } from '../../src/demo/judgement.ts'
-import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
+import { openJudge } from '../support/strict-upstream/judgement.ts'
+import { openPromptCounter, REPLY_TOKENS } from '../support/strict-upstream/prompt-tokens.ts'
 import type { RawMessage, Recording } from '../replay/recordings.ts'
 import type { Policy, PolicyInput } from './policies.ts'
 import { requestBody } from './request-body.ts'

@@ -1,4 +1,4 @@
-import { callsOf, mediaCount, textOf, textsOf } from '../../src/demo/wire-message.ts'
+import { callsOf, mediaCount, textOf, textsOf } from '../support/strict-upstream/wire-message.ts'
 import type { RawMessage, Recording } from '../replay/recordings.ts'
 import type { Room } from './policy-sender.ts'
 import type { SeenView } from './walk-conversation.ts'

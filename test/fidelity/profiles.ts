@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { parse } from 'yaml'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { resolveProfiles } from '../../src/profiles/resolve.ts'
 import { rowsOf } from './rows.ts'
 

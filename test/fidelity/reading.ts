@@ -1,4 +1,4 @@
-import type { WireMessage } from '../../src/demo/wire-message.ts'
+import type { WireMessage } from '../support/strict-upstream/wire-message.ts'
 import { runsOf } from './runs.ts'
 import { textsIn } from './texts.ts'
 import { thingsOf } from './things.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { bodyOf } from '../replay/subject.ts'
 

@@ -1,4 +1,10 @@
-import { callsOf, mediaCount, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
+import {
+  callsOf,
+  mediaCount,
+  textOf,
+  textsOf,
+  type WireMessage,
+} from '../support/strict-upstream/wire-message.ts'
 import { renderTerminal } from '../support/at-once.ts'
 import type { RawMessage } from '../replay/recordings.ts'
 import { keptInside, keptText, type KeptText } from './kept-text.ts'

@@ -1,4 +1,4 @@
-import { callsOf, isObject, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
+import { callsOf, isObject, textsOf, type WireMessage } from '../support/strict-upstream/wire-message.ts'
 
 /**
  * What a model reads in a message: each text of its content, and each text inside its calls' arguments. Runs of

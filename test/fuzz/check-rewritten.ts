@@ -1,7 +1,7 @@
 import { scanObject, skipWhitespace } from '../../src/conversation/json-scan.ts'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
-import { isObject, type WireMessage } from '../../src/demo/wire-message.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
+import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
+import { isObject, type WireMessage } from '../support/strict-upstream/wire-message.ts'
 import { alignment } from '../replay/alignment.ts'
 
 /**

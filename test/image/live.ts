@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startStrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { longConversation } from '../support/long-conversation.ts'
 import { postChat } from '../support/post-chat.ts'

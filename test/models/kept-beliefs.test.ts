@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../src/demo/wire-message.ts'
+import { isObject, textOf } from '../support/strict-upstream/wire-message.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { longRun } from '../support/conversations.ts'

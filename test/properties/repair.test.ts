@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { arbitraryMessages } from '../support/arbitrary-messages.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation, validConversation } from '../support/conversations.ts'

@@ -1,7 +1,7 @@
 import { standWith, type Stand } from '../support/stand.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openDice } from '../../src/demo/dice.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { brokenConversation, longRun, validConversation, type TestMessage } from '../support/conversations.ts'

@@ -1,5 +1,5 @@
 import { RECALL_NO_MORE } from '../../src/proxy/recall/recall-answers.ts'
-import type { WireMessage } from '../../src/demo/wire-message.ts'
+import type { WireMessage } from '../support/strict-upstream/wire-message.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
 
 /** What a model wants to find again, and how it goes about it. */

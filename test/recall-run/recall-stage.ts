@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
-import { isObject } from '../../src/demo/wire-message.ts'
-import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
+import { startStrictUpstream, type StrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { CALL_ID, openErrands, type Errand, type ErrandReport } from './errand.ts'
 

@@ -1,4 +1,4 @@
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openReader } from '../fidelity/reading.ts'
 import { openSight } from '../fidelity/sight.ts'

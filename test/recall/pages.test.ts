@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isObject, textsOf as textsIn } from '../../src/demo/wire-message.ts'
+import { isObject, textsOf as textsIn } from '../support/strict-upstream/wire-message.ts'
 import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'

@@ -1,5 +1,11 @@
 import { BARE_MARK } from '../../src/compaction/recap/recap.ts'
-import { callsOf, isObject, textOf, textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
+import {
+  callsOf,
+  isObject,
+  textOf,
+  textsOf,
+  type WireMessage,
+} from '../support/strict-upstream/wire-message.ts'
 import type { ReceivedRequest } from './stage.ts'
 import type { Subject } from './subject.ts'
 

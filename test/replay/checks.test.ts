@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { openPromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import { checkExchange } from './checks.ts'
 import type { Job } from './job.ts'
 import { openPins } from './pins.ts'

@@ -1,5 +1,5 @@
 import { isBeginning } from '../support/is-beginning.ts'
-import { ruleBreaks, type Template } from '../../src/demo/message-rules.ts'
+import { ruleBreaks, type Template } from '../support/strict-upstream/message-rules.ts'
 import { alignment, madeTexts, type Origin } from './alignment.ts'
 import type { Job } from './job.ts'
 import type { MissingPin, openPins } from './pins.ts'

@@ -1,4 +1,4 @@
-import type { Template } from '../../src/demo/message-rules.ts'
+import type { Template } from '../support/strict-upstream/message-rules.ts'
 import type { StandingOptions } from '../fidelity/standing.ts'
 import type { Exchange, Stage } from './stage.ts'
 import type { Subject } from './subject.ts'

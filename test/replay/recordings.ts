@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 
 /** A message with the text that it is sent as, the same in every request. */
 export type RawMessage = { readonly text: string; readonly message: Record<string, unknown> }

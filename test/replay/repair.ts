@@ -1,5 +1,5 @@
-import type { Template } from '../../src/demo/message-rules.ts'
-import { callsOf, textOf, textsOf, type WireCall } from '../../src/demo/wire-message.ts'
+import type { Template } from '../support/strict-upstream/message-rules.ts'
+import { callsOf, textOf, textsOf, type WireCall } from '../support/strict-upstream/wire-message.ts'
 import type { RawMessage } from './recordings.ts'
 
 /**

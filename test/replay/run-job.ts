@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { openPromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { bodyLine } from './bodies.ts'
 import { compareChanged } from './compare-changed.ts'

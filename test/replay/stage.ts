@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
-import { readTreatment } from '../../src/demo/foldgate-headers.ts'
-import type { Template } from '../../src/demo/message-rules.ts'
-import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { readFoldgateHeaders } from '../../src/demo/foldgate-headers.ts'
+import type { Template } from '../support/strict-upstream/message-rules.ts'
+import { startStrictUpstream, type StrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { startFoldgate, type Upstreams } from '../support/foldgate.ts'
 
 /** A request as the upstream recorded it. */
@@ -78,7 +78,7 @@ export async function openStage({ profile, upstreams, ...options }: StageOptions
       })
       const text = await answer.body.text()
       const endedMs = performance.now()
-      const treatment = readTreatment((name) => {
+      const treatment = readFoldgateHeaders((name) => {
         const value = answer.headers[name]
         return typeof value === 'string' ? value : null
       })

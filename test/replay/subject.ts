@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { ruleBreaks, type RuleBreak, type Template } from '../../src/demo/message-rules.ts'
-import type { PromptCounter } from '../../src/demo/prompt-tokens.ts'
-import { REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
+import { ruleBreaks, type RuleBreak, type Template } from '../support/strict-upstream/message-rules.ts'
+import type { PromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
+import { REPLY_TOKENS } from '../support/strict-upstream/prompt-tokens.ts'
 import { membersAfter, type RawMessage, type Recording } from './recordings.ts'
 
 /** A conversation as it is replayed, with what the checks want to know of it, worked out once. */

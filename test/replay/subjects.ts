@@ -1,5 +1,5 @@
-import { ruleBreaks, type Template } from '../../src/demo/message-rules.ts'
-import type { PromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { ruleBreaks, type Template } from '../support/strict-upstream/message-rules.ts'
+import type { PromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import type { Job } from './job.ts'
 import { requestPoints, type RawMessage, type Recording } from './recordings.ts'
 import { repaired } from './repair.ts'

@@ -1,7 +1,7 @@
 import { standWith } from '../support/stand.ts'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
+import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, fakeUpstream, json } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { brokenConversation, growing, longRun, type TestMessage } from '../support/conversations.ts'

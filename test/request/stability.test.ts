@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'

@@ -1,4 +1,4 @@
-import { textsOf, type WireMessage } from '../../src/demo/wire-message.ts'
+import { textsOf, type WireMessage } from '../support/strict-upstream/wire-message.ts'
 import type { AskedRule } from './chat.ts'
 
 /** What a view still says of a rule. */

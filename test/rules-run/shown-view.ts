@@ -1,4 +1,4 @@
-import { textsOf } from '../../src/demo/wire-message.ts'
+import { textsOf } from '../support/strict-upstream/wire-message.ts'
 import type { OrderReport } from './run-order.ts'
 
 /**

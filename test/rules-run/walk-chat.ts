@@ -1,6 +1,6 @@
 import { startSummaryModel } from '../support/summary-model.ts'
 import { cheapUpstream, withCheapSummaries } from '../support/cheap-summaries.ts'
-import type { WireMessage } from '../../src/demo/wire-message.ts'
+import type { WireMessage } from '../support/strict-upstream/wire-message.ts'
 import { openStage } from '../replay/stage.ts'
 import type { AskedRule, Chat } from './chat.ts'
 import { openViewJudge } from './judge-view.ts'

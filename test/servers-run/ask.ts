@@ -1,5 +1,5 @@
 import { Agent, fetch } from 'undici'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 
 /** A client's request, as far as it differs from one to the next. */
 export type Question = {

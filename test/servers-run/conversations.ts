@@ -1,5 +1,5 @@
 import { openDice, type Dice } from '../../src/demo/dice.ts'
-import { textOf } from '../../src/demo/wire-message.ts'
+import { textOf } from '../support/strict-upstream/wire-message.ts'
 import { thingsOf } from '../fidelity/things.ts'
 import { rawMessage, readRecordings, type RawMessage } from '../replay/recordings.ts'
 import { longRun } from '../support/conversations.ts'

@@ -1,4 +1,4 @@
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
+import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
 import { newestSuffix, type PolicyInput } from '../fidelity/policies.ts'
 import { openReader } from '../fidelity/reading.ts'
 import { openSight } from '../fidelity/sight.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { freePort } from '../support/free-port.ts'
 import { startProgram, workFolder } from './programs.ts'
 

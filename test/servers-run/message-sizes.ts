@@ -1,4 +1,4 @@
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import type { RawMessage } from '../replay/recordings.ts'
 
 /** What each message takes in the prompt, asked of llama.cpp's server: the client that knows it all. */

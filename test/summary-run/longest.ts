@@ -1,4 +1,4 @@
-import { openPromptCounter } from '../../src/demo/prompt-tokens.ts'
+import { openPromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import { readRecordings } from '../replay/recordings.ts'
 import { createSubject, type Subject } from '../replay/subject.ts'
 

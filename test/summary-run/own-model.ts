@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startStrictUpstream, type AcceptedRequest } from '../../src/demo/strict-upstream.ts'
-import { textOf } from '../../src/demo/wire-message.ts'
+import { startStrictUpstream, type AcceptedRequest } from '../support/strict-upstream/strict-upstream.ts'
+import { textOf } from '../support/strict-upstream/wire-message.ts'
 import { bodyOf, type Subject } from '../replay/subject.ts'
 import { postChat } from '../support/post-chat.ts'
 import { alignedTable } from '../support/aligned-table.ts'

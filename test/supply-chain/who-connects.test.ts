@@ -10,8 +10,8 @@ const connecting =
 /** Who does, and to whom. */
 const known: Readonly<Record<string, string>> = {
   'commands/health.ts': '`foldgate health`, to its own listener',
-  'demo/clients.ts': '`foldgate demo`, to itself',
-  'demo/strict-upstream.ts': 'a listener of `foldgate demo`',
+  'demo/chat-client.ts': '`foldgate demo`, to itself',
+  'demo/demo-upstream.ts': 'a listener of `foldgate demo`',
   'http/node-server.ts': 'a listener',
   'stores/redis-connection.ts': 'the store in the settings',
   'stores/redis-store.ts': 'the store in the settings',

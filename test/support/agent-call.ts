@@ -1,11 +1,5 @@
 import type { Dice } from '../../src/demo/dice.ts'
-import {
-  sampleHits,
-  sampleListing,
-  samplePath,
-  sampleSource,
-  sampleTestRun,
-} from '../../src/demo/sample-text.ts'
+import { sampleHits, samplePath, sampleSource, sampleTestRun } from '../../src/demo/sample-text.ts'
 
 /** A call of the agent in `longRun`, and what the tool returns. */
 type AgentCall = { readonly name: string; readonly input: Record<string, string>; readonly output: string }
@@ -34,4 +28,13 @@ export function agentCall(dice: Dice, scale: number): AgentCall {
     default:
       return { name: 'run_tests', input: { path }, output: sampleTestRun(dice, path, lines(12, 30)) }
   }
+}
+
+/** The listing of a folder. */
+function sampleListing(dice: Dice, files: number): string {
+  return Array.from(
+    { length: files },
+    () =>
+      `-rw-r--r-- 1 build build ${String(dice.below(90_000)).padStart(6)} Mar ${dice.below(28) + 1} ${samplePath(dice)}`,
+  ).join('\n')
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from './strict-upstream/wire-message.ts'
 import type { Upstreams } from './foldgate.ts'
 import type { SummaryModel } from './summary-model.ts'
 

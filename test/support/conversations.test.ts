@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ruleBreaks } from '../../src/demo/message-rules.ts'
+import { ruleBreaks } from './strict-upstream/message-rules.ts'
 import { brokenConversation, growing, longRun, validConversation, type TestMessage } from './conversations.ts'
 
 test('valid conversations break no rule at any request point', () => {

@@ -1,4 +1,4 @@
-import { callsOf, isObject, textOf } from '../../src/demo/wire-message.ts'
+import { callsOf, isObject, textOf } from './strict-upstream/wire-message.ts'
 import { rawMessages } from './post-chat.ts'
 import type { TestMessage } from './conversations.ts'
 import { completion, type ReceivedRequest, type Script } from './fake-upstream.ts'

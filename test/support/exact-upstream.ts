@@ -1,4 +1,4 @@
-import { startStrictUpstream, type StrictUpstream } from '../../src/demo/strict-upstream.ts'
+import { startStrictUpstream, type StrictUpstream } from './strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 
 /** A strict upstream that counts as the model's own tokenizer does, and always says the same. */

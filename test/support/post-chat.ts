@@ -1,4 +1,4 @@
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
+import { cutRawRequest } from './strict-upstream/raw-request.ts'
 import type { TestMessage } from './conversations.ts'
 
 export type ChatReply = {

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from './strict-upstream/wire-message.ts'
 
 /** A page of what the recall tool answers, taken apart as a model would take it. */
 export type RecallPage = {

@@ -1,4 +1,4 @@
-import { openPrefixCache, type PromptPart } from '../../src/demo/prefix-cache.ts'
+import { openPrefixCache, type PromptPart } from '../support/strict-upstream/prefix-cache.ts'
 import { openTrueCounter, type Prompt, type TrueCounter } from './true-count.ts'
 import { ourTokenizer, usage, type Statement, type UsageKind } from './usage-kinds.ts'
 

@@ -1,6 +1,6 @@
 import { openDice, seedOf } from '../../src/demo/dice.ts'
 import { sampleSource } from '../../src/demo/sample-text.ts'
-import { isObject } from '../../src/demo/wire-message.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 import {
   OUTPUT_TOKENS,
   rawMessage,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { PromptPart } from '../../src/demo/prefix-cache.ts'
-import { openPromptCounter, REPLY_TOKENS } from '../../src/demo/prompt-tokens.ts'
-import { textOf, type WireMessage } from '../../src/demo/wire-message.ts'
+import type { PromptPart } from '../support/strict-upstream/prefix-cache.ts'
+import { openPromptCounter, REPLY_TOKENS } from '../support/strict-upstream/prompt-tokens.ts'
+import { textOf, type WireMessage } from '../support/strict-upstream/wire-message.ts'
 import type { Tokenizer } from './usage-kinds.ts'
 
 /** What a server is sent, as far as it makes up the prompt. */

@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
-import { readTreatment } from '../../src/demo/foldgate-headers.ts'
-import { isObject, textOf } from '../../src/demo/wire-message.ts'
+import { readFoldgateHeaders } from '../../src/demo/foldgate-headers.ts'
+import { isObject, textOf } from '../support/strict-upstream/wire-message.ts'
 import { addressOf } from '../../src/http/listeners.ts'
 import type { Recording } from '../replay/recordings.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
@@ -79,7 +79,7 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
     })
     await answer.body.text()
     const header = (name: string) => textOf(answer.headers[name]) || null
-    const { windowTokens: said, pressure } = readTreatment(header)
+    const { windowTokens: said, pressure } = readFoldgateHeaders(header)
     const last = upstream.takeReceived().at(-1)
     const prompt = promptAt(point)
     nowMs += PAUSE_MS

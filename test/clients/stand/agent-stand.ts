@@ -1,7 +1,7 @@
 import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
-import { startStrictUpstream, type StrictUpstream } from '../../../src/demo/strict-upstream.ts'
-import type { Template } from '../../../src/demo/message-rules.ts'
+import { startStrictUpstream, type StrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
+import type { Template } from '../../support/strict-upstream/message-rules.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { StrictUpstream } from '../../../src/demo/strict-upstream.ts'
+import type { StrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { ROUNDS, WINDOW_TOKENS, type AgentStand } from './agent-stand.ts'
 
 /** How the requests were made. */

@@ -1,4 +1,4 @@
-import { openPromptCounter, REPLY_TOKENS } from '../../../src/demo/prompt-tokens.ts'
+import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { assistant, round, system, user } from '../../compaction/sending.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readProfileFiles } from '../../../src/config/profile-files.ts'
-import { textsOf } from '../../../src/demo/wire-message.ts'
+import { textsOf } from '../../support/strict-upstream/wire-message.ts'
 import { root } from '../../docs/pages.ts'
 import { postChat, type ChatReply } from '../../support/post-chat.ts'
 import { exactUpstream } from '../../support/exact-upstream.ts'

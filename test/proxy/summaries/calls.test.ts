@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isObject } from '../../../src/demo/wire-message.ts'
+import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { SummaryCall } from '../../support/summary-model.ts'
 import type { AgentOptions } from './growing-agent.ts'

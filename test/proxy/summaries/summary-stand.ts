@@ -1,4 +1,7 @@
-import { startStrictUpstream, type StrictUpstreamOptions } from '../../../src/demo/strict-upstream.ts'
+import {
+  startStrictUpstream,
+  type StrictUpstreamOptions,
+} from '../../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'

@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../../../src/demo/wire-message.ts'
+import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Agent, Turn, TurnOptions } from './growing-agent.ts'
 
 /** Turns of an agent up to the first for which this holds, that one included. Fails where none comes. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AcceptedRequest } from '../../../src/demo/strict-upstream.ts'
+import type { AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { summaryStand, type SummaryStandOptions } from './summary-stand.ts'

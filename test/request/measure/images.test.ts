@@ -3,7 +3,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { gif, jpeg, png, webp } from '../../support/images.ts'
 import { standWith } from '../../support/stand.ts'
-import { cutRawRequest } from '../../../src/demo/raw-request.ts'
+import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
 import { postChat, rawMessages } from '../../support/post-chat.ts'
 
 // In o200k_base `look` is one token and `hello world` two; a message costs four beside its content, the reply three.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openPromptCounter, REPLY_TOKENS } from '../../../src/demo/prompt-tokens.ts'
-import { startStrictUpstream } from '../../../src/demo/strict-upstream.ts'
+import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
+import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { growing, longRun } from '../../support/conversations.ts'
 import { startFoldgate } from '../../support/foldgate.ts'

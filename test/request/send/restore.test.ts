@@ -1,6 +1,6 @@
 import { standWith } from '../../support/stand.ts'
 import { describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../../src/demo/wire-message.ts'
+import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openPrefixCache, type PromptPart } from '../../src/demo/prefix-cache.ts'
+import { openPrefixCache, type PromptPart } from './prefix-cache.ts'
 
 const count = (text: string) => text.length
 const open = () => openPrefixCache({ minimumTokens: 10, stepTokens: 5, count })

@@ -1,11 +1,7 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ReplyScript } from '../../src/demo/reply-script.ts'
-import {
-  startStrictUpstream,
-  type StrictUpstream,
-  type StrictUpstreamOptions,
-} from '../../src/demo/strict-upstream.ts'
+import type { ReplyScript } from './reply-script.ts'
+import { startStrictUpstream, type StrictUpstream, type StrictUpstreamOptions } from './strict-upstream.ts'
 
 // One token a character: every number below can be worked out by hand.
 const count = (text: string) => text.length

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ruleBreaks, type MessageRule } from '../../src/demo/message-rules.ts'
+import { ruleBreaks, type MessageRule } from './message-rules.ts'
 
 const system = { role: 'system', content: 'You are terse.' }
 const user = { role: 'user', content: 'Hello' }

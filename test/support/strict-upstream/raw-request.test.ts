@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutRawRequest } from '../../src/demo/raw-request.ts'
+import { cutRawRequest } from './raw-request.ts'
 
 const body = fc.record({
   model: fc.string(),
