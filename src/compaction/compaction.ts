@@ -41,7 +41,7 @@ export type Clippable = Extract<Clip, { kind: 'content' }>['of']
  * so that a client that adds or drops a system message there finds its compactions again.
  */
 export function writeCompaction(compaction: Compaction, systemCount: number): string {
-  return JSON.stringify(shifted(compaction, -systemCount))
+  return JSON.stringify(shifted(compaction, -systemCount), withoutEmptyNote)
 }
 
 /** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
@@ -155,6 +155,11 @@ const compactionSchema = z
     clips: z.array(clipSchema).readonly(),
   })
   .readonly()
+
+/** Summaries without a note are written as they were before there were notes. */
+function withoutEmptyNote(name: string, value: unknown): unknown {
+  return name === 'note' && value === '' ? undefined : value
+}
 
 /**
  * "None" for a pinned message. It has to differ from every relative index: a pinned message never lies in

@@ -19,7 +19,7 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
     'at most 4 MB',
   ],
   [
-    'src/request/reply/join-plain.ts',
+    'src/request/reply/whole-answer.ts',
     'BODY_BYTES_MAX = 32 * 1024 * 1024',
     '| the beginning of an answer',
     '32 MB',
