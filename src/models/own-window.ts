@@ -2,7 +2,8 @@ import { resolveWindow, type ResolvedWindow } from './resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import type { ServerWindows, WindowQuestion } from './discovery/server-windows.ts'
+import type { ServerWindows } from './discovery/server-windows.ts'
+import type { WindowQuestion } from './discovery/sites.ts'
 
 /**
  * The window that a model gets under a profile, as a request without a credential of its own would find it: what

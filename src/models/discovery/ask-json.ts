@@ -1,8 +1,7 @@
 import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
 import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
 import { keysOfQuery } from '../../upstream/target.ts'
-import type { Probe } from './plan.ts'
-import { TimeBoxError } from './time-box.ts'
+import type { Probe } from './probes.ts'
 
 /** Who asks: the client whose credential travels along, under the same rules as its requests. */
 export type Asker = {
@@ -114,7 +113,7 @@ function credentialsAt(place: Probe['keyPlace'], { rawHeaders, clientQuery }: As
 }
 
 function abortTrouble(signal: AbortSignal): WindowTrouble | null {
-  return signal.reason instanceof TimeBoxError ? 'no-answer' : null
+  return signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError' ? 'no-answer' : null
 }
 
 /**

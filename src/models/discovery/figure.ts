@@ -11,8 +11,21 @@ export type WindowFigure = {
   readonly isAssumed: boolean
 }
 
-/** `loaded`: in force now; `to-be-loaded`: in force once the model is loaded; `catalogue`: what a list says. */
-export type Basis = 'loaded' | 'to-be-loaded' | 'catalogue'
+/**
+ * How far a figure goes. `loaded`: in force now; goes before all others, is asked again after a minute. `to-be-loaded`: in
+ * force once the model has answered; goes before a catalogue, is asked again after a minute, or ten seconds where it is only
+ * assumed. `catalogue`: what a list says, perhaps of another deployment than will answer; is asked again after an hour.
+ */
+export type Basis = keyof typeof FRESH_MS
+
+/** For how long a figure is not asked again, in milliseconds; those that go before others first. */
+export const FRESH_MS = {
+  /** Changes when somebody starts the server anew, which nobody tells us. */
+  loaded: 60_000,
+  'to-be-loaded': 60_000,
+  /** Changes when a provider changes its mind. */
+  catalogue: 3_600_000,
+} as const
 
 /**
  * What an answer says of one model: its window, that it is not loaded and so has none yet, a figure that
@@ -55,11 +68,6 @@ export function leastFigure(...candidates: readonly Stated[]): Stated {
 export function withInputLimit(total: Stated, input: Stated): Stated {
   if (!isFigure(total) || !isFigure(input)) return firstFigure(total, input)
   return input.tokens < total.tokens ? { ...total, inputTokens: input.tokens } : total
-}
-
-/** What can be used of it. */
-export function figureOf(value: Stated): WindowFigure | null {
-  return isFigure(value) ? value : null
 }
 
 // --- internal ---

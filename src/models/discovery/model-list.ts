@@ -1,14 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
-import { leastFigure, isFigure, type Stated } from './figure.ts'
-import {
-  field,
-  liveProviders,
-  loadedInstances,
-  objectsIn,
-  saysWhetherLoaded,
-  windowOfRow,
-} from './model-row.ts'
+import { firstFigure, isFigure, leastFigure, stated, withInputLimit, type Stated } from './figure.ts'
+import { fieldAt, inputAt, objectsIn, totalAt } from './server-answers.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = {
@@ -44,13 +37,15 @@ export function readModelList(answer: unknown): ModelList | null {
   for (const [adapter, parent] of parents) add(names, adapter, find(parent))
 
   const all = [...names.values()]
-  const only = servesOneModel(rows) ? (all[0] ?? null) : null
+  // llama-server and SGLang answer with their one model, whatever name is asked for.
+  const servesOne = rows.length === 1 && rows.some((row) => isOwnedBy(row, 'llamacpp', 'sglang'))
+  const only = servesOne ? (all[0] ?? null) : null
   return {
     windowOf: (model) => find(model) ?? find(withoutVariant(model)) ?? only,
     isTelling: all.some((window) => window !== null),
     isLoaded: all.some((window) => isFigure(window) && window.basis === 'loaded'),
-    isVolatile: rows.some(saysWhetherLoaded),
-    isSglang: rows.some((row) => row['owned_by'] === 'sglang'),
+    isVolatile: rows.some((row) => isLmStudioRow(row) || isRouterRow(row)),
+    isSglang: rows.some((row) => isOwnedBy(row, 'sglang')),
     namesCount: names.size + otherNames.size,
   }
 }
@@ -83,18 +78,15 @@ function namesOf(row: JsonObject): readonly string[] {
 }
 
 /** Names by which the server knows the model too, each with its own window. */
-function otherNamesOf(row: JsonObject, window: Stated): readonly (readonly [string, Stated])[] {
-  const aliases = [
-    ...(Array.isArray(row['aliases']) ? row['aliases'] : []),
-    field(row, 'litellm_params', 'model'),
-  ]
-  return [
-    ...aliases.filter((alias) => typeof alias === 'string').map((alias) => [alias, window] as const),
-    ...loadedInstances(row).flatMap(({ id, window: own }) => (id === null ? [] : [[id, own] as const])),
-    ...liveProviders(row).flatMap(({ name, window: own }) =>
-      name === null || typeof row['id'] !== 'string' ? [] : [[`${row['id']}:${name}`, own] as const],
-    ),
-  ]
+function* otherNamesOf(row: JsonObject, window: Stated): Generator<readonly [string, Stated]> {
+  const aliases: readonly unknown[] = Array.isArray(row['aliases']) ? row['aliases'] : []
+  for (const alias of [...aliases, fieldAt(row, 'litellm_params.model')])
+    if (typeof alias === 'string') yield [alias, window]
+  for (const instance of objectsIn(row['loaded_instances']))
+    if (typeof instance['id'] === 'string') yield [instance['id'], windowOfInstance(instance)]
+  for (const provider of liveProviders(row))
+    if (typeof provider['provider'] === 'string' && typeof row['id'] === 'string')
+      yield [`${row['id']}:${provider['provider']}`, totalAt(provider, 'catalogue', 'context_length')]
 }
 
 /** `:free`, `:nitro`, `:fastest`, an SGLang adapter: a choice made behind the name of the model. */
@@ -103,8 +95,83 @@ function withoutVariant(model: string): string {
   return colon === -1 ? model : model.slice(0, colon)
 }
 
-/** llama-server and SGLang answer with their one model, whatever name is asked for. */
-function servesOneModel(rows: readonly JsonObject[]): boolean {
-  const [only] = rows
-  return rows.length === 1 && (only?.['owned_by'] === 'llamacpp' || only?.['owned_by'] === 'sglang')
+/**
+ * What a row of a model list says, whichever server's list it is: each server and catalogue has its own field for the
+ * window. Training ceilings (`meta.n_ctx_train`, LM Studio's `max_context_length`) are never taken.
+ */
+function windowOfRow(row: JsonObject): Stated {
+  if (isLmStudioRow(row)) return windowInLmStudio(row)
+  if (isRouterRow(row) && fieldAt(row, 'status.value') !== 'loaded') return 'unloaded'
+  return firstFigure(
+    // vLLM, SGLang, NIM, Chutes; llama.cpp.
+    totalAt(row, 'loaded', 'max_model_len', 'meta.n_ctx'),
+    // GitHub Copilot.
+    withInputLimit(
+      totalAt(row, 'catalogue', 'capabilities.limits.max_context_window_tokens'),
+      inputAt(row, 'catalogue', 'capabilities.limits.max_prompt_tokens'),
+    ),
+    // GitHub Models; Cerebras; xAI; LiteLLM; Gemini.
+    inputAt(row, 'catalogue', 'limits.max_input_tokens'),
+    totalAt(row, 'catalogue', 'limits.max_context_length'),
+    inputAt(row, 'catalogue', 'max_prompt_length', 'model_info.max_input_tokens', 'inputTokenLimit'),
+    withInputLimit(totalOf(row), inputAt(row, 'catalogue', 'max_input_tokens')),
+  )
+}
+
+/** The fields for prompt and output together, in the order in which they are trusted. */
+function totalOf(row: JsonObject): Stated {
+  const property = objectsIn(row['properties']).find((each) => each['property_id'] === 'context_window')
+  return firstFigure(
+    totalAt(
+      row,
+      'catalogue',
+      // OpenRouter: the figure of the provider that serves, before the model's own.
+      'top_provider.context_length',
+      // Groq, Vercel, Requesty; Mistral; Together, Fireworks, Moonshot and many more.
+      'context_window',
+      'max_context_length',
+      'context_length',
+    ),
+    // Hugging Face, whose router may take any of them.
+    leastFigure(...liveProviders(row).map((provider) => totalAt(provider, 'catalogue', 'context_length'))),
+    // DeepInfra; Venice; Cloudflare.
+    totalAt(row, 'catalogue', 'metadata.context_length', 'model_spec.availableContextTokens'),
+    stated(property?.['value'], 'total', 'catalogue'),
+  )
+}
+
+/** Those providers of the Hugging Face router that serve the model now. */
+function liveProviders(row: JsonObject): readonly JsonObject[] {
+  return objectsIn(row['providers']).filter(({ status }) => status === undefined || status === 'live')
+}
+
+/** Of one of LM Studio's own lists. */
+function isLmStudioRow(row: JsonObject): boolean {
+  return (
+    Array.isArray(row['loaded_instances']) ||
+    row['loaded_context_length'] !== undefined ||
+    ((row['state'] === 'loaded' || row['state'] === 'not-loaded') && row['max_context_length'] !== undefined)
+  )
+}
+
+function windowInLmStudio(row: JsonObject): Stated {
+  if (Array.isArray(row['loaded_instances'])) {
+    const instances = objectsIn(row['loaded_instances']).map(windowOfInstance)
+    return instances.length === 0 ? 'unloaded' : leastFigure(...instances)
+  }
+  if (row['state'] !== 'loaded') return 'unloaded'
+  return totalAt(row, 'loaded', 'loaded_context_length')
+}
+
+function windowOfInstance(instance: JsonObject): Stated {
+  return totalAt(instance, 'loaded', 'config.context_length')
+}
+
+/** Of llama-server without a model of its own, which starts a process for each that is asked for. */
+function isRouterRow(row: JsonObject): boolean {
+  return typeof fieldAt(row, 'status.value') === 'string'
+}
+
+function isOwnedBy(row: JsonObject, ...owners: readonly string[]): boolean {
+  return owners.some((owner) => row['owned_by'] === owner)
 }

@@ -1,10 +1,9 @@
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { askJson, type Asker, type JsonAnswer, type WindowTrouble } from './ask-json.ts'
-import { figureOf, type Stated, type WindowFigure } from './figure.ts'
-import { readKoboldLength, readLlamaProps, readSglangInfo, readTgiInfo } from './loaded-sizes.ts'
+import { isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { readModelList, type ModelList } from './model-list.ts'
-import { readOllamaRunning, readOllamaShow } from './ollama.ts'
-import type { Probe } from './plan.ts'
+import type { Probe } from './probes.ts'
+import { readOllamaRunning, readOllamaShow, serverReaders } from './server-answers.ts'
 
 /** What a probe found out about one model. */
 export type Reading = {
@@ -17,14 +16,13 @@ export type Reading = {
    */
   readonly use: 'useful' | 'useless' | 'denied' | 'failed'
   readonly trouble: WindowTrouble | null
-  readonly isSglang: boolean
-  /** The list that was read, where it is one that may be kept. */
+  /** The list that was read, where it was one. */
   readonly list: ModelList | null
 }
 
 /** What is read from nothing. */
 export function emptyReading(use: Reading['use'], trouble: WindowTrouble | null = null): Reading {
-  return { figure: null, isUnloaded: false, use, trouble, isSglang: false, list: null }
+  return { figure: null, isUnloaded: false, use, trouble, list: null }
 }
 
 /** Asks a probe about a model. Never rejects. */
@@ -38,12 +36,17 @@ export async function readProbe(
   const ask = async (path: string, body: unknown = null): Promise<JsonAnswer> =>
     askJson(upstreams, asker, { path, body, probe, signal })
   const [path, elsewhere] = probe.paths(model)
-  if (probe.reader === 'ollama') return readOllama(ask, path, probe, model)
-  if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe, true)
+  if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe)
   let answer = await ask(path)
   if (answer.outcome === 'absent' && elsewhere !== undefined) answer = await ask(elsewhere)
   if (answer.outcome !== 'json') return readingWithout(answer, probe)
-  if (probe.reader !== 'models') return readingOf(readers[probe.reader](answer.value))
+  if (probe.reader === 'ollama') {
+    const window = readOllamaRunning(answer.value, model)
+    if (window === 'not-ollama') return emptyReading('useless')
+    if (window !== null) return readingOf(window)
+    return readOllamaModel(await ask(path.replace(/ps$/, 'show'), { model }), probe)
+  }
+  if (probe.reader !== 'models') return readingOf(serverReaders[probe.reader](answer.value))
   const list = readModelList(answer.value)
   return list === null ? emptyReading('useless') : readingOfList(list, probe, model)
 }
@@ -57,43 +60,21 @@ export function readingOfList(list: ModelList, probe: Probe, model: string): Rea
     ...reading,
     figure: figure !== null && probe.isCatalogue ? { ...figure, basis: 'catalogue' } : figure,
     use: list.isTelling || isOfKnownHost ? 'useful' : 'useless',
-    isSglang: list.isSglang,
     list,
   }
 }
 
 // --- internal ---
 
-const readers = {
-  props: readLlamaProps,
-  sglang: readSglangInfo,
-  tgi: readTgiInfo,
-  kobold: readKoboldLength,
-} as const
-
-async function readOllama(
-  ask: (path: string, body?: unknown) => Promise<JsonAnswer>,
-  path: string,
-  probe: Probe,
-  model: string,
-): Promise<Reading> {
-  const answer = await ask(path)
-  if (answer.outcome !== 'json') return readingWithout(answer, probe)
-  const { isOllama, window } = readOllamaRunning(answer.value, model)
-  if (!isOllama) return emptyReading('useless')
-  if (window !== null) return readingOf(window)
-  return readOllamaModel(await ask(path.replace(/ps$/, 'show'), { model }), probe, false)
-}
-
 /** It is Ollama in any case: that it does not know this model says nothing of others. */
-function readOllamaModel(shown: JsonAnswer, probe: Probe, runsInCloud: boolean): Reading {
+function readOllamaModel(shown: JsonAnswer, probe: Probe): Reading {
   if (shown.outcome === 'json')
-    return { ...readingOf(readOllamaShow(shown.value, runsInCloud)), use: 'useful' }
+    return { ...readingOf(readOllamaShow(shown.value, probe.reader === 'ollama-cloud')), use: 'useful' }
   return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown, probe)
 }
 
 function readingOf(window: Stated): Reading {
-  const figure = figureOf(window)
+  const figure = isFigure(window) ? window : null
   return {
     ...emptyReading(window === null ? 'useless' : 'useful', window === 'implausible' ? window : null),
     figure,

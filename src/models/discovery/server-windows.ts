@@ -1,20 +1,27 @@
 import { LRUCache } from 'lru-cache'
+import type { WindowKind } from '../../tokens/budget.ts'
 import { noMarks, type HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { createAccounts, type Account } from './accounts.ts'
-import type { Asker, WindowTrouble } from './ask-json.ts'
-import type { ProbeState } from './decide.ts'
-import { isRefreshAllowed, newEntry, refreshed, statedIn, type Entry } from './entry.ts'
-import { createKeptLists } from './kept-lists.ts'
-import { hasEnded, newlyKnown, outcomeOf, type KnownWindow } from './known-window.ts'
-import type { Probe } from './plan.ts'
-import { runProbes } from './probe-run.ts'
-import type { Reading } from './reading.ts'
-import { isDoneWithin, openTimeBox } from './time-box.ts'
-import type { ServerWindow, WindowQuestion } from './window-question.ts'
+import type { WindowTrouble } from './ask-json.ts'
+import { FRESH_MS } from './figure.ts'
+import { createKnownReadings, READING_LIFE_MS, type ReadingOf } from './known-readings.ts'
+import { figureIn, isDoneWithin, runProbes } from './probe-run.ts'
+import type { Probe } from './probes.ts'
+import { readingOfList, readProbe, type Reading } from './reading.ts'
+import { createSites, dueProbes, noteAsked, noteUse, type AskedAs, type WindowQuestion } from './sites.ts'
 
-export type { ServerWindow, WindowQuestion } from './window-question.ts'
+/** The window that a server states. */
+export type ServerWindow = {
+  readonly tokens: number
+  readonly kind: WindowKind
+  /** What the prompt alone may take, where the server states that beside a total window; else null. */
+  readonly inputTokens: number | null
+  /** Only what this kind of server does unless told otherwise. */
+  readonly isAssumed: boolean
+  /** The size that the server says it runs the model with now: no catalogue's, and none of before it unloaded the model. */
+  readonly isLoaded: boolean
+}
 
 export type ServerWindows = {
   /** What is known now. Asks in the background where nothing is known or it is old. Never waits or throws. */
@@ -47,214 +54,218 @@ export type ServerWindowsOptions = {
 
 /** Asks upstreams what windows their models have, off the path of requests, and remembers it. */
 export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
-  const { upstreams, nowMs, onTrouble } = options
-  const timeBoxMs = options.timeBoxMs ?? TIME_BOX_MS
-  const accountOf = createAccounts({ upstreams, nowMs, heldKeyMark: options.heldKeyMark ?? noMarks })
-  const entries = new LRUCache<string, Entry>({ max: MODELS_MAX })
-  const lists = createKeptLists(upstreams)
+  const { upstreams, nowMs, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
+  const askedAs = createSites({ upstreams, heldKeyMark })
+  const asked = new LRUCache<string, AskedModel>({ max: MODELS_MAX })
+  const said = createKnownReadings(nowMs)
+  /** Lists that are being read, by asker and probe: one request brings a list for all who wait for it. */
+  const bringing = new Map<string, Promise<Reading>>()
   /** A request asks the same question several times. */
   const subjects = new WeakMap<WindowQuestion, Subject | null>()
   /** By model, those that no answer is settled for yet. */
   const runs = new Map<string, Promise<void>>()
-  const boxes = new Set<{ readonly abort: () => void; readonly ended: Promise<void> }>()
+  const underway = new Set<Promise<void>>()
+  const closing = new AbortController()
   const told = new Set<string>()
-  let isClosed = false
 
   function subjectOf(question: WindowQuestion): Subject | null {
     const known = subjects.get(question)
     if (known !== undefined) return known
-    const subject = findSubject(question)
+    const { model, upstream } = question
+    const isNamed = model !== null && model.length <= MODEL_NAME_CHARS_MAX
+    const as = isNamed && upstreams.has(upstream ?? 'default') ? askedAs(question) : null
+    const subject =
+      as === null || model === null
+        ? null
+        : { as, site: as.site, asker: as.key, model, key: JSON.stringify([as.key, model]), question }
     subjects.set(question, subject)
     return subject
   }
 
-  function findSubject(question: WindowQuestion): Subject | null {
-    const { model } = question
-    if (model === null || model.length > MODEL_NAME_CHARS_MAX) return null
-    if (!upstreams.has(question.upstream ?? 'default')) return null
-    const account = accountOf(question)
-    return account === null ? null : { account, model, key: JSON.stringify([account.key, model]), question }
+  /** What is known of a model; unless something was found out within a day, as if it had never been asked about. */
+  function askedModel(key: string): AskedModel {
+    const known = asked.get(key)
+    const answeredAtMs = known?.answeredAtMs ?? nowMs()
+    if (known !== undefined && (nowMs() - answeredAtMs < READING_LIFE_MS || runs.has(key))) return known
+    const model = {
+      answeredAtMs: null,
+      refreshedAtMs: -Infinity,
+      isRefreshDue: false,
+      isWaitOver: false,
+    }
+    asked.set(key, model)
+    return model
   }
 
-  /** What is known of a model, unless it is too old to be believed. */
-  function entryOf(key: string): Entry | undefined {
-    const entry = entries.get(key)
-    if (entry?.window == null || runs.has(key) || !hasEnded(entry.window, nowMs())) return entry
-    entries.delete(key)
-    return undefined
-  }
-
-  function dueProbes({ denials, site }: Account, isForced: boolean): readonly Probe[] {
+  /** The probes to ask now about a model: of those that are of use, all whose answer is old or missing. */
+  function staleProbes(subject: Subject, isForced: boolean): readonly Probe[] {
     const now = nowMs()
-    return site.memory.due(now, isForced).filter((probe) => !denials.isPaused(probe, now))
+    return dueProbes(subject.as, now, isForced).filter((probe) => {
+      const before = said.get(subject, probe)
+      if (before === null) return true
+      // A catalogue does not change because a server refused.
+      const isCatalogue = before.freshMs === FRESH_MS.catalogue
+      const freshMs = isForced ? (isCatalogue ? CATALOGUE_REFRESH_AGE_MS : 0) : before.freshMs
+      return now - before.atMs >= freshMs
+    })
   }
 
-  function tell(upstream: string | null, what: WindowTrouble | null): void {
-    if (what === null || isClosed) return
-    const name = upstream ?? 'default'
-    if (told.has(`${name} ${what}`)) return
-    told.add(`${name} ${what}`)
-    onTrouble(name, what)
+  function readings(subject: Subject) {
+    return subject.site.probes.map((probe) => ({
+      probe,
+      reading: said.get(subject, probe)?.reading ?? null,
+    }))
   }
 
-  function conclude(
-    { account, question }: Subject,
-    entry: Entry,
-    before: KnownWindow | null,
-    states: readonly ProbeState[],
-  ): void {
-    const now = nowMs()
-    const { window, isUnloaded, freshMs, trouble } = outcomeOf(before, states, now)
-    const listUntilMs = window === null ? null : lists.freshUntilMs(account.key, window.probe, now)
-    entry.window = window
-    entry.isUnloaded = isUnloaded ?? entry.isUnloaded
-    entry.freshUntilMs = Math.min(now + freshMs, listUntilMs ?? Number.POSITIVE_INFINITY)
-    entry.isAnswered = true
-    tell(question.upstream, trouble)
-  }
-
-  /** Starts asking, or answers at once where lists that are kept say all there is to know. */
+  /** Starts asking about a model, unless what is known is new enough, or enough is being asked already. */
   function start(subject: Subject, isForced: boolean): void {
-    const { account, key, model } = subject
-    const { site } = account
-    if (isClosed || runs.has(key)) return
-    const now = nowMs()
-    const entry = entries.get(key) ?? newEntry()
-    if (site.firstRun === null) {
-      const kept = dueProbes(account, isForced).map((probe) => ({
-        probe,
-        reading: lists.read(account.key, probe, model, now, isForced),
-      }))
-      if (kept.every(({ reading }) => reading !== null)) {
-        entries.set(key, refreshed(entry, isForced, now))
-        conclude(subject, entry, entry.window, kept)
+    const { key, site } = subject
+    if (closing.signal.aborted || runs.has(key)) return
+    const model = askedModel(key)
+    if (staleProbes(subject, isForced).length > 0 || site.firstRun !== null) {
+      if (site.origin.runsCount >= RUNS_MAX) {
+        // Left to the model's next request.
+        model.isRefreshDue ||= isForced
         return
       }
+      const isFirst = site.probes.length > 1 && site.worth.size === 0
+      const running = run(subject, model, isForced).finally(() => {
+        if (isFirst) site.firstRun = null
+        runs.delete(key)
+      })
+      if (isFirst) site.firstRun = running
+      runs.set(key, running)
     }
-    if (site.origin.runsCount >= RUNS_MAX) {
-      // Left to the model's next request.
-      entry.isRefreshDue ||= isForced
-      return
+    if (isForced) {
+      model.refreshedAtMs = nowMs()
+      model.isRefreshDue = false
     }
-    entries.set(key, refreshed(entry, isForced, now))
-    const isFirst = site.isOfUnknownKind && site.memory.isEmpty()
-    const running = run(subject, entry, isForced).finally(() => {
-      if (isFirst) site.firstRun = null
-      runs.delete(key)
-    })
-    if (isFirst) site.firstRun = running
-    runs.set(key, running)
   }
 
-  async function run(subject: Subject, entry: Entry, isForced: boolean): Promise<void> {
-    const { account, model, question } = subject
-    const { site, denials } = account
-    const { memory, origin } = site
-    const before = entry.window
-    origin.runsCount += 1
+  async function run(subject: Subject, model: AskedModel, isForced: boolean): Promise<void> {
+    const { site, question } = subject
+    site.origin.runsCount += 1
     // What the first run finds out spares all others most of theirs.
-    if (!memory.isEmpty()) await site.firstRun
-    const probes = isClosed ? [] : dueProbes(account, isForced)
-    if (site.isOfUnknownKind) memory.started(probes, nowMs())
-    const asker: Asker = { ...question, clientQuery: question.target.query }
-    const box = openTimeBox(timeBoxMs)
+    if (site.worth.size > 0) await site.firstRun
+    const probes = closing.signal.aborted ? [] : staleProbes(subject, isForced)
+    if (site.probes.length > 1) noteAsked(site, probes, nowMs())
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeBoxMs)])
+    const troubles: WindowTrouble[] = []
     const { settled, ended } = runProbes(probes, {
-      read: async (probe) =>
-        lists.ask({ account: account.key, asker, probe, model, isForced, signal: box.signal, nowMs }),
-      isDeniedToSome: memory.isDeniedToSome,
-      onReading: (probe, { use, trouble }) => note(probe, use, trouble),
-      // What a first answer says is better than nothing while the others are awaited.
-      onFound: (found) => {
-        if (before === null) entry.window = found === null ? null : newlyKnown(found, nowMs())
+      read: async (probe) => read(subject, probe, signal),
+      isDeniedToSome: (probe) => site.worth.get(probe)?.isDeniedToSome === true,
+      onReading: (probe, reading) => {
+        noteUse(subject.as, probe, reading.use, nowMs())
+        said.take(subject, probe, reading)
+        if (reading.trouble !== 'no-answer') site.origin.isMute = false
+        if (reading.trouble !== null) troubles.push(reading.trouble)
       },
     })
-
-    function note(probe: Probe, use: Reading['use'], trouble: WindowTrouble | null): void {
-      memory.note(probe, use, nowMs())
-      denials.note(probe, use, nowMs())
-      if (trouble !== 'no-answer') origin.isMute = false
-    }
-
     // Probes that cannot change the answer any more still tell what the server is.
-    const open = { abort: box.abort, ended }
-    boxes.add(open)
-    void ended.finally(() => {
-      box.close()
-      boxes.delete(open)
-      origin.runsCount -= 1
+    const ending = ended.finally(() => {
+      underway.delete(ending)
+      site.origin.runsCount -= 1
     })
-    const states = await settled
-    if (!isClosed) conclude(subject, entry, before, states)
+    underway.add(ending)
+    await settled
+    if (closing.signal.aborted) return
+    model.answeredAtMs = nowMs()
+    const [trouble] = troubles
+    const name = question.upstream ?? 'default'
+    if (trouble === undefined || figureIn(readings(subject)) !== null || told.has(`${name} ${trouble}`))
+      return
+    told.add(`${name} ${trouble}`)
+    onTrouble(name, trouble)
   }
 
-  function refreshSubject(subject: Subject): void {
-    const entry = entries.get(subject.key)
-    // One that comes while asking, or too soon, is left to the model's next request.
-    if (entry !== undefined && (runs.has(subject.key) || !isRefreshAllowed(entry, nowMs()))) {
-      entry.isRefreshDue = true
-      return
+  async function read(
+    { asker, model, question }: Subject,
+    probe: Probe,
+    signal: AbortSignal,
+  ): Promise<Reading> {
+    const asking = { ...question, clientQuery: question.target.query }
+    if (!probe.isKept) return readProbe(upstreams, asking, probe, model, signal)
+    const key = JSON.stringify([asker, probe.name])
+    let brought = bringing.get(key)
+    if (brought === undefined) {
+      brought = readProbe(upstreams, asking, probe, model, signal).finally(() => bringing.delete(key))
+      bringing.set(key, brought)
     }
-    start(subject, true)
+    const reading = await brought
+    return reading.list === null ? reading : readingOfList(reading.list, probe, model)
+  }
+
+  function refresh(subject: Subject): void {
+    const model = askedModel(subject.key)
+    // One that comes while asking, or too soon, is left to the model's next request.
+    if (runs.has(subject.key) || !isRefreshAllowed(model, nowMs())) model.isRefreshDue = true
+    else start(subject, true)
   }
 
   return {
-    lookup: function lookup(question) {
+    lookup: (question) => {
       const subject = subjectOf(question)
       if (subject === null) return null
-      const now = nowMs()
-      const entry = entryOf(subject.key)
-      if (entry?.isRefreshDue === true && isRefreshAllowed(entry, now)) start(subject, true)
-      else if (entry === undefined || entry.freshUntilMs <= now) start(subject, false)
-      const known = entries.get(subject.key)
-      return known === undefined ? null : statedIn(known)
+      const model = askedModel(subject.key)
+      start(subject, model.isRefreshDue && isRefreshAllowed(model, nowMs()))
+      const states = readings(subject)
+      const figure = figureIn(states)
+      if (figure === null) return null
+      const { tokens, kind, inputTokens, isAssumed, basis } = figure
+      const isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
+      return { tokens, kind, inputTokens, isAssumed, isLoaded: basis === 'loaded' && !isUnloaded }
     },
-    shouldWait: function shouldWait(question) {
+    shouldWait: (question) => {
       const subject = subjectOf(question)
-      if (subject === null || isClosed) return false
-      const { account, key, model } = subject
-      const { site } = account
-      if (site.origin.isMute) return false
-      const entry = entryOf(key)
-      if (entry !== undefined) return !entry.isAnswered && !entry.isWaitOver && entry.window === null
-      if (site.firstRun !== null) return true
-      const now = nowMs()
-      return dueProbes(account, false).some(
-        (probe) => lists.read(account.key, probe, model, now, false) === null,
-      )
+      if (subject === null || closing.signal.aborted || subject.site.origin.isMute) return false
+      const model = askedModel(subject.key)
+      if (model.answeredAtMs !== null || model.isWaitOver || figureIn(readings(subject)) !== null)
+        return false
+      return runs.has(subject.key) || subject.site.firstRun !== null || staleProbes(subject, false).length > 0
     },
-    settled: async function settled(question, waitMs) {
+    settled: async (question, waitMs) => {
       const subject = subjectOf(question)
       const running = subject === null ? undefined : runs.get(subject.key)
       if (subject === null || running === undefined || (await isDoneWithin(running, waitMs))) return
-      const entry = entries.get(subject.key)
-      if (entry !== undefined) entry.isWaitOver = true
-      subject.account.site.origin.isMute = true
+      askedModel(subject.key).isWaitOver = true
+      subject.site.origin.isMute = true
     },
-    refresh: function refresh(question) {
+    refresh: (question) => {
       const subject = subjectOf(question)
-      if (subject !== null) refreshSubject(subject)
+      if (subject !== null) refresh(subject)
     },
-    answered: function answered(question) {
+    answered: (question) => {
       const subject = subjectOf(question)
-      const entry = subject === null ? undefined : entries.get(subject.key)
-      if (subject === null || entry === undefined) return
-      if (entry.isUnloaded || entry.window?.figure.isAssumed === true) refreshSubject(subject)
+      if (subject === null || !asked.has(subject.key)) return
+      const isOpen = readings(subject).some(
+        ({ reading }) => reading?.isUnloaded === true || reading?.figure?.isAssumed === true,
+      )
+      if (isOpen) refresh(subject)
     },
-    close: async function close() {
-      isClosed = true
-      for (const { abort } of boxes) abort()
-      await Promise.all([...runs.values(), ...Array.from(boxes, ({ ended }) => ended)])
+    close: async () => {
+      closing.abort(new Error('The server is not asked any more.'))
+      await Promise.all([...runs.values(), ...underway])
     },
   }
 }
 
 // --- internal ---
 
-type Subject = {
-  readonly account: Account
-  readonly model: string
+type Subject = ReadingOf & {
+  readonly as: AskedAs
+  readonly site: AskedAs['site']
   readonly key: string
   readonly question: WindowQuestion
+}
+
+/** What was asked about a model with a credential. */
+type AskedModel = {
+  /** When all that could be asked was answered; null before that. */
+  answeredAtMs: number | null
+  refreshedAtMs: number
+  isRefreshDue: boolean
+  /** Whether a request has waited for it in vain: it is not for a second one to wait. */
+  isWaitOver: boolean
 }
 
 /** A server that takes longer has the next request answered instead. */
@@ -265,6 +276,16 @@ const MODELS_MAX = 4_096
 
 /**
  * Runs at one origin at once, those among them that wait for the first one. Each is a request or two once it is known
- * what the server is, and fifteen before.
+ * what the server is, and a dozen before.
  */
 const RUNS_MAX = 32
+
+/** Between two refreshes of a model, in milliseconds: a run of refusals asks once. */
+const REFRESH_PAUSE_MS = 5_000
+
+/** A catalogue that is newer than this is not asked for again when a server refuses. */
+const CATALOGUE_REFRESH_AGE_MS = 600_000
+
+function isRefreshAllowed({ refreshedAtMs }: AskedModel, nowMs: number): boolean {
+  return nowMs - refreshedAtMs >= REFRESH_PAUSE_MS
+}

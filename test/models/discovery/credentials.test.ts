@@ -128,16 +128,11 @@ describe('a credential goes only where requests may take it', () => {
     })
     await using stand = windowStand(server.url, { settings: { key: () => key }, heldKeyMark: () => key })
     const asked = () => server.questions.filter(({ url }) => url === '/v1/models').length
-    for (let times = 0; times < 4; times += 1) {
-      expect(await stand.ask('m')).toBeNull()
-      stand.clock.nowMs += 300_000
-    }
-    const before = asked()
-    await stand.ask('m')
+    expect(await stand.ask('m')).toBeNull()
     stand.clock.nowMs += 61_000
     await stand.ask('m')
     // Paused by now.
-    expect(asked()).toBe(before)
+    expect(asked()).toBe(1)
     key = 'new'
     stand.clock.nowMs += 61_000
     expect((await stand.ask('m'))?.tokens).toBe(9000)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytes, json, silence, type Script } from '../../support/fake-upstream.ts'
+import { json, silence, type Script } from '../../support/fake-upstream.ts'
 import { windowServer, windowStand, type Routes, type WindowStand } from './window-server.ts'
 
 const MINUTE_MS = 60_000
@@ -199,17 +199,12 @@ describe('made-up credentials', () => {
 describe('made-up paths', () => {
   // Each path before `/chat/completions` was a server of its own, to be asked everything that a server could be:
   // 200 requests under made-up paths were 2,400 to the upstream.
-  test('are asked for their list only, and only so many of them', async () => {
+  test('are not asked about', async () => {
     await using server = await windowServer({})
     await using stand = windowStand(server.url)
-    for (let at = 0; at < 200; at += 1) await stand.ask('m', chat(`/v1/made-up-${at}`))
-    expect(server.questions.length).toBe(16)
-    expect(server.questions[0]?.url).toBe('/v1/made-up-0/models')
-    expect(stand.windows.shouldWait(stand.question('m', chat('/v1/made-up-99')))).toBe(false)
-    // They make room for others in time, one by one.
-    stand.clock.nowMs += HOUR_MS
-    for (let at = 100; at < 200; at += 1) await stand.ask('m', chat(`/v1/made-up-${at}`))
-    expect(server.questions.length).toBe(32)
+    for (let at = 0; at < 20; at += 1) await stand.ask('m', chat(`/v1/made-up-${at}`))
+    expect(server.questions).toEqual([])
+    expect(stand.windows.shouldWait(stand.question('m', chat('/v1/made-up-1')))).toBe(false)
   })
 
   test('do not take the place of paths that servers have', async () => {
@@ -219,34 +214,11 @@ describe('made-up paths', () => {
     expect((await stand.ask('m', chat('/openai/v1')))?.tokens).toBe(9000)
   })
 
-  test('are no warning: nobody said that a server is there', async () => {
-    await using server = await windowServer({}, bytes('<!doctype html>'))
-    await using stand = windowStand(server.url)
-    await stand.ask('m', chat('/v1/made-up'))
-    expect(stand.troubles).toEqual([])
-  })
-
-  test('with more slashes are the same path', async () => {
-    await using server = await windowServer({ 'GET /v1/deep/models': vllm(9000, 'm') })
-    await using stand = windowStand(server.url)
-    for (const base of ['/v1/deep', '/v1/deep//', '/v1//deep', '/v1///deep/////']) {
-      expect((await stand.ask('m', chat(base)))?.tokens).toBe(9000)
-    }
-    expect(server.questions.map(({ url }) => url)).toEqual(['/v1/deep/models'])
-  })
-
   test("that name a deployment in Azure's way are the upstream's own", async () => {
     await using server = await windowServer({ 'GET /models': vllm(9000, 'm', 'n') })
     await using stand = windowStand(server.origin)
     expect((await stand.ask('m', chat('/openai/deployments/m')))?.tokens).toBe(9000)
     expect((await stand.ask('n', chat('/openai/deployments/n')))?.tokens).toBe(9000)
     expect(server.questions.map(({ url }) => url)).toEqual(['/models'])
-  })
-
-  test('that are longer than any are not asked about', async () => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
-    await stand.ask('m', chat(`/v1/${'x'.repeat(2000)}`))
-    expect(server.questions).toEqual([])
   })
 })

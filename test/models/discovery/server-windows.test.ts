@@ -374,14 +374,14 @@ describe('what is told of one is never told of another', () => {
     await using server = await windowServer({
       'GET /v1/models': (...given: Parameters<typeof silence>) =>
         json(catalogue(given[0].headers.authorization === 'Bearer rich' ? 90_000 : 8192))(...given),
-      'GET /v1/deep/models': catalogue(30_000),
+      'GET /v1/inference/models': catalogue(30_000),
       'GET /other/models': catalogue(40_000),
     })
     await using stand = windowStand(server.url, { others: { other: { url: `${server.origin}/other` } } })
     const rich = { credential: 'rich', rawHeaders: ['authorization', 'Bearer rich'] }
     expect((await stand.ask('m'))?.tokens).toBe(8192)
     expect((await stand.ask('m', rich))?.tokens).toBe(90_000)
-    expect((await stand.ask('m', { path: '/v1/deep/chat/completions' }))?.tokens).toBe(30_000)
+    expect((await stand.ask('m', { path: '/v1/inference/chat/completions' }))?.tokens).toBe(30_000)
     expect((await stand.ask('m', { upstream: 'other' }))?.tokens).toBe(40_000)
     expect(stand.windows.lookup(stand.question('m'))?.tokens).toBe(8192)
   })

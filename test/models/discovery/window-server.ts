@@ -6,8 +6,8 @@ import {
   createServerWindows,
   type ServerWindow,
   type ServerWindows,
-  type WindowQuestion,
 } from '../../../src/models/discovery/server-windows.ts'
+import type { WindowQuestion } from '../../../src/models/discovery/sites.ts'
 import { fakeUpstream, json, silence, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 
 /** Answers by method and path, the query aside; a value that is no script is sent as JSON. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { probesFor } from '../../../src/models/discovery/plan.ts'
+import { probesFor } from '../../../src/models/discovery/probes.ts'
 
-function paths(url: string, isClients = false): (string | undefined)[] {
+function paths(url: string): (string | undefined)[] {
   const { origin, pathname } = new URL(url)
-  return probesFor(origin, pathname.replace(/\/$/, ''), isClients).flatMap((probe) => probe.paths('m/x'))
+  return probesFor(origin, pathname.replace(/\/$/, '')).flatMap((probe) => probe.paths('m/x'))
 }
 
 describe('known hosts are asked exactly what they answer', () => {
@@ -35,7 +35,7 @@ describe('known hosts are asked exactly what they answer', () => {
   })
 
   test('Anthropic wants the key and its version in headers of its own', () => {
-    expect(probesFor('https://api.anthropic.com', '/v1', false)).toMatchObject([
+    expect(probesFor('https://api.anthropic.com', '/v1')).toMatchObject([
       { keyPlace: 'x-api-key', headers: ['anthropic-version', '2023-06-01'] },
     ])
   })
@@ -84,8 +84,8 @@ describe('gateways at other hosts are known by their paths', () => {
   // The Gemini path used to mean Google's own header for the key wherever it was found. A gateway that wants its own
   // key as a bearer token got it there instead, without the authorization that its client had sent.
   test('and keep their own way with keys', () => {
-    const [google] = probesFor('https://generativelanguage.googleapis.com', '/v1beta/openai', false)
-    const [gateway] = probesFor('https://gateway.example', '/google/v1beta/openai', false)
+    const [google] = probesFor('https://generativelanguage.googleapis.com', '/v1beta/openai')
+    const [gateway] = probesFor('https://gateway.example', '/google/v1beta/openai')
     expect(google?.keyPlace).toBe('x-goog-api-key')
     expect(gateway?.keyPlace).toBeNull()
   })
@@ -117,11 +117,6 @@ describe('any other server is asked everything it could be', () => {
     ]) {
       expect(asked).toContain(`${root}${path}`)
     }
-  })
-
-  test('but under a base that only a client came up with, its list and no more', () => {
-    expect(paths('http://h:8000/made/up', true)).toEqual(['/made/up/models'])
-    expect(paths('https://api.openai.com/made/up', true)).toEqual([])
   })
 
   test('no path is asked twice', () => {
