@@ -152,7 +152,7 @@ export function createApp(options: AppOptions): App {
     onUncompacted: warnings.uncompacted,
     onFailure: tellFailure,
   })
-  const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
+  const cache = createMadeCache({ bytesMax: MADE_CHARS_MAX })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const rateLimits = createRateLimits({ nowMs, heldKeyMark })
   const desk = createDesk({

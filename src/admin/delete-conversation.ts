@@ -1,5 +1,5 @@
 import { FoldgateError } from '../errors.ts'
-import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
+import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
 import type { Store } from '../stores/store.ts'
 import { within } from '../stores/within.ts'
 import type { Desk } from '../summaries/desk.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isConversationId } from '../stores/conversation-id.ts'
+import { isConversationId } from '../conversation/conversation-id.ts'
 
 /** The file of a conversation; null where that is no conversation's id, which may come from a store that others write to. */
 export function archiveFile(dir: string, conversation: string): string | null {

@@ -50,7 +50,7 @@ async function startFoldgate(
   const app = createApp({
     settings: loaded.settings,
     profiles: () => new Map([['default', profile]]),
-    store: openMemoryStore({ charsMax: STORE_CHARS_MAX, lifetimeMs: DAY_MS }),
+    store: openMemoryStore({ bytesMax: STORE_CHARS_MAX, lifetimeMs: DAY_MS }),
     secret: randomBytes(32),
     proxies: proxiesFrom(env),
     log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),

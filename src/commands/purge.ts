@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { purgeArchive } from '../archive/purge-archive.ts'
 import { loadSettings } from '../config/settings.ts'
-import { isConversationId, noConversationId } from '../stores/conversation-id.ts'
+import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
 import { openBareStore, type OpenStoreOptions } from '../stores/open-store.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
 import { storeLocation } from '../stores/store-location.ts'

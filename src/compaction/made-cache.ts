@@ -23,10 +23,10 @@ export type MadeCache = {
   readonly set: (key: string, made: Made) => void
 }
 
-/** A cache that holds at most `charsMax` characters of made messages. */
-export function createMadeCache(options: { readonly charsMax: number }): MadeCache {
+/** A cache that holds at most `bytesMax` characters of made messages. */
+export function createMadeCache(options: { readonly bytesMax: number }): MadeCache {
   const cache = new LRUCache<string, Made>({
-    maxSize: options.charsMax,
+    maxSize: options.bytesMax,
     sizeCalculation: (made) => ENTRY_CHARS + (made.text?.length ?? 0),
   })
   return {

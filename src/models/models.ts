@@ -160,7 +160,7 @@ export function createModels(options: ModelsOptions): Models {
     if (!(await read(model)) || !isNews(model)) return
     const record = keptFields(model.record)
     const isPut = await guarded(false, async () => {
-      await store.put(recordKey(model), JSON.stringify(record))
+      await store.put([{ key: recordKey(model), value: JSON.stringify(record) }])
       return true
     })
     if (isPut) model.stored = record

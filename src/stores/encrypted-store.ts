@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { JournalName, JournalRow, Store } from './store.ts'
+import type { JournalName, Store } from './store.ts'
 
 /**
  * The same store with its values and rows encrypted by AES-256-GCM, under a key that is derived from `secret`. Keys and
- * groups stay as they are: they are digests. A value or a row that cannot be read, for it was written under another
- * secret or in the clear, or has been damaged, is as good as none.
+ * groups stay as they are: they are digests. A value that cannot be read, because it was written under another secret or in
+ * the clear, or has been damaged, counts as none, and such a row as an empty one.
  */
 export function encryptedStore(store: Store, secret: string): Store {
   const contentKey = Buffer.from(hkdfSync('sha256', secret, '', KEY_PURPOSE, KEY_BYTES))
@@ -28,14 +28,11 @@ export function encryptedStore(store: Store, secret: string): Store {
       if (standing === text) return value
       const first = decrypted(contentKey, key, standing)
       if (first !== null) return first
-      await store.put(key, text, group)
+      await store.put([{ key, value: text, ...(group !== undefined && { group }) }])
       return value
     },
-    put: (key, value, group) => store.put(key, encrypted(contentKey, key, value), group),
-    putAll: (entries) =>
-      store.putAll(
-        entries.map((entry) => ({ ...entry, value: encrypted(contentKey, entry.key, entry.value) })),
-      ),
+    put: (entries) =>
+      store.put(entries.map((entry) => ({ ...entry, value: encrypted(contentKey, entry.key, entry.value) }))),
     appendRows: (journal, rows) => {
       const place = placeOf(journal)
       return store.appendRows(
@@ -43,21 +40,12 @@ export function encryptedStore(store: Store, secret: string): Store {
         rows.map((row) => ({ ...row, text: encrypted(contentKey, place, row.text) })),
       )
     },
-    // Rows that cannot be read must not end a page early: who pages would take it for the last one.
-    readRows: async (journal, page) => {
-      const place = placeOf(journal)
-      const rows: JournalRow[] = []
-      for (let { beyond, limit } = page; ; limit = Math.min(2 * limit, PAGE_ROWS_MAX)) {
-        const found = await store.readRows(journal, { from: page.from, beyond, limit })
-        for (const { id, text: sealed } of found) {
-          if (rows.length === page.limit) return rows
-          const text = decrypted(contentKey, place, sealed)
-          if (text !== null) rows.push({ id, text })
-        }
-        beyond = found.at(-1)?.id ?? null
-        if (beyond === null || found.length < limit || rows.length === page.limit) return rows
-      }
-    },
+    // A row that cannot be read stays as an empty text: its id may be what a reader goes on from.
+    readRows: async (journal, page) =>
+      (await store.readRows(journal, page)).map(({ id, text }) => ({
+        id,
+        text: decrypted(contentKey, placeOf(journal), text) ?? '',
+      })),
   }
 }
 
@@ -75,9 +63,6 @@ const TAG_BYTES = 16
 
 /** Begins every encrypted value; another form would begin with another version. */
 const VERSION = 'v1:'
-
-/** Rows that are read at a time where many of them cannot be read. */
-const PAGE_ROWS_MAX = 500
 
 /** What stands for the key of a row: it belongs to its journal, and nowhere else. */
 function placeOf(journal: JournalName): string {

@@ -31,11 +31,12 @@ export async function installationSecret(options: InstallationSecretOptions): Pr
   const fresh = randomBytes(SECRET_BYTES).toString(ENCODING)
   const standing = await store.putIfAbsent(SECRET_KEY, fresh)
   const text = isSecret(standing) ? standing : fresh
-  await store.put(SECRET_KEY, text)
+  await store.put([{ key: SECRET_KEY, value: text }])
 
   async function renew(): Promise<void> {
     // After a purge others may have agreed on a new one: it is theirs, and ours from the next start on.
-    if ((await store.putIfAbsent(SECRET_KEY, text)) === text) await store.put(SECRET_KEY, text)
+    if ((await store.putIfAbsent(SECRET_KEY, text)) === text)
+      await store.put([{ key: SECRET_KEY, value: text }])
   }
   const renewalMs = lifetimeMs === 0 ? RENEWAL_MS : Math.min(RENEWAL_MS, Math.ceil(lifetimeMs / 3))
   // A store that is away now is there the next time, or has lost everything else as well.

@@ -1,33 +1,55 @@
 import { LRUCache } from 'lru-cache'
-import { journalRowsMax } from './journal-rows-max.ts'
-import { memoryJournals } from './memory-journals.ts'
-import type { Store } from './store.ts'
+import { journalRowsMax, rowNumber } from './journals.ts'
+import type { JournalName, Store, StoreEntry, StoreLimits } from './store.ts'
 
-export type MemoryStoreOptions = {
-  /** How much is kept, in characters of keys and values; beyond it the least recently used go. Journals come on top. */
-  readonly charsMax: number
-  /** How long a value is kept after it was last written, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-}
-
-/** A store that lives as long as the process. */
-export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): Store {
-  const groups = new Map<string, Set<string>>()
-  const entries = new LRUCache<string, Entry>({
-    maxSize: charsMax,
-    sizeCalculation: ({ value, group }, key) => Math.max(1, key.length + value.length + (group?.length ?? 0)),
+/** A store that lives as long as the process. Its size is counted in characters. */
+export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
+  const entries = new LRUCache<string, StoreEntry>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ value, group = '' }, key) => Math.max(1, key.length + value.length + group.length),
     ttl: lifetimeMs,
-    dispose: ({ group }, key) => leaveGroup(groups, group, key),
+    dispose: ({ group }, key) => {
+      if (group === undefined) return
+      const keys = groups.get(group)
+      keys?.delete(key)
+      if (keys?.size === 0) groups.delete(group)
+    },
   })
+  /** The keys of each group. */
+  const groups = new Map<string, Set<string>>()
   const leases = new LRUCache<string, string>({ max: LEASES_MAX })
-  const journals = memoryJournals({ rowsMax: journalRowsMax(charsMax), lifetimeMs })
+  const journals = new Map<JournalName, Row[]>()
+  const rowsMax = journalRowsMax(bytesMax)
+  // A client may come back with an id that a process before this one gave: it gets all rows of this one, since ids begin
+  // with the time. No journal is written this many rows a millisecond for long.
+  let lastNumber = Date.now() * 100
 
-  function set(key: string, value: string, group: string | undefined): void {
-    entries.set(key, { value, group })
-    // A value that is larger than the store is not kept.
-    if (group === undefined || !entries.has(key)) return
-    const keys = groups.get(group) ?? new Set()
-    groups.set(group, keys.add(key))
+  async function put(written: readonly StoreEntry[]): Promise<void> {
+    for (const entry of written) {
+      const { key, group } = entry
+      entries.set(key, entry)
+      // A value that is larger than the store is not kept.
+      if (group === undefined || !entries.has(key)) continue
+      groups.set(group, (groups.get(group) ?? new Set()).add(key))
+    }
+  }
+
+  /** The rows of a journal that stand. */
+  function rowsOf(journal: JournalName): readonly Row[] {
+    const nowMs = performance.now()
+    return (journals.get(journal) ?? []).filter(({ expiresMs }) => expiresMs > nowMs).slice(-rowsMax)
+  }
+
+  /** Deletes rows from all journals. Returns how many they were. */
+  function deleteRows(isDeleted: (row: Row) => boolean): number {
+    let deleted = 0
+    for (const journal of journals.keys()) {
+      const rows = rowsOf(journal)
+      const kept = rows.filter((row) => !isDeleted(row))
+      deleted += rows.length - kept.length
+      journals.set(journal, kept)
+    }
+    return deleted
   }
 
   return {
@@ -41,30 +63,42 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
     },
     putIfAbsent: async (key, value, group) => {
       const standing = entries.get(key)
-      if (standing !== undefined) return standing.value
-      set(key, value, group)
-      return value
+      if (standing === undefined) await put([{ key, value, ...(group !== undefined && { group }) }])
+      return standing?.value ?? value
     },
-    put: async (key, value, group) => set(key, value, group),
-    putAll: async (written) => {
-      for (const { key, value, group } of written) set(key, value, group)
+    put,
+    appendRows: async (journal, added) => {
+      const rows = journals.get(journal) ?? []
+      const expiresMs = lifetimeMs === 0 ? Infinity : performance.now() + lifetimeMs
+      for (const row of added) rows.push({ ...row, number: ++lastNumber, expiresMs })
+      // Not at every row: the whole array is moved.
+      if (rows.length > 2 * rowsMax) rows.splice(0, rows.length - rowsMax)
+      journals.set(journal, rows)
     },
-    delete: async (keys) => {
-      for (const key of keys) entries.delete(key)
+    readRows: async (journal, { from, beyond, limit }) => {
+      const asked = rowNumber(beyond)
+      const number = asked === null || asked > lastNumber ? null : asked
+      const rows = rowsOf(journal)
+      const page =
+        from === 'oldest'
+          ? rows.filter((row) => row.number > (number ?? 0)).slice(0, limit)
+          : rows
+              .filter((row) => row.number < (number ?? Infinity))
+              .slice(-limit)
+              .toReversed()
+      return page.map(({ number: id, text }) => ({ id: String(id), text }))
     },
-    appendRows: journals.appendRows,
-    readRows: journals.readRows,
     deleteGroup: async (group) => {
       const keys = [...(groups.get(group) ?? [])].filter((key) => entries.has(key))
       for (const key of keys) entries.delete(key)
-      return keys.length + (await journals.deleteGroup(group))
+      return keys.length + deleteRows((row) => row.group === group)
     },
     purge: async () => {
       entries.purgeStale()
       const { size } = entries
       entries.clear()
       leases.clear()
-      return size + (await journals.purge())
+      return size + deleteRows(() => true)
     },
     lease: async (key, holder, leaseMs) => {
       const other = leases.get(key)
@@ -78,21 +112,20 @@ export function openMemoryStore({ charsMax, lifetimeMs }: MemoryStoreOptions): S
     close: async () => {
       entries.clear()
       leases.clear()
-      await journals.purge()
+      journals.clear()
     },
   }
 }
 
 // --- internal ---
 
-type Entry = { readonly value: string; readonly group: string | undefined }
+type Row = {
+  readonly number: number
+  readonly text: string
+  readonly group?: string
+  /** On the process's own clock, which never goes back: rows end in the order they were written in. */
+  readonly expiresMs: number
+}
 
 /** Each is held by a summary that is being written. */
 const LEASES_MAX = 10_000
-
-function leaveGroup(groups: Map<string, Set<string>>, group: string | undefined, key: string): void {
-  if (group === undefined) return
-  const keys = groups.get(group)
-  keys?.delete(key)
-  if (keys?.size === 0) groups.delete(group)
-}

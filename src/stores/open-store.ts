@@ -46,7 +46,7 @@ export async function openBareStore(
   // Nobody pays for a driver that is not used.
   switch (location.kind) {
     case 'memory':
-      return openMemoryStore({ charsMax: bytesMax, lifetimeMs })
+      return openMemoryStore({ bytesMax, lifetimeMs })
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite-store.ts')
       return openSqliteStore({ path: location.path, bytesMax, lifetimeMs })

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
-import { createDeadline } from './deadline.ts'
 import { prefix } from './redis-scripts.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 import { NoAnswerError, within } from './within.ts'
@@ -24,7 +23,6 @@ export type RedisConnection = {
 /** Connects within a bounded time. Rejects with a `StoreError`. */
 export async function connectToRedis(url: string): Promise<RedisConnection> {
   const address = readAddress(url)
-  const inTime = createDeadline(COMMAND_MS)
   let lastTrouble: unknown = null
   let client = start()
   let begunMs = performance.now()
@@ -63,7 +61,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   async function command(words: readonly string[]): Promise<unknown> {
     const asked = client
     try {
-      return await inTime(asked.sendCommand([...words]))
+      return await within(COMMAND_MS, asked.sendCommand([...words]))
     } catch (error) {
       if (error instanceof NoAnswerError && asked === client) startAnew()
       // After a failover it lives on as a copy that cannot be written to, while its address leads to another.

@@ -93,9 +93,3 @@ for _, entry in ipairs(entries) do
   if entry[2][2] == group then count = count + redis.call('XDEL', stream, entry[1]) end
 end
 return { count, #entries == ${GROUP_STEP_ROWS} and entries[#entries][1] or '' }`
-
-/** Deletes all rows; answers how many there were. */
-export const purgeRowsScript = `${existing('0')}
-local count = redis.call('XLEN', stream)
-redis.call('UNLINK', stream)
-return count`

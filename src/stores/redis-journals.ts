@@ -1,12 +1,7 @@
-import { readInPages } from './read-in-pages.ts'
+import { readInPages, type Journals } from './journals.ts'
 import type { RedisConnection } from './redis-connection.ts'
-import {
-  appendRowsScript,
-  deleteGroupRowsScript,
-  purgeRowsScript,
-  readRowsScript,
-} from './redis-journal-scripts.ts'
-import { journalNames, type JournalName, type JournalPage, type JournalRow, type Journals } from './store.ts'
+import { appendRowsScript, deleteGroupRowsScript, readRowsScript } from './redis-journal-scripts.ts'
+import { journalNames, type JournalName, type JournalPage, type JournalRow } from './store.ts'
 
 export type RedisJournalsOptions = {
   /** How many rows each journal may hold. */
@@ -15,11 +10,11 @@ export type RedisJournalsOptions = {
   readonly lifetimeMs: number
 }
 
-/** The journals of a store on a Redis-compatible server. */
+/** The journals of a store on a Redis-compatible server, but for their purge: they go with all keys of the store. */
 export function redisJournals(
   { run }: Pick<RedisConnection, 'run'>,
   { rowsMax, lifetimeMs }: RedisJournalsOptions,
-): Journals {
+): Omit<Journals, 'purge'> {
   const lifetime = String(Math.ceil(lifetimeMs))
 
   async function readPage(
@@ -53,11 +48,6 @@ export function redisJournals(
       if (group === '') return 0
       let total = 0
       for (const journal of journalNames) total += await deleteGroupOf(journal, group)
-      return total
-    },
-    purge: async () => {
-      let total = 0
-      for (const journal of journalNames) total += Number(await run(purgeRowsScript, [journal, lifetime]))
       return total
     },
   }

@@ -96,11 +96,6 @@ for index, key in ipairs(ARGV) do
 end
 return false`
 
-/** Deletes the values of the keys given. */
-export const deleteScript = `${shared}
-for _, key in ipairs(ARGV) do forget(key) end
-return 0`
-
 /** Deletes some values of the group given; answers how many there were, and how many keys are left to look at. */
 export const deleteGroupScript = `${shared}
 local members = prefix .. 'group:' .. ARGV[1]

@@ -1,24 +1,19 @@
-import { journalRowsMax } from './journal-rows-max.ts'
+import { journalRowsMax } from './journals.ts'
 import { connectToRedis, type RedisConnection } from './redis-connection.ts'
 import { redisJournals } from './redis-journals.ts'
 import {
   deleteGroupScript,
-  deleteScript,
   firstScript,
   leaseScript,
   prefix,
   releaseScript,
   writeScript,
 } from './redis-scripts.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreLimits } from './store.ts'
 
-export type RedisStoreOptions = {
+export type RedisStoreOptions = StoreLimits & {
   /** `redis://` or `rediss://`, with user and password where the server wants them. */
   readonly url: string
-  /** How much is kept, in bytes of the server's memory, about; beyond it what was written longest ago goes. Journals come on top. */
-  readonly bytesMax: number
-  /** How long a value is kept after it was last written, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
 }
 
 /** A store on a Redis-compatible server, which all replicas share. */
@@ -27,10 +22,6 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
   const { run } = connection
   const journals = redisJournals(connection, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
   const limits = [String(Math.ceil(lifetimeMs)), String(bytesMax)]
-
-  async function put(key: string, value: string, group = ''): Promise<void> {
-    await run(writeScript, [key, value, group, ...limits, '0'])
-  }
 
   return {
     name: connection.name,
@@ -43,13 +34,11 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     },
     putIfAbsent: async (key, value, group = '') =>
       String(await run(writeScript, [key, value, group, ...limits, '1'])),
-    put,
-    putAll: async (entries) => {
+    put: async (entries) => {
       // They go out together: the server is waited for once.
-      await Promise.all(entries.map(({ key, value, group }) => put(key, value, group)))
-    },
-    delete: async (keys) => {
-      if (keys.length > 0) await run(deleteScript, keys)
+      await Promise.all(
+        entries.map(({ key, value, group = '' }) => run(writeScript, [key, value, group, ...limits, '0'])),
+      )
     },
     appendRows: journals.appendRows,
     readRows: journals.readRows,
@@ -60,7 +49,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
         if (!(left > 0)) return total
       }
     },
-    purge: async () => (await journals.purge()) + (await purge(connection)),
+    purge: () => purge(connection),
     lease: async (key, holder, leaseMs) =>
       (await run(leaseScript, [key, holder, String(Math.max(1, Math.ceil(leaseMs)))])) === 1,
     release: async (key, holder) => {
@@ -76,19 +65,25 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
 const SCAN_KEYS = '1000'
 
 async function purge({ command }: RedisConnection): Promise<number> {
-  let values = 0
+  let total = 0
   for (let cursor = '0'; ;) {
     const page = await command(['SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', SCAN_KEYS])
     const [next, found]: readonly unknown[] = Array.isArray(page) ? page : []
     const keys = Array.isArray(found) ? found.map(String) : []
-    const valueKeys = keys.filter((key) => key.startsWith(`${prefix}value:`))
-    const others = keys.filter((key) => !key.startsWith(`${prefix}value:`))
+    const { value = [], journal = [], other = [] } = Object.groupBy(keys, kindOf)
+    for (const key of journal) total += Number(await command(['XLEN', key]))
     // A key may turn up twice: what counts is what the server had of it.
-    if (valueKeys.length > 0) values += Number(await command(['UNLINK', ...valueKeys]))
+    if (value.length > 0) total += Number(await command(['UNLINK', ...value]))
+    const others = [...journal, ...other]
     if (others.length > 0) await command(['UNLINK', ...others])
     cursor = String(next)
-    if (cursor === '0' || next === undefined) return values
+    if (cursor === '0' || next === undefined) return total
   }
+}
+
+function kindOf(key: string): 'value' | 'journal' | 'other' {
+  if (key.startsWith(`${prefix}value:`)) return 'value'
+  return key.startsWith(`${prefix}journal:`) ? 'journal' : 'other'
 }
 
 function numbers(reply: unknown): readonly [number, number] {

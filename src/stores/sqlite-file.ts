@@ -2,7 +2,8 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { bringUpToDate, schemaVersion } from './sqlite-tables.ts'
+import { journalTables } from './sqlite-journals.ts'
+import { transaction } from './sqlite-steps.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 
 /**
@@ -34,6 +35,31 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 }
 
 // --- internal ---
+
+/** Raised whenever the tables change; not for new ones that an older Foldgate may leave alone. */
+const SCHEMA_VERSION = 2
+
+/**
+ * Ids grow with every write, so that the lowest is the one that was written longest ago. An index whose order is that of
+ * chance costs every write a page of its own, which is why there is one only: to delete a conversation the whole table is
+ * gone through. The value stands last, so that one of megabytes is not read on the way.
+ */
+const tables = `
+  CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    short_key TEXT NOT NULL,
+    conversation TEXT,
+    expires_ms INTEGER,
+    value BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX entries_short_key ON entries (short_key);
+  CREATE INDEX entries_expires_ms ON entries (expires_ms) WHERE expires_ms IS NOT NULL;
+  CREATE TABLE leases (
+    key TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`
 
 /** Marks a file as ours: "Fold". */
 const APPLICATION_ID = 0x46_6f_6c_64
@@ -77,17 +103,15 @@ function prepareFile(database: DatabaseSync, path: string): void {
   database.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`)
   // What was deleted is overwritten: it was somebody's conversation.
   database.exec('PRAGMA secure_delete = ON')
-  database.exec('BEGIN IMMEDIATE')
-  try {
+  transaction(database, () => {
     refuseForeign(database, path)
     if (isEmpty(database)) database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-    bringUpToDate(database, pragma(database, 'user_version'))
-    database.exec('COMMIT')
-  } catch (error) {
-    // A full disk has rolled it back already.
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
+    const version = pragma(database, 'user_version')
+    // Builds before the first release had other tables: what they hold costs a prompt-cache miss for each conversation.
+    if (version === 1) database.exec('DROP TABLE entries; DROP TABLE leases')
+    if (version < SCHEMA_VERSION) database.exec(`${tables}PRAGMA user_version = ${SCHEMA_VERSION}`)
+    database.exec(journalTables)
+  })
 }
 
 function refuseForeign(database: DatabaseSync, path: string): void {
@@ -96,9 +120,9 @@ function refuseForeign(database: DatabaseSync, path: string): void {
     throw new StoreError(`${path} is a database of another program: name another file by --store sqlite:PATH`)
   }
   const version = pragma(database, 'user_version')
-  if (version > schemaVersion) {
+  if (version > SCHEMA_VERSION) {
     throw new StoreError(
-      `${path} was written by a newer Foldgate (schema ${version}; this one knows ${schemaVersion}): ` +
+      `${path} was written by a newer Foldgate (schema ${version}; this one knows ${SCHEMA_VERSION}): ` +
         'run the newer one, or name another file by --store sqlite:PATH',
     )
   }

@@ -1,16 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { perJournal } from './per-journal.ts'
-import { readInPages } from './read-in-pages.ts'
-import { rowNumber } from './row-number.ts'
-import { inSteps, stepEnd, stepRows, textOf, throughSteps, transaction } from './sqlite-access.ts'
-import {
-  journalNames,
-  type JournalName,
-  type JournalPage,
-  type JournalRow,
-  type Journals,
-  type NewJournalRow,
-} from './store.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { readInPages, rowNumber, type Journals } from './journals.ts'
+import { deleteInSteps, stepRows, textOf, transaction, unexpired } from './sqlite-steps.ts'
+import { journalNames, type JournalName, type JournalPage, type JournalRow } from './store.ts'
 
 export type SqliteJournalsOptions = {
   /** How many rows each journal may hold. */
@@ -20,31 +11,78 @@ export type SqliteJournalsOptions = {
 }
 
 /**
- * A table for each journal, so that its oldest rows are those with the lowest ids, which never come back. They are made
- * in a file of before as well. Nothing but the id is indexed: rows are written with every request, and those
+ * A table for each journal, so that its oldest rows are those with the lowest ids, which never come back. A file that an
+ * earlier build made gets them as well. Nothing but the id is indexed: rows are written with every request, and those
  * of a conversation are looked for when it is deleted.
  */
-export const journalTables = journalNames.map(tableOf).join('')
+export const journalTables = journalNames
+  .map(
+    (journal) => `
+  CREATE TABLE IF NOT EXISTS ${tableOf(journal)} (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    expires_ms INTEGER,
+    conversation TEXT,
+    text BLOB NOT NULL
+  ) STRICT;
+`,
+  )
+  .join('')
 
-/** The journals of a store in a file. */
-export function sqliteJournals(database: DatabaseSync, options: SqliteJournalsOptions): Journals {
-  const journals = perJournal((journal) => sqliteJournal(database, journal, options))
+/** The journals of a store in a file. Statements are prepared as they are needed: rows are written many at a time. */
+export function sqliteJournals(
+  database: DatabaseSync,
+  { rowsMax, lifetimeMs }: SqliteJournalsOptions,
+): Journals {
+  function readPage(journal: JournalName, { from, beyond, limit }: JournalPage): readonly JournalRow[] {
+    const table = tableOf(journal)
+    const asked = rowNumber(beyond)
+    const last = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table)?.['seq'] ?? 0
+    const number = asked === null || asked > Number(last) ? null : asked
+    const found =
+      from === 'oldest'
+        ? database
+            .prepare(`SELECT id, text FROM ${table} WHERE id > ? AND ${unexpired} ORDER BY id LIMIT ?`)
+            .all(number ?? 0, Date.now(), limit)
+        : database
+            .prepare(`SELECT id, text FROM ${table} WHERE id < ? AND ${unexpired} ORDER BY id DESC LIMIT ?`)
+            .all(number ?? Number.MAX_SAFE_INTEGER, Date.now(), limit)
+    return found.map(({ id, text }) => ({ id: String(id), text: textOf(text) ?? '' }))
+  }
 
-  async function inEach(deleteIn: (journal: SqliteJournal) => Promise<number>): Promise<number> {
+  async function deleteFromAll(condition: string, ...values: readonly (string | number)[]): Promise<number> {
     let total = 0
-    for (const name of journalNames) total += await deleteIn(journals[name])
+    for (const journal of journalNames) {
+      total += await deleteInSteps(database, tableOf(journal), condition, ...values)
+    }
     return total
   }
 
   return {
     appendRows: async (journal, rows) => {
-      if (rows.length > 0) transaction(database, () => journals[journal].append(rows))
+      if (rows.length === 0) return
+      const table = tableOf(journal)
+      const nowMs = Date.now()
+      const kept = rows.slice(-rowsMax)
+      const insert = database.prepare(
+        `INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`,
+      )
+      // Only the first rows are looked at. What has ended is mostly there, and is never read wherever it is.
+      const deleteOldest = database.prepare(
+        `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) ` +
+          `AND (id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`,
+      )
+      transaction(database, () => {
+        for (const { text, group = null } of kept) {
+          insert.run(lifetimeMs === 0 ? null : nowMs + lifetimeMs, group, Buffer.from(text, 'utf8'))
+        }
+        deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
+      })
     },
-    readRows: (journal, page) => readInPages(page, stepRows, async (each) => journals[journal].read(each)),
-    deleteGroup: (group) => inEach((journal) => journal.deleteGroup(group)),
+    readRows: (journal, page) => readInPages(page, stepRows, (each) => readPage(journal, each)),
+    deleteGroup: (group) => deleteFromAll(`conversation = ? AND ${unexpired}`, group, Date.now()),
     purge: async () => {
-      await inEach((journal) => inSteps(journal.deleteSomeExpired))
-      return inEach((journal) => inSteps(journal.deleteSome))
+      await deleteFromAll('expires_ms <= ?', Date.now())
+      return deleteFromAll('TRUE')
     },
   }
 }
@@ -54,94 +92,6 @@ export function sqliteJournals(database: DatabaseSync, options: SqliteJournalsOp
 /** What a write deletes beside as many rows as it adds: those beyond a bound that was lowered, or that ended long ago. */
 const SWEEP_ROWS = 16
 
-type SqliteJournal = ReturnType<typeof sqliteJournal>
-
-function sqliteJournal(
-  database: DatabaseSync,
-  journal: JournalName,
-  { rowsMax, lifetimeMs }: SqliteJournalsOptions,
-) {
-  const statements = prepareStatements(database, journal)
-
-  /** Whether a row with this number, or a later one, was ever written. */
-  function wasReached(number: number): boolean {
-    return number <= Number(statements.lastNumber.get(nameOf(journal))?.['seq'] ?? 0)
-  }
-
-  function rowsAfter(number: number, limit: number): ReturnType<StatementSync['all']> {
-    const found = statements.after.all(number, Date.now(), limit)
-    return found.length > 0 || number === 0 || wasReached(number) ? found : rowsAfter(0, limit)
-  }
-
-  return {
-    /** Within a transaction. */
-    append(added: readonly NewJournalRow[]): void {
-      const nowMs = Date.now()
-      const expiresMs = lifetimeMs === 0 ? null : nowMs + lifetimeMs
-      const kept = added.slice(-rowsMax)
-      for (const { text, group } of kept) {
-        statements.insert.run(expiresMs, group ?? null, Buffer.from(text, 'utf8'))
-      }
-      statements.deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
-    },
-    read({ from, beyond, limit }: JournalPage): readonly JournalRow[] {
-      const number = rowNumber(beyond)
-      const found =
-        from === 'oldest'
-          ? rowsAfter(number ?? 0, limit)
-          : statements.before.all(number ?? Number.MAX_SAFE_INTEGER, Date.now(), limit)
-      return found.map(({ id, text }) => ({ id: String(id), text: textOf(text) ?? '' }))
-    },
-    deleteGroup: (group: string) =>
-      throughSteps(
-        (from) => Number(statements.stepEnd.get(from)?.['id'] ?? 0),
-        (from, to) => Number(statements.deleteGroup.run(from, to, group, Date.now()).changes),
-      ),
-    deleteSomeExpired: () => Number(statements.deleteExpired.run(Date.now()).changes),
-    deleteSome: () => Number(statements.deleteSome.run().changes),
-  }
-}
-
-function prepareStatements(database: DatabaseSync, journal: JournalName) {
-  const table = nameOf(journal)
-  const standing = '(expires_ms IS NULL OR expires_ms > ?)'
-  return {
-    insert: database.prepare(`INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`),
-    // Only the first rows are looked at. What has ended is mostly there, and is never read wherever it is.
-    deleteOldest: database.prepare(
-      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) ` +
-        `AND (id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`,
-    ),
-    after: database.prepare(`SELECT id, text FROM ${table} WHERE id > ? AND ${standing} ORDER BY id LIMIT ?`),
-    before: database.prepare(
-      `SELECT id, text FROM ${table} WHERE id < ? AND ${standing} ORDER BY id DESC LIMIT ?`,
-    ),
-    lastNumber: database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?'),
-    stepEnd: database.prepare(stepEnd(table)),
-    deleteGroup: database.prepare(
-      `DELETE FROM ${table} WHERE id > ? AND id <= ? AND conversation = ? AND ${standing}`,
-    ),
-    deleteExpired: database.prepare(
-      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_ms <= ? LIMIT ${stepRows})`,
-    ),
-    deleteSome: database.prepare(
-      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} LIMIT ${stepRows})`,
-    ),
-  }
-}
-
 function tableOf(journal: JournalName): string {
-  const table = nameOf(journal)
-  return `
-  CREATE TABLE IF NOT EXISTS ${table} (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    expires_ms INTEGER,
-    conversation TEXT,
-    text BLOB NOT NULL
-  ) STRICT;
-`
-}
-
-function nameOf(journal: JournalName): string {
   return `journal_${journal}`
 }

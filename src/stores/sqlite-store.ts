@@ -1,19 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { journalRowsMax } from './journal-rows-max.ts'
-import { inSteps, stepEnd, stepRows, textOf, throughSteps, transaction } from './sqlite-access.ts'
+import { hash } from 'node:crypto'
+import { journalRowsMax } from './journals.ts'
 import { openSqliteFile } from './sqlite-file.ts'
-import { sqliteKey } from './sqlite-key.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
-import type { Store, StoreEntry } from './store.ts'
+import { deleteInSteps, textOf, transaction, unexpired } from './sqlite-steps.ts'
+import type { Store, StoreEntry, StoreLimits } from './store.ts'
 
-export type SqliteStoreOptions = {
-  readonly path: string
-  /** How large the file may become, in bytes; beyond it what was written longest ago goes. */
-  readonly bytesMax: number
-  /** How long a value is kept after it was last written, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-}
+export type SqliteStoreOptions = StoreLimits & { readonly path: string }
 
 /**
  * A store in one file, which several processes of a machine may share. Node's SQLite is synchronous: every
@@ -27,7 +21,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 
   function standingValue(key: string): string | null {
-    return textOf(statements.find.get(sqliteKey(key), Date.now())?.['value'])
+    return textOf(statements.find.get(shortKey(key), Date.now())?.['value'])
   }
 
   /** Within a transaction. A value that is larger than the store is not kept. */
@@ -38,10 +32,10 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     for (const { key, value, group } of entries) {
       const bytes = Buffer.from(value, 'utf8')
       if (bytes.length > bytesMax) {
-        statements.delete.run(sqliteKey(key))
+        statements.delete.run(shortKey(key))
         continue
       }
-      const { lastInsertRowid } = statements.insert.run(sqliteKey(key), group ?? null, expiry(), bytes)
+      const { lastInsertRowid } = statements.insert.run(shortKey(key), group ?? null, expiry(), bytes)
       first ??= lastInsertRowid
     }
     if (first === null) return
@@ -63,9 +57,13 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
       const left = count(statements.freePages, 'freelist_count')
       if (left === 0 || left >= before) return
       before = left
-      statements.shrink.all()
+      database.prepare(`PRAGMA incremental_vacuum(${STEP_PAGES})`).all()
       await setImmediate()
     }
+  }
+
+  function emptyLog(): void {
+    database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
   }
 
   return {
@@ -87,36 +85,30 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
       if (standing !== null) return standing
       return transaction(database, () => {
         const first = standingValue(key)
-        if (first === null) write([entryOf(key, value, group)])
+        if (first === null) write([{ key, value, ...(group !== undefined && { group }) }])
         return first ?? value
       })
     },
-    put: async (key, value, group) => transaction(database, () => write([entryOf(key, value, group)])),
-    putAll: async (entries) => {
+    put: async (entries) => {
       if (entries.length > 0) transaction(database, () => write(entries))
-    },
-    delete: async (keys) => {
-      if (keys.length > 0) statements.deleteAll.run(listed(keys))
     },
     appendRows: journals.appendRows,
     readRows: journals.readRows,
     deleteGroup: async (group) => {
-      const values = await throughSteps(
-        (from) => Number(statements.stepEnd.get(from)?.['id'] ?? 0),
-        (from, to) => Number(statements.deleteGroup.run(from, to, group, Date.now()).changes),
-      )
+      const condition = `conversation = ? AND ${unexpired}`
+      const values = await deleteInSteps(database, 'entries', condition, group, Date.now())
       const deleted = values + (await journals.deleteGroup(group))
       // Freed pages are overwritten and used again, but the log may still have them as they were.
-      if (deleted > 0) statements.emptyLog.all()
+      if (deleted > 0) emptyLog()
       return deleted
     },
     purge: async () => {
-      await inSteps(() => Number(statements.sweepEntries.run(Date.now()).changes))
-      const values = await inSteps(() => Number(statements.deleteSome.run().changes))
+      await deleteInSteps(database, 'entries', 'expires_ms <= ?', Date.now())
+      const values = await deleteInSteps(database, 'entries', 'TRUE')
       const rows = await journals.purge()
-      statements.deleteLeases.run()
+      database.exec('DELETE FROM leases')
       await shrink()
-      statements.emptyLog.all()
+      emptyLog()
       return values + rows
     },
     lease: async (key, holder, leaseMs) => {
@@ -134,13 +126,27 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 
 // --- internal ---
 
-function entryOf(key: string, value: string, group: string | undefined): StoreEntry {
-  return group === undefined ? { key, value } : { key, value, group }
+/**
+ * What stands for a key in the file: its last characters, then a digest. A page of the index holds many times more of
+ * these than of keys as they are. What is kept of a request under several keys, which end alike, stands side by side, so
+ * that one page is touched to write all of it. At this length no two keys share a digest.
+ */
+function shortKey(key: string): string {
+  // A pair that is cut in two would be one text as it is bound, and another one in a list of keys.
+  return (
+    key.slice(-KEY_ENDING_CHARS).toWellFormed() + hash('sha256', key, 'base64url').slice(0, KEY_DIGEST_CHARS)
+  )
 }
+
+/** Enough to bring the same endings together among millions of keys; more would only fill the pages. */
+const KEY_ENDING_CHARS = 4
+
+/** Of base64url: 132 bits. */
+const KEY_DIGEST_CHARS = 22
 
 /** Keys as a JSON list, for however many there are. */
 function listed(keys: readonly string[]): string {
-  return JSON.stringify(keys.map(sqliteKey))
+  return JSON.stringify(keys.map(shortKey))
 }
 
 /** Pages that one step of something larger takes: a step is to stay within a few milliseconds. */
@@ -155,9 +161,7 @@ const TRIM_STEPS_MAX = 64
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    find: database.prepare(
-      'SELECT value FROM entries WHERE short_key = ? AND (expires_ms IS NULL OR expires_ms > ?)',
-    ),
+    find: database.prepare(`SELECT value FROM entries WHERE short_key = ? AND ${unexpired}`),
     // The values of the others are not read: each may have megabytes.
     findFirst: database.prepare(
       `WITH first AS (
@@ -173,14 +177,6 @@ function prepareStatements(database: DatabaseSync) {
       'INSERT OR REPLACE INTO entries (short_key, conversation, expires_ms, value) VALUES (?, ?, ?, ?)',
     ),
     delete: database.prepare('DELETE FROM entries WHERE short_key = ?'),
-    deleteAll: database.prepare('DELETE FROM entries WHERE short_key IN (SELECT value FROM json_each(?))'),
-    stepEnd: database.prepare(stepEnd('entries')),
-    deleteGroup: database.prepare(
-      'DELETE FROM entries WHERE id > ? AND id <= ? AND conversation = ? AND (expires_ms IS NULL OR expires_ms > ?)',
-    ),
-    deleteSome: database.prepare(
-      `DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT ${stepRows})`,
-    ),
     deleteOldest: database.prepare(
       `DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id < ? ORDER BY id LIMIT ${TRIM_ROWS})`,
     ),
@@ -189,7 +185,6 @@ function prepareStatements(database: DatabaseSync) {
         `(SELECT id FROM entries WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ${SWEEP_ROWS})`,
     ),
     sweepLeases: database.prepare('DELETE FROM leases WHERE expires_ms <= ?'),
-    deleteLeases: database.prepare('DELETE FROM leases'),
     lease: database.prepare(
       'INSERT INTO leases (key, holder, expires_ms) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE ' +
         'SET holder = excluded.holder, expires_ms = excluded.expires_ms ' +
@@ -198,8 +193,6 @@ function prepareStatements(database: DatabaseSync) {
     release: database.prepare('DELETE FROM leases WHERE key = ? AND holder = ?'),
     pages: database.prepare('PRAGMA page_count'),
     freePages: database.prepare('PRAGMA freelist_count'),
-    shrink: database.prepare(`PRAGMA incremental_vacuum(${STEP_PAGES})`),
-    emptyLog: database.prepare('PRAGMA wal_checkpoint(TRUNCATE)'),
   }
 }
 

@@ -1,5 +1,4 @@
-import { createDeadline } from './deadline.ts'
-import { NoAnswerError } from './within.ts'
+import { NoAnswerError, within } from './within.ts'
 import type { Failures } from '../activity/failures.ts'
 
 /**
@@ -9,7 +8,6 @@ import type { Failures } from '../activity/failures.ts'
 export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
 
 export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
-  const inTime = createDeadline(STORE_DEADLINE_MS)
   let absentUntilMs = 0
   let failedInARow = 0
 
@@ -27,7 +25,7 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
     try {
       const working = work()
       heldMs = performance.now() - beganMs
-      const result = await inTime(working, () => {
+      const result = await within(STORE_DEADLINE_MS, working, () => {
         isLate = true
         return new NoAnswerError('the store did not answer in time')
       })

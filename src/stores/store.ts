@@ -8,18 +8,18 @@ export type StoreEntry = { readonly key: string; readonly value: string; readonl
 export type Store = {
   /** For the start line, metrics and messages. Carries no credentials. */
   readonly name: string
-  /** The value of the first of `keys` that has one, with its index; null where none has. */
+  /** The value of the first of `keys` that has one, with its index; null if none has. */
   readonly getFirst: (keys: readonly string[]) => Promise<{ index: number; value: string } | null>
   /**
    * Writes `value` unless the key has one already, and returns the value that stands: the first wins. `group` names
    * the conversation that it belongs to.
    */
   readonly putIfAbsent: (key: string, value: string, group?: string) => Promise<string>
-  /** Writes `value`, replacing what was there. */
-  readonly put: (key: string, value: string, group?: string) => Promise<void>
-  /** The same of several values, which costs little more than one. Of one that fails with the others nothing is known. */
-  readonly putAll: (entries: readonly StoreEntry[]) => Promise<void>
-  readonly delete: (keys: readonly string[]) => Promise<void>
+  /**
+   * Writes values, replacing what was there. Several cost little more than one. If a write fails, each of its values may
+   * or may not have been written.
+   */
+  readonly put: (entries: readonly StoreEntry[]) => Promise<void>
   /**
    * Adds rows at the end of a journal, in this order. They are kept as long as values are; beyond what a journal may
    * hold (`journalRowsMax`) its oldest rows go. What is bounded is their number: a row is a line of figures and names.
@@ -33,9 +33,17 @@ export type Store = {
   readonly purge: () => Promise<number>
   /** Whether `holder` holds the lease for `leaseMs` from now on: it was free, its time was up, or it was its own. */
   readonly lease: (key: string, holder: string, leaseMs: number) => Promise<boolean>
-  /** Gives a lease back; nothing happens where another holds it. */
+  /** Gives a lease back; nothing happens if another holds it. */
   readonly release: (key: string, holder: string) => Promise<void>
   readonly close: () => Promise<void>
+}
+
+/** How much a store may keep, and for how long. */
+export type StoreLimits = {
+  /** Keys and values, in bytes, about; beyond it what was written longest ago goes. Journals come on top. */
+  readonly bytesMax: number
+  /** How long a value or a row is kept after it was last written, in milliseconds; 0: for ever. */
+  readonly lifetimeMs: number
 }
 
 /** The journals: rows of each are kept apart. */
@@ -56,13 +64,10 @@ export type JournalPage = {
   readonly from: 'oldest' | 'newest'
   /**
    * The id to go on from, whether or not its row still stands; null: from the first row, or from the last one. Any text
-   * may come from a client, such as the id of a row in another store: what has not the form of this store's ids, or is
-   * ahead of all that it has given, reads as null. Otherwise who goes on from it would wait for rows in vain.
+   * may come from a client, such as the id of a row in another store: one that has not the form of this store's ids, or is
+   * ahead of all that it has given, reads as null. Otherwise a reader that goes on from it would wait for rows in vain.
    */
   readonly beyond: string | null
   /** Rows at most; a whole number above 0. */
   readonly limit: number
 }
-
-/** What a store does with journals. */
-export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>

@@ -8,7 +8,7 @@ export type GroupedStore = Store & {
 }
 
 export function groupedStore(): GroupedStore {
-  const inner = openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const inner = openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
   const groups = new Map<string, string | undefined>()
   return {
     ...inner,
@@ -16,13 +16,9 @@ export function groupedStore(): GroupedStore {
       groups.set(key, group)
       return inner.putIfAbsent(key, value, group)
     },
-    put: (key, value, group) => {
-      groups.set(key, group)
-      return inner.put(key, value, group)
-    },
-    putAll: (entries) => {
+    put: (entries) => {
       for (const { key, group } of entries) groups.set(key, group)
-      return inner.putAll(entries)
+      return inner.put(entries)
     },
     holds: async (conversation) => {
       const held: string[] = []

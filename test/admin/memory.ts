@@ -4,7 +4,7 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 
 export function memoryStore(): Store {
-  return openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 }
 
 /** The true guard, as one app makes it. */

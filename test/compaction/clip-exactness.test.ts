@@ -25,7 +25,7 @@ function treat(message: object, treatment: Treatment, exact = true, isNamed = fa
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
-  const treatments = createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
+  const treatments = createTreatments(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
   const made = finish(treatments.make(0, treatment))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)

@@ -1,9 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { journalRowsMax } from '../../src/stores/journal-rows-max.ts'
-import { journalNames, type JournalName, type JournalPage, type Store } from '../../src/stores/store.ts'
-import type { StoreLimits } from './store-contract.ts'
+import { journalRowsMax } from '../../src/stores/journals.ts'
+import {
+  journalNames,
+  type JournalName,
+  type JournalPage,
+  type Store,
+  type StoreLimits,
+} from '../../src/stores/store.ts'
 import { eventually } from '../support/eventually.ts'
+import { putValue } from '../support/put-value.ts'
 
 /** What every store owes of journals. `opened` gives an empty one, which is closed when the test is over. */
 export function journalContract(
@@ -55,7 +61,7 @@ export function journalContract(
 
     test('are no values, nor are values rows', async () => {
       const store = await opened()
-      await store.put('journal:events', 'value')
+      await putValue(store, 'journal:events', 'value')
       await store.appendRows('events', rowsOf('row'))
       expect((await store.getFirst(['events', 'journal:events']))?.value).toBe('value')
       expect(await texts(store, 'events')).toEqual(['row'])
@@ -216,7 +222,9 @@ export function journalContract(
       const store = await opened({ bytesMax: MEGABYTE })
       const rows = Array.from({ length: 200 }, () => ({ text: 'x'.repeat(600), group: 'conversation' }))
       for (const journal of journalNames) await store.appendRows(journal, rows)
-      for (let value = 0; value < 200; value += 1) await store.put(`key ${value}`, 'x'.repeat(10_000))
+      for (let value = 0; value < 200; value += 1) {
+        await store.putIfAbsent(`key ${value}`, 'x'.repeat(10_000))
+      }
       let kept = 0
       for (let value = 0; value < 200; value += 1) {
         if ((await store.getFirst([`key ${value}`])) !== null) kept += 1
@@ -228,8 +236,8 @@ export function journalContract(
   describe(`${name} knows which conversation a row belongs to`, () => {
     test('deletes the rows of a group from all journals, counts them with its values, and leaves all others', async () => {
       const store = await opened()
-      await store.put('a', '1', 'one')
-      await store.put('b', '2', 'two')
+      await putValue(store, 'a', '1', 'one')
+      await putValue(store, 'b', '2', 'two')
       for (const journal of journalNames) {
         await store.appendRows(journal, [
           { text: 'of one', group: 'one' },
@@ -270,7 +278,7 @@ export function journalContract(
   describe(`${name} can be emptied of its journals`, () => {
     test('which are counted with its values, and written to again', async () => {
       const store = await opened()
-      await store.put('a', '1')
+      await putValue(store, 'a', '1')
       for (const journal of journalNames) await store.appendRows(journal, rowsOf('a', 'b'))
       expect(await store.purge()).toBe(1 + 2 * journalNames.length)
       for (const journal of journalNames) expect(await texts(store, journal)).toEqual([])

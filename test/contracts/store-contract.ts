@@ -1,15 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store, StoreLimits } from '../../src/stores/store.ts'
 import { journalContract } from './journal-contract.ts'
 import { eventually } from '../support/eventually.ts'
-
-export type StoreLimits = {
-  /** How long a value is kept, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-  /** How much is kept, in bytes. */
-  readonly bytesMax: number
-}
+import { putValue } from '../support/put-value.ts'
 
 export type OpenStore = (limits: StoreLimits) => Promise<Store>
 
@@ -36,8 +30,8 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('gives the value of the first key that has one, whatever order they were written in', async () => {
       const store = await opened()
-      await store.put('second', '2')
-      await store.put('first', '1')
+      await putValue(store, 'second', '2')
+      await putValue(store, 'first', '1')
       expect(await store.getFirst(['first', 'second'])).toEqual({ index: 0, value: '1' })
       expect(await store.getFirst(['second', 'first'])).toEqual({ index: 0, value: '2' })
       expect(await store.getFirst(['none', 'other', 'second', 'first'])).toEqual({ index: 2, value: '2' })
@@ -45,7 +39,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('finds the one key among hundreds', async () => {
       const store = await opened()
-      await store.put('key 255', 'here')
+      await putValue(store, 'key 255', 'here')
       const keys = Array.from({ length: 256 }, (_, index) => `key ${index}`)
       expect(await store.getFirst(keys)).toEqual({ index: 255, value: 'here' })
     })
@@ -67,16 +61,16 @@ export function storeContract(name: string, open: OpenStore): void {
     test('replaces where it is told to', async () => {
       const store = await opened()
       await store.putIfAbsent('key', 'old')
-      await store.put('key', 'new')
+      await putValue(store, 'key', 'new')
       expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'new' })
       expect(await store.putIfAbsent('key', 'late')).toBe('new')
     })
 
     test('writes several at once, replacing what was there, each in its group', async () => {
       const store = await opened()
-      await store.put('one', 'old')
-      await store.putAll([])
-      await store.putAll([
+      await putValue(store, 'one', 'old')
+      await store.put([])
+      await store.put([
         { key: 'one', value: 'new', group: 'first' },
         { key: 'two', value: 'other', group: 'second' },
         { key: 'three', value: 'in none' },
@@ -92,29 +86,17 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await store.getFirst(['three'])).toEqual({ index: 0, value: 'in none' })
     })
 
-    test('deletes the keys that it is given, there or not, and no others', async () => {
-      const store = await opened()
-      await store.put('a', '1')
-      await store.put('b', '2')
-      await store.put('c', '3')
-      await store.delete(['a', 'c', 'none'])
-      await store.delete([])
-      expect(await store.getFirst(['a', 'c'])).toBeNull()
-      expect(await store.getFirst(['b'])).toEqual({ index: 0, value: '2' })
-      expect(await store.putIfAbsent('a', 'again')).toBe('again')
-    })
-
     test('gives back every text as it was', async () => {
       const store = await opened()
       for (const text of ['', ' ', '{"a":"\\u0000"}', 'nul \u0000 in it', 'é 你好 😀', 'x'.repeat(100_000)]) {
-        await store.put(`key of ${text.slice(0, 20)}`, text)
+        await putValue(store, `key of ${text.slice(0, 20)}`, text)
         expect(await store.getFirst([`key of ${text.slice(0, 20)}`])).toEqual({ index: 0, value: text })
       }
     })
 
     test('takes keys apart that differ in one character or in case only', async () => {
       const store = await opened()
-      await store.put('compaction:a:b:key', 'one')
+      await putValue(store, 'compaction:a:b:key', 'one')
       expect(
         await store.getFirst(['compaction:a:b:keY', 'compaction:a:b:ke', 'compaction:a:b:key ']),
       ).toBeNull()
@@ -122,14 +104,14 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('forgets what has outlived its time, and takes a new value then', async () => {
       const store = await opened({ lifetimeMs: 20 })
-      await store.put('key', 'old')
+      await putValue(store, 'key', 'old')
       await eventually(async () => expect(await store.getFirst(['key'])).toBeNull())
       expect(await store.putIfAbsent('key', 'new')).toBe('new')
     })
 
     test('keeps for ever what has no time set', async () => {
       const store = await opened({ lifetimeMs: 0 })
-      await store.put('key', 'value')
+      await putValue(store, 'key', 'value')
       await setTimeout(40)
       expect((await store.getFirst(['key']))?.value).toBe('value')
     })
@@ -137,16 +119,16 @@ export function storeContract(name: string, open: OpenStore): void {
     test('gives back values of a few megabytes', async () => {
       const store = await opened()
       const text = 'words 你好 '.repeat(400_000)
-      await store.put('key', text)
+      await putValue(store, 'key', text)
       expect((await store.getFirst(['none', 'key']))?.value === text).toBe(true)
       expect((await store.putIfAbsent('key', 'late')) === text).toBe(true)
     })
 
     test('takes text that is no valid Unicode, and stays sound', async () => {
       const store = await opened()
-      await store.put('key', 'half a pair: \ud83d, and another: \udc00')
+      await putValue(store, 'key', 'half a pair: \ud83d, and another: \udc00')
       expect((await store.getFirst(['key']))?.value).toMatch(/^half a pair: .+, and another: .+$/)
-      await store.put('key \ud83d', 'value', 'group \ud83d')
+      await putValue(store, 'key \ud83d', 'value', 'group \ud83d')
       await store.getFirst(['key \ud83d'])
       await store.deleteGroup('group \ud83d')
       expect(await store.putIfAbsent('other', 'sound')).toBe('sound')
@@ -166,20 +148,19 @@ export function storeContract(name: string, open: OpenStore): void {
     test('a value that is larger than the store is passed through, and not kept', async () => {
       const store = await opened({ bytesMax: MEGABYTE })
       const large = 'x'.repeat(2 * MEGABYTE)
-      await store.put('small', 'value')
+      await putValue(store, 'small', 'value')
       expect((await store.putIfAbsent('large', large)) === large).toBe(true)
-      await store.put('large', large)
+      await putValue(store, 'large', large)
       expect(await store.getFirst(['large'])).toBeNull()
       expect(await store.getFirst(['small'])).not.toBeNull()
     })
 
     test('what was deleted makes room', async () => {
       const store = await opened({ bytesMax: MEGABYTE })
-      await store.put('old', 'value')
+      await putValue(store, 'old', 'value')
       for (let round = 0; round < 30; round += 1) {
-        await store.put(`large ${round}`, 'x'.repeat(MEGABYTE / 4), 'group')
-        if (round % 2 === 0) await store.delete([`large ${round}`])
-        else await store.deleteGroup('group')
+        await putValue(store, `large ${round}`, 'x'.repeat(MEGABYTE / 4), 'group')
+        await store.deleteGroup('group')
       }
       expect(await store.getFirst(['old'])).not.toBeNull()
     })
@@ -188,10 +169,10 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} knows which conversation a value belongs to`, () => {
     test('deletes the values of a group, says how many they were, and leaves all others', async () => {
       const store = await opened()
-      await store.put('a', '1', 'one')
+      await putValue(store, 'a', '1', 'one')
       await store.putIfAbsent('b', '2', 'one')
-      await store.put('c', '3', 'two')
-      await store.put('d', '4')
+      await putValue(store, 'c', '3', 'two')
+      await putValue(store, 'd', '4')
       expect(await store.deleteGroup('one')).toBe(2)
       expect(await store.getFirst(['a', 'b'])).toBeNull()
       expect((await store.getFirst(['c']))?.value).toBe('3')
@@ -203,7 +184,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('an unknown group has no values, and groups are taken apart exactly', async () => {
       const store = await opened()
-      await store.put('a', '1', 'group')
+      await putValue(store, 'a', '1', 'group')
       for (const other of ['grou', 'group ', 'Group', '*', 'group*', '']) {
         expect(await store.deleteGroup(other)).toBe(0)
       }
@@ -212,10 +193,10 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('a value that is written again belongs to the group that it was written with last', async () => {
       const store = await opened()
-      await store.put('a', '1', 'one')
-      await store.put('a', '2', 'two')
-      await store.put('b', '1', 'one')
-      await store.put('b', '2')
+      await putValue(store, 'a', '1', 'one')
+      await putValue(store, 'a', '2', 'two')
+      await putValue(store, 'b', '1', 'one')
+      await putValue(store, 'b', '2')
       expect(await store.deleteGroup('one')).toBe(0)
       expect((await store.getFirst(['b']))?.value).toBe('2')
       expect(await store.deleteGroup('two')).toBe(1)
@@ -224,31 +205,28 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('a value that came too late belongs to no group', async () => {
       const store = await opened()
-      await store.put('a', '1', 'one')
+      await putValue(store, 'a', '1', 'one')
       expect(await store.putIfAbsent('a', '2', 'two')).toBe('1')
       expect(await store.deleteGroup('two')).toBe(0)
       expect(await store.deleteGroup('one')).toBe(1)
     })
 
-    test('what was deleted is in no group', async () => {
-      const store = await opened()
-      await store.put('a', '1', 'one')
-      await store.put('b', '1', 'one')
-      await store.delete(['a'])
-      expect(await store.deleteGroup('one')).toBe(1)
-    })
-
     test('what has outlived its time is in no group', async () => {
       const store = await opened({ lifetimeMs: 20 })
-      await store.put('c', '1', 'one')
+      await putValue(store, 'c', '1', 'one')
       await eventually(async () => expect(await store.getFirst(['c'])).toBeNull())
       expect(await store.deleteGroup('one')).toBe(0)
     })
 
     test('a conversation of thousands of values goes as a whole', async () => {
       const store = await opened()
-      for (let key = 0; key < 2_500; key += 1) await store.put(`key ${key}`, 'value', 'long')
-      await store.put('other', 'value', 'short')
+      const entries = Array.from({ length: 2_500 }, (_, key) => ({
+        key: `key ${key}`,
+        value: 'value',
+        group: 'long',
+      }))
+      for (let start = 0; start < 2_500; start += 500) await store.put(entries.slice(start, start + 500))
+      await putValue(store, 'other', 'value', 'short')
       expect(await store.deleteGroup('long')).toBe(2_500)
       expect(await store.getFirst(['key 0', 'key 1200', 'key 2499'])).toBeNull()
       expect(await store.getFirst(['other'])).not.toBeNull()
@@ -258,15 +236,15 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} can be emptied`, () => {
     test('of every value and every lease, and is used on', async () => {
       const store = await opened()
-      await store.put('a', '1', 'one')
-      await store.put('b', '2')
+      await putValue(store, 'a', '1', 'one')
+      await putValue(store, 'b', '2')
       await store.lease('summary', 'holder', 60_000)
       expect(await store.purge()).toBe(2)
       expect(await store.getFirst(['a', 'b'])).toBeNull()
       expect(await store.deleteGroup('one')).toBe(0)
       expect(await store.lease('summary', 'other', 60_000)).toBe(true)
       expect(await store.purge()).toBe(0)
-      await store.put('a', '3')
+      await putValue(store, 'a', '3')
       expect((await store.getFirst(['a']))?.value).toBe('3')
     })
   })
@@ -319,7 +297,7 @@ const MEGABYTE = 1024 * 1024
 /** Writes many values of the same size, and tells which of them are kept, in the order they were written in. */
 async function fill(store: Store, { values, bytes }: { values: number; bytes: number }): Promise<number[]> {
   const text = 'x'.repeat(bytes)
-  for (let value = 0; value < values; value += 1) await store.put(`key ${value}`, text)
+  for (let value = 0; value < values; value += 1) await store.putIfAbsent(`key ${value}`, text)
   const kept: number[] = []
   for (let value = 0; value < values; value += 1) {
     if ((await store.getFirst([`key ${value}`])) !== null) kept.push(value)

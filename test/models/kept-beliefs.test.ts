@@ -15,6 +15,7 @@ import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../su
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
+import { putValue } from '../support/put-value.ts'
 
 const started: { close: () => Promise<void> }[] = []
 
@@ -270,7 +271,7 @@ describe('the store', () => {
     await requestsFor(upstream, first, tooLong(1))
     await first.close()
     const [key = ''] = learnt.keys()
-    await store.put(key, text)
+    await putValue(store, key, text)
 
     const second = await foldgateAt(upstream, { store })
     expect(await requestsFor(upstream, second, tooLong(2))).toBeGreaterThan(1)
@@ -290,7 +291,7 @@ describe('the store', () => {
     const store: Store = {
       ...inner,
       getFirst: (keys) => (keys.some(isLearnt) ? failing[how]() : inner.getFirst(keys)),
-      put: (key, value) => (isLearnt(key) ? failing[how]() : inner.put(key, value)),
+      put: (entries) => (entries.some(({ key }) => isLearnt(key)) ? failing[how]() : inner.put(entries)),
     }
     const foldgate = await foldgateAt(upstream, { store })
     const startedMs = performance.now()

@@ -12,7 +12,7 @@ const hourMs = 3_600_000
 const key = { upstream: 'default', credential: 'c1', model: 'm' }
 const other = { ...key, model: 'other' }
 
-function open(store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })) {
+function open(store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })) {
   let nowMs = 1_000_000
   const models = modelsOn(store, () => nowMs)
   const windows = createWindows({ models, onLearnt: () => {} })
@@ -120,7 +120,7 @@ function oddAnswer(learning: ReturnType<typeof open>['learning'], of: typeof key
 }
 
 test('a model that is forgotten before its record was read stays so when it is', async () => {
-  const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  const store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   const before = open(store)
   await before.models.load(key)
   before.models.set(key, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')

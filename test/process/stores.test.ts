@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
 import { output, serve, type Program } from './program.ts'
+import { putValue } from '../support/put-value.ts'
 
 const user = (content: string) => ({ role: 'user' as const, content })
 const assistant = (content: string) => ({ role: 'assistant' as const, content })
@@ -169,9 +170,9 @@ describe('foldgate purge', () => {
     const path = join(cwd, 'store.sqlite')
     const args = ['purge', '--store', `sqlite:${path}`]
     const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
-    await store.put('a', '1', 'conversation-one')
-    await store.put('b', '1', 'conversation-one')
-    await store.put('c', '1', 'conversation-two')
+    await putValue(store, 'a', '1', 'conversation-one')
+    await putValue(store, 'b', '1', 'conversation-one')
+    await putValue(store, 'c', '1', 'conversation-two')
     await store.appendRows('events', [{ text: '1', group: 'conversation-one' }, { text: '2' }])
     const one = await output([...args, '--conversation', 'conversation-one'], { cwd })
     expect(one).toEqual({
@@ -211,7 +212,7 @@ describe('foldgate purge', () => {
     const cwd = await temporaryFolder({})
     const path = join(cwd, 'store.sqlite')
     const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
-    await store.put('a', '1')
+    await putValue(store, 'a', '1')
     await store.close()
     const other = new DatabaseSync(path)
     other.exec(

@@ -51,7 +51,7 @@ type Run = {
   readonly profiles: readonly Profile[]
   readonly budgets: readonly number[]
   /** What the cache of made messages has room for. */
-  readonly charsMax: number
+  readonly bytesMax: number
 }
 
 const rarely = (percent: number): fc.Arbitrary<boolean> =>
@@ -103,7 +103,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
   turns: fc.array(turns, { minLength: 8, maxLength: 30, size: 'max' }),
   profiles: fc.tuple(profiles, profiles),
   budgets: fc.tuple(fc.integer({ min: 1_500, max: 9_000 }), fc.integer({ min: 1_500, max: 9_000 })),
-  charsMax: fc.constantFrom(1, 20_000, 10_000_000),
+  bytesMax: fc.constantFrom(1, 20_000, 10_000_000),
 })
 
 const thirds: TokenCounter = {
@@ -141,7 +141,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     }),
   }
   const weigh = createScales()
-  const store = openMemoryStore({ charsMax: 10_000_000, lifetimeMs: 0 })
+  const store = openMemoryStore({ bytesMax: 10_000_000, lifetimeMs: 0 })
   const records = createRecords(store, (_, work) => work())
 
   return async function send(bytes: Buffer, { run, turn }: Requested) {
@@ -258,9 +258,9 @@ test('a request that goes on from another sends what it would send if there had 
   let further = 0
   await fc.assert(
     fc.asyncProperty(runs, async (run) => {
-      const kept = createMadeCache({ charsMax: run.charsMax })
+      const kept = createMadeCache({ bytesMax: run.bytesMax })
       const holding = processWith(true, () => kept)
-      const afresh = processWith(false, () => createMadeCache({ charsMax: 10_000_000 }))
+      const afresh = processWith(false, () => createMadeCache({ bytesMax: 10_000_000 }))
       for (const [index, bytes] of bodiesOf(run).entries()) {
         const turn = run.turns[index]
         if (turn === undefined) break

@@ -86,7 +86,7 @@ describe('in a view', () => {
           const ledger = createLedger(
             subject,
             policy,
-            createTreatments(subject, policy, createMadeCache({ charsMax: 1_000_000 })),
+            createTreatments(subject, policy, createMadeCache({ bytesMax: 1_000_000 })),
           )
           const parts = partsAt(subject, ledger, pins, { point, roomTokens })
           const last = view.messages.findLast(({ index }) => index === point - 1)

@@ -211,7 +211,7 @@ describe('with archive.dir', () => {
   // Its compactions are on record, and the file of the first replica is out of reach: nothing was missing in the records.
   test('a replica with a folder of its own comes to hold all of it at its next compaction', async () => {
     const [one, two] = [await archivePlace(), await archivePlace()]
-    const store = keptOpen(openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 }))
+    const store = keptOpen(openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }))
     await using upstream = await fakeUpstream(completion('fine'))
     const unrendered = { ...profile, render: { enabled: false } }
     const options = { upstream: upstream.url, profile: unrendered, store }

@@ -37,7 +37,7 @@ function recordingParts() {
     replace: async () => void recorded.push('replaced'),
     see: async () => void recorded.push('seen'),
   }
-  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const cache = createMadeCache({ bytesMax: 1_000_000 })
   return { recorded, parts: { cache, records, keepTaken: async () => true } }
 }
 

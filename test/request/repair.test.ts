@@ -232,7 +232,7 @@ function batteredRun(rounds: number): TestMessage[] {
 
 describe('a long run with lost, repeated and late results', () => {
   test('is compacted as it grows, obeys the rules, and begins with what was sent before but where a compaction falls (P5)', async () => {
-    const store = openMemoryStore({ charsMax: 10_000_000, lifetimeMs: 0 })
+    const store = openMemoryStore({ bytesMax: 10_000_000, lifetimeMs: 0 })
     let compactions = 0
     const counting: Store = {
       ...store,

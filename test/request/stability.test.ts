@@ -39,7 +39,7 @@ async function stand(options: Partial<FoldgateOptions> = {}) {
 }
 
 function openStore(): Store {
-  return openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 }
 
 function startsWith(longer: readonly string[], shorter: readonly string[]): boolean {
@@ -324,9 +324,9 @@ describe('the state of one scope is never used for another (P9)', () => {
         keys.push(...asked)
         return store.getFirst(asked)
       },
-      put: (key, value) => {
-        values.push(value)
-        return store.put(key, value)
+      put: (entries) => {
+        for (const { value } of entries) values.push(value)
+        return store.put(entries)
       },
       putIfAbsent: (key, value) => {
         values.push(value)

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import type { Store, StoreEntry } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { storeContract } from '../contracts/store-contract.ts'
+import { putValue } from '../support/put-value.ts'
 
 storeContract('the SQLite store, written in batches', async (limits) =>
   batchingStore(await openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits })),
@@ -17,13 +18,13 @@ function watched(isHeld = false) {
   const written: (readonly StoreEntry[])[] = []
   const gate = Promise.withResolvers<void>()
   if (!isHeld) gate.resolve()
-  const inner = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  const inner = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   const store: Store = {
     ...inner,
-    putAll: async (entries) => {
+    put: async (entries) => {
       written.push(entries)
       await gate.promise
-      await inner.putAll(entries)
+      await inner.put(entries)
     },
   }
   return { inner, store, written, gate }
@@ -34,19 +35,19 @@ describe('what is written within a few milliseconds', () => {
     const { store, written, inner } = watched()
     const batching = batchingStore(store)
     await Promise.all([
-      batching.putAll([{ key: 'a', value: '1' }]),
-      batching.putAll([{ key: 'b', value: '2' }]),
-      batching.putAll([{ key: 'a', value: '3' }]),
+      batching.put([{ key: 'a', value: '1' }]),
+      batching.put([{ key: 'b', value: '2' }]),
+      batching.put([{ key: 'a', value: '3' }]),
     ])
     expect(written.map((entries) => entries.map(({ key, value }) => key + value))).toEqual([['b2', 'a3']])
     expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: '3' })
   })
 
   test('is found before it is written, and while it is', async () => {
-    const { store, gate } = watched(true)
+    const { store, inner, gate } = watched(true)
     const batching = batchingStore(store, { delayMs: 20 })
-    await store.put('other', 'there')
-    const done = batching.putAll([{ key: 'a', value: '1' }])
+    await putValue(inner, 'other', 'there')
+    const done = batching.put([{ key: 'a', value: '1' }])
     expect(await batching.getFirst(['none', 'a', 'other'])).toEqual({ index: 1, value: '1' })
     await setTimeout(60)
     expect(await batching.getFirst(['other', 'a'])).toEqual({ index: 0, value: 'there' })
@@ -59,28 +60,25 @@ describe('what is written within a few milliseconds', () => {
   test('is there before anything that is done to the same key or group, and is not left behind it', async () => {
     const { store, inner } = watched()
     const batching = batchingStore(store, { delayMs: 10_000 })
-    void batching.putAll([{ key: 'a', value: '1', group: 'g' }])
+    void batching.put([{ key: 'a', value: '1', group: 'g' }])
     expect(await batching.putIfAbsent('a', '2')).toBe('1')
-    void batching.putAll([{ key: 'b', value: '1', group: 'g' }])
-    await batching.put('b', '2', 'g')
-    expect(await inner.getFirst(['b'])).toEqual({ index: 0, value: '2' })
-    void batching.putAll([{ key: 'c', value: '1', group: 'g' }])
-    expect(await batching.deleteGroup('g')).toBe(3)
+    void batching.put([{ key: 'c', value: '1', group: 'g' }])
+    expect(await batching.deleteGroup('g')).toBe(2)
     await setTimeout(0)
-    expect(await inner.getFirst(['a', 'b', 'c'])).toBeNull()
+    expect(await inner.getFirst(['a', 'c'])).toBeNull()
   })
 
   test('does not wait where much of it comes together', async () => {
     const { store, written } = watched()
     const batching = batchingStore(store, { delayMs: 10_000 })
-    await batching.putAll(Array.from({ length: 300 }, (_, index) => ({ key: `key ${index}`, value: 'v' })))
+    await batching.put(Array.from({ length: 300 }, (_, index) => ({ key: `key ${index}`, value: 'v' })))
     expect(written[0]).toHaveLength(300)
   })
 
   test('is written when the store is closed', async () => {
     const { store, written } = watched()
     const batching = batchingStore(store, { delayMs: 10_000 })
-    const done = batching.putAll([{ key: 'a', value: '1' }])
+    const done = batching.put([{ key: 'a', value: '1' }])
     await batching.close()
     await done
     expect(written).toHaveLength(1)
@@ -92,18 +90,18 @@ test('a write that fails is told to all who wait for it, and the next one is ano
   let isBroken = true
   const batching = batchingStore({
     ...store,
-    putAll: async (entries) => {
+    put: async (entries) => {
       if (isBroken) throw new Error('the disk is full')
-      await store.putAll(entries)
+      await store.put(entries)
     },
   })
   const both = await Promise.allSettled([
-    batching.putAll([{ key: 'a', value: '1' }]),
-    batching.putAll([{ key: 'b', value: '1' }]),
+    batching.put([{ key: 'a', value: '1' }]),
+    batching.put([{ key: 'b', value: '1' }]),
   ])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await batching.getFirst(['a', 'b'])).toBeNull()
   isBroken = false
-  await batching.putAll([{ key: 'a', value: '2' }])
+  await batching.put([{ key: 'a', value: '2' }])
   expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: '2' })
 })

@@ -7,12 +7,13 @@ import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import type { JournalPage, Store } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { storeContract } from '../contracts/store-contract.ts'
+import { putValue } from '../support/put-value.ts'
 
 storeContract('an encrypted store', async ({ bytesMax, lifetimeMs }) =>
-  encryptedStore(openMemoryStore({ charsMax: bytesMax, lifetimeMs }), 'secret'),
+  encryptedStore(openMemoryStore({ bytesMax: bytesMax, lifetimeMs }), 'secret'),
 )
 
-const memory = (): Store => openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+const memory = (): Store => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
 /** What really lies in the store under this key. */
 async function stored(store: Store, key: string): Promise<string> {
@@ -26,24 +27,24 @@ describe('what lies in the store', () => {
       await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 }),
       'secret',
     )
-    await store.put('a', 'PLANTED content')
-    await store.put('b', 'PLANTED content')
+    await putValue(store, 'a', 'PLANTED content')
+    await putValue(store, 'b', 'PLANTED content')
     expect(await stored(store, 'a')).toBe('PLANTED content')
     await store.close()
     expect((await readFile(path)).includes('PLANTED')).toBe(false)
 
     const inner = memory()
     const twice = encryptedStore(inner, 'secret')
-    await twice.put('a', 'same')
+    await putValue(twice, 'a', 'same')
     const first = await stored(inner, 'a')
-    await twice.put('a', 'same')
+    await putValue(twice, 'a', 'same')
     expect(await stored(inner, 'a')).not.toBe(first)
     expect(first).toMatch(/^v1:/)
   })
 
   test('is as good as absent for another secret, and gives way to a fresh value', async () => {
     const inner = memory()
-    await encryptedStore(inner, 'old secret').put('key', 'old')
+    await putValue(encryptedStore(inner, 'old secret'), 'key', 'old')
     const store = encryptedStore(inner, 'new secret')
     expect(await store.getFirst(['key'])).toBeNull()
     expect(await store.putIfAbsent('key', 'new', 'group')).toBe('new')
@@ -53,18 +54,18 @@ describe('what lies in the store', () => {
 
   test('is passed over where a later key can be read', async () => {
     const inner = memory()
-    await inner.put('clear', 'written before there was a secret')
-    await encryptedStore(inner, 'old secret').put('old', 'old')
+    await putValue(inner, 'clear', 'written before there was a secret')
+    await putValue(encryptedStore(inner, 'old secret'), 'old', 'old')
     const store = encryptedStore(inner, 'secret')
-    await store.put('mine', 'mine')
+    await putValue(store, 'mine', 'mine')
     expect(await store.getFirst(['clear', 'none', 'old', 'mine'])).toEqual({ index: 3, value: 'mine' })
   })
 
   test('cannot be moved to another key', async () => {
     const inner = memory()
     const store = encryptedStore(inner, 'secret')
-    await store.put('a', 'of a')
-    await inner.put('b', await stored(inner, 'a'))
+    await putValue(store, 'a', 'of a')
+    await putValue(inner, 'b', await stored(inner, 'a'))
     expect(await store.getFirst(['b'])).toBeNull()
   })
 
@@ -77,8 +78,8 @@ describe('what lies in the store', () => {
   ])('never fails where it is %s', async (_how, damage) => {
     const inner = memory()
     const store = encryptedStore(inner, 'secret')
-    await store.put('key', 'a value of some length')
-    await inner.put('key', damage(await stored(inner, 'key')))
+    await putValue(store, 'key', 'a value of some length')
+    await putValue(inner, 'key', damage(await stored(inner, 'key')))
     expect(await store.getFirst(['key'])).toBeNull()
     expect(await store.putIfAbsent('key', 'fresh')).toBe('fresh')
   })
@@ -103,7 +104,7 @@ describe('the rows of a journal', () => {
   test.each(['oldest', 'newest'] as const)(
     'are found behind many that cannot be read: from the %s',
     async (from) => {
-      const inner = openMemoryStore({ charsMax: 64_000_000, lifetimeMs: 0 })
+      const inner = openMemoryStore({ bytesMax: 64_000_000, lifetimeMs: 0 })
       const store = encryptedStore(inner, 'secret')
       for (const text of ['one', 'two', 'three']) {
         await inner.appendRows('events', rows(400, 'in the clear'))
@@ -112,11 +113,11 @@ describe('the rows of a journal', () => {
       }
       await inner.appendRows('events', rows(400, 'in the clear'))
       const told = from === 'oldest' ? ['one', 'two', 'three'] : ['three', 'two', 'one']
-      for (const limit of [1, 2, 3, 4]) {
+      for (const limit of [3, 500]) {
         const read: string[] = []
         for (let beyond: string | null = null; ;) {
           const page = await store.readRows('events', { from, beyond, limit })
-          read.push(...page.map(({ text }) => text))
+          read.push(...page.map(({ text }) => text).filter((text) => text !== ''))
           expect(page.length).toBeLessThanOrEqual(limit)
           if (page.length < limit) break
           beyond = page.at(-1)?.id ?? null
@@ -130,10 +131,10 @@ describe('the rows of a journal', () => {
     const inner = memory()
     const store = encryptedStore(inner, 'secret')
     await store.appendRows('events', [{ text: 'of events' }])
-    await store.put('events', 'a value')
+    await putValue(store, 'events', 'a value')
     const [row] = await inner.readRows('events', all)
     await inner.appendRows('usage', [{ text: row?.text ?? '' }, { text: await stored(inner, 'events') }])
-    expect(await store.readRows('usage', all)).toEqual([])
-    expect(await store.readRows('events', all)).toHaveLength(1)
+    expect((await store.readRows('usage', all)).map(({ text }) => text)).toEqual(['', ''])
+    expect((await store.readRows('events', all)).map(({ text }) => text)).toEqual(['of events'])
   })
 })

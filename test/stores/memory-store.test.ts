@@ -3,16 +3,17 @@ import { expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { JournalPage } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
+import { putValue } from '../support/put-value.ts'
 
 storeContract('the memory store', async ({ bytesMax, lifetimeMs }) =>
-  openMemoryStore({ charsMax: bytesMax, lifetimeMs }),
+  openMemoryStore({ bytesMax: bytesMax, lifetimeMs }),
 )
 
 test('holds no more than it may, and what was used last stays', async () => {
-  const store = openMemoryStore({ charsMax: 10_000, lifetimeMs: 0 })
+  const store = openMemoryStore({ bytesMax: 10_000, lifetimeMs: 0 })
   const text = 'x'.repeat(990)
   for (let key = 0; key < 100; key += 1) {
-    await store.put(`key ${key}`, text)
+    await putValue(store, `key ${key}`, text)
     expect(await store.getFirst(['key 0'])).not.toBeNull()
   }
   const kept: number[] = []
@@ -27,14 +28,14 @@ test('holds no more than it may, and what was used last stays', async () => {
 
 test('gives who comes with an id of a process before all rows of this one', async () => {
   const page: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
-  const before = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  const before = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   await before.appendRows(
     'events',
     Array.from({ length: 50 }, () => ({ text: 'before' })),
   )
   const beyond = (await before.readRows('events', page)).at(-1)?.id ?? ''
   await setTimeout(5)
-  const after = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  const after = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   await after.appendRows('events', [{ text: 'after' }])
   expect(await after.readRows('events', { ...page, beyond })).toHaveLength(1)
 })

@@ -6,6 +6,7 @@ import { purgeStore } from '../../src/commands/purge.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import { storeLocation } from '../../src/stores/store-location.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
+import { putValue } from '../support/put-value.ts'
 
 async function openAt(url: string, more: Partial<OpenStoreOptions> = {}): Promise<OpenedStore> {
   const opened = await openStore({
@@ -64,14 +65,14 @@ describe('a store by its address', () => {
   // A third of a day was no whole number of milliseconds, and the start ended with a stack trace.
   test('takes any lifetime', async () => {
     const { store } = await openAt('memory:', { lifetimeDays: 1.23456789e-3 })
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     expect(await store.getFirst(['key'])).not.toBeNull()
   })
 
   test('with a key is encrypted, and what was not is as good as absent', async () => {
     const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
     const plain = await openAt(url)
-    await plain.store.put('key', 'clear')
+    await putValue(plain.store, 'key', 'clear')
     await plain.store.close()
     const { store } = await openAt(url, { encryptKey: 'a key' })
     expect(await store.getFirst(['key'])).toBeNull()
@@ -159,7 +160,7 @@ describe('the installation’s secret', () => {
     const { store, secret } = await openAt(url, { lifetimeDays, megabytesMax: 1 })
     const until = performance.now() + 2_200
     for (let value = 0; performance.now() < until; value += 1) {
-      await store.put(`key ${value}`, 'x'.repeat(1_000))
+      await putValue(store, `key ${value}`, 'x'.repeat(1_000))
       await new Promise((resolve) => {
         setTimeout(resolve, 5)
       })
@@ -186,7 +187,7 @@ describe('the installation’s secret', () => {
   test('that is damaged in the store is replaced', async () => {
     const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
     const { store } = await openAt(url)
-    await store.put('installation:secret', 'short')
+    await putValue(store, 'installation:secret', 'short')
     const { secret } = await openAt(url)
     expect(secret).toHaveLength(32)
     expect((await openAt(url)).secret).toEqual(secret)

@@ -9,6 +9,7 @@ import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../support/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { putValue } from '../support/put-value.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -112,7 +113,8 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
   test('may hold the keys of others: neither purge nor the size bound touches them', async () => {
     await server.ask('FLUSHALL', 'SET theirs 1', 'SET foldgate:theirs 1', 'SET {foldgate} 1')
     const store = await openAt(server.url, { bytesMax: 20_000 })
-    for (let value = 0; value < 100; value += 1) await store.put(`key ${value}`, 'x'.repeat(1_000), 'group')
+    for (let value = 0; value < 100; value += 1)
+      await putValue(store, `key ${value}`, 'x'.repeat(1_000), 'group')
     await store.lease('lease', 'mine', 60_000)
     await store.appendRows('events', [{ text: 'row' }])
     expect(await store.purge()).toBeGreaterThan(5)
@@ -122,7 +124,8 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
   test('is left without a trace when the last value has outlived its time', async () => {
     await server.ask('FLUSHALL')
     const store = await openAt(server.url, { lifetimeMs: 100 })
-    for (let value = 0; value < 20; value += 1) await store.put(`key ${value}`, 'value', `group ${value % 3}`)
+    for (let value = 0; value < 20; value += 1)
+      await putValue(store, `key ${value}`, 'value', `group ${value % 3}`)
     await store.lease('lease', 'mine', 100)
     for (let row = 0; row < 20; row += 1) await store.appendRows('usage', [{ text: 'row', group: 'group' }])
     await eventually(async () => expect((await server.ask('DBSIZE')).trim()).toBe(':0'))
@@ -132,8 +135,7 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     await server.ask('FLUSHALL')
     const store = await openAt(server.url, { bytesMax: 50_000 })
     for (let value = 0; value < 300; value += 1) {
-      await store.put(`key ${value % 70}`, 'x'.repeat((value * 37) % 2_000), `group ${value % 5}`)
-      if (value % 11 === 0) await store.delete([`key ${(value * 3) % 70}`, 'none'])
+      await putValue(store, `key ${value % 70}`, 'x'.repeat((value * 37) % 2_000), `group ${value % 5}`)
       if (value % 50 === 0) await store.deleteGroup('group 2')
     }
     for (let group = 0; group < 5; group += 1) await store.deleteGroup(`group ${group}`)
@@ -150,10 +152,10 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     async (part) => {
       await server.ask('FLUSHALL')
       const store = await openAt(server.url, { bytesMax: MEGABYTE })
-      for (let value = 0; value < 150; value += 1) await store.put(`old ${value}`, 'x'.repeat(10_000))
+      for (let value = 0; value < 150; value += 1) await putValue(store, `old ${value}`, 'x'.repeat(10_000))
       await server.ask(`DEL {foldgate}:${part}`)
       const kept: number[] = []
-      for (let value = 0; value < 250; value += 1) await store.put(`new ${value}`, 'x'.repeat(10_000))
+      for (let value = 0; value < 250; value += 1) await putValue(store, `new ${value}`, 'x'.repeat(10_000))
       for (let value = 0; value < 250; value += 1) {
         if ((await store.getFirst([`new ${value}`])) !== null) kept.push(value)
       }
@@ -168,10 +170,10 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
   test('that is full is not written to, and what is there stays', async () => {
     await using full = await redisServer('--maxmemory-policy', 'noeviction')
     const store = await openAt(full.url)
-    await store.put('key', 'before')
+    await putValue(store, 'key', 'before')
     await store.appendRows('events', [{ text: 'before' }])
     await full.ask('CONFIG SET maxmemory 1')
-    await expect(store.put('key', 'after')).rejects.toThrow(/^OOM/)
+    await expect(putValue(store, 'key', 'after')).rejects.toThrow(/^OOM/)
     await expect(store.putIfAbsent('another', 'after')).rejects.toThrow(/^OOM/)
     await expect(store.appendRows('events', [{ text: 'after' }])).rejects.toThrow(/^OOM/)
     await expect(store.lease('lease', 'mine', 1_000)).rejects.toThrow(/^OOM/)
@@ -179,7 +181,7 @@ describe.skipIf(redisProgram === undefined)(`a Redis-compatible server${withoutR
     const page = { from: 'oldest', beyond: null, limit: 10 } as const
     expect((await store.readRows('events', page)).map(({ text }) => text)).toEqual(['before'])
     await full.ask('CONFIG SET maxmemory 0')
-    await store.put('key', 'after')
+    await putValue(store, 'key', 'after')
     expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'after' })
   })
 
@@ -198,11 +200,11 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
   test('costs what is asked meanwhile, at once, and serves again when it is back', async () => {
     await using server = await redisServer()
     const store = await openAt(server.url)
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     await server.kill()
     await eventually(() => failsFast(() => store.getFirst(['key'])))
     // None of these waits in line, to be written when the server is back.
-    for (let value = 0; value < 50; value += 1) await failsFast(() => store.put('late', 'value'))
+    for (let value = 0; value < 50; value += 1) await failsFast(() => putValue(store, 'late', 'value'))
     await failsFast(() => store.lease('lease', 'mine', 1_000))
     await server.restart()
     await eventually(async () => expect(await store.getFirst(['key', 'late'])).toBeNull(), { interval: 20 })
@@ -214,7 +216,7 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
   test('or stands still, is given up after a bounded time, and is found again', async () => {
     await using server = await redisServer()
     const store = await openAt(server.url)
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     server.freeze()
     await failsFast(() => store.getFirst(['key']), 2_000)
     const beganMs = performance.now()
@@ -241,10 +243,10 @@ describe.skipIf(redisProgram === undefined)(`a server that goes away${withoutRed
     onTestFinished(() => void address.close())
     const bound = address.address()
     const store = await openAt(`redis://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`)
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     port = next.port
     await former.ask(`REPLICAOF 127.0.0.1 ${next.port}`)
-    await eventually(() => store.put('key', 'new'), { interval: 50 })
+    await eventually(() => putValue(store, 'key', 'new'), { interval: 50 })
     expect(await next.ask('EXISTS {foldgate}:value:key')).toContain(':1')
   })
 

@@ -12,6 +12,7 @@ import { journalNames, type Store } from '../../src/stores/store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
+import { putValue } from '../support/put-value.ts'
 
 storeContract('the SQLite store', async (limits) =>
   openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits }),
@@ -61,7 +62,7 @@ describe('the file', () => {
     const umask = process.umask(0)
     onTestFinished(() => void process.umask(umask))
     const store = await openAt(join(folder, 'store.sqlite'))
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     const names = await readdir(folder)
     expect(names.sort()).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal'])
     for (const name of names) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
@@ -72,14 +73,14 @@ describe('the file', () => {
     const folder = await temporaryFolder({ 'store.sqlite': '' })
     const path = join(folder, 'store.sqlite')
     await chmod(path, 0o666)
-    await (await openAt(path)).put('key', 'value')
+    await putValue(await openAt(path), 'key', 'value')
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
   test('keeps what was written when it is closed and opened again', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const first = await openAt(path)
-    await first.put('key', 'value', 'group')
+    await putValue(first, 'key', 'value', 'group')
     await first.lease('lease', 'mine', 60_000)
     await first.close()
     const second = await openAt(path)
@@ -91,7 +92,7 @@ describe('the file', () => {
   test('of before there were journals gets them when it is opened, and keeps what it has', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const before = await openAt(path)
-    await before.put('key', 'value')
+    await putValue(before, 'key', 'value')
     await before.close()
     const older = new DatabaseSync(path)
     for (const journal of journalNames) older.exec(`DROP TABLE journal_${journal}`)
@@ -110,7 +111,7 @@ describe('the file', () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const store = await openAt(path)
     const ends = Array.from({ length: 50 }, (_, end) => `end ${end + 100}`)
-    await store.putAll(
+    await store.put(
       ends.flatMap((end) => [
         { key: `seen:${'x'.repeat(300)}:${end}`, value: 'seen' },
         { key: `name:${end}`, value: 'name' },
@@ -129,20 +130,18 @@ describe('the file', () => {
   test('finds keys that end in halves of a pair, one or several at once', async () => {
     const store = await openAt(join(await temporaryFolder(), 'store.sqlite'))
     const keys = ['😀😀😀', 'a😀😀b', 'a😀b😀c', '😀', 'abc']
-    await store.putAll(keys.map((key) => ({ key, value: key })))
+    await store.put(keys.map((key) => ({ key, value: key })))
     for (const key of keys) {
       expect(await store.getFirst([key])).toEqual({ index: 0, value: key })
       expect(await store.getFirst(['none', key])).toEqual({ index: 1, value: key })
     }
-    await store.delete(keys)
-    expect(await store.getFirst(keys)).toBeNull()
   })
 
   test('stays within its size on disk, the log included', async () => {
     const folder = await temporaryFolder()
     const store = await openAt(join(folder, 'store.sqlite'), 4 * MEGABYTE)
     for (let value = 0; value < 1_500; value += 1) {
-      await store.put(`key ${value}`, 'x'.repeat((value % 7) * 3_000), `group ${value % 9}`)
+      await putValue(store, `key ${value}`, 'x'.repeat((value % 7) * 3_000), `group ${value % 9}`)
     }
     let bytes = 0
     for (const name of await readdir(folder)) bytes += (await stat(join(folder, name))).size
@@ -157,11 +156,11 @@ describe('the file', () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20 })
     onTestFinished(store.close)
-    for (let value = 0; value < 5; value += 1) await store.put(`old ${value}`, 'value', 'group')
+    for (let value = 0; value < 5; value += 1) await putValue(store, `old ${value}`, 'value', 'group')
     for (let row = 0; row < 5; row += 1) await store.appendRows('events', [{ text: 'old' }])
     await store.lease('old', 'holder', 20)
     await setTimeout(40)
-    await store.put('new', 'value')
+    await putValue(store, 'new', 'value')
     await store.appendRows('events', [{ text: 'new' }])
     const reader = new DatabaseSync(path, { readOnly: true })
     onTestFinished(() => reader.close())
@@ -189,10 +188,15 @@ describe('the file', () => {
     const path = join(folder, 'store.sqlite')
     const store = await openAt(path)
     for (let value = 0; value < 200; value += 1) {
-      await store.put(`key ${value}`, `PLANTED ${'x'.repeat(20_000)}`, value === 7 ? 'SECRETIVE' : 'other')
+      await putValue(
+        store,
+        `key ${value}`,
+        `PLANTED ${'x'.repeat(20_000)}`,
+        value === 7 ? 'SECRETIVE' : 'other',
+      )
     }
     for (let row = 0; row < 200; row += 1) await store.appendRows('usage', [{ text: `PLANTED ${row}` }])
-    await store.put('alone', 'FORGOTTEN text', 'alone')
+    await putValue(store, 'alone', 'FORGOTTEN text', 'alone')
     await store.appendRows('events', [{ text: 'FORGOTTEN row', group: 'alone' }])
     await store.deleteGroup('alone')
     for (const name of await readdir(folder)) {
@@ -234,10 +238,28 @@ describe('a file that is not ours', () => {
     expect(await refusal(path)).toMatch(/newer Foldgate \(schema 9; this one knows 2\)/)
   })
 
+  test('one of a build before the first release is emptied of its values, also where several open it at once', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const old = new DatabaseSync(path)
+    old.exec(`
+      CREATE TABLE entries (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL) STRICT;
+      CREATE TABLE leases (key TEXT PRIMARY KEY, holder TEXT NOT NULL) STRICT;
+      INSERT INTO entries (key, value) VALUES ('key', x'61');
+      PRAGMA application_id = 0x466f6c64;
+      PRAGMA user_version = 1;
+    `)
+    old.close()
+    const stores = await Promise.all([openAt(path), openAt(path), openAt(path)])
+    const [store] = stores
+    expect(await store?.getFirst(['key'])).toBeNull()
+    expect(await store?.putIfAbsent('key', 'value', 'group')).toBe('value')
+    for (const each of stores) expect((await each.getFirst(['key']))?.value).toBe('value')
+  })
+
   test('a damaged one is told at the start, or fails what reads it, and is never deleted', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const store = await openAt(path)
-    for (let value = 0; value < 100; value += 1) await store.put(`key ${value}`, 'x'.repeat(2_000))
+    for (let value = 0; value < 100; value += 1) await putValue(store, `key ${value}`, 'x'.repeat(2_000))
     await store.close()
     const bytes = await readFile(path)
     await writeFile(path, bytes.fill(0x5a, 100))
@@ -312,16 +334,16 @@ describe('several processes on one file', () => {
   test('one that holds the file for long costs an operation, and the next one works', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const store = await openAt(path)
-    await store.put('key', 'value')
+    await putValue(store, 'key', 'value')
     const other = new DatabaseSync(path)
     other.exec('BEGIN IMMEDIATE')
     const beganMs = performance.now()
-    await expect(store.put('key', 'late')).rejects.toThrow(/locked/)
+    await expect(putValue(store, 'key', 'late')).rejects.toThrow(/locked/)
     expect(performance.now() - beganMs).toBeLessThan(2_000)
     expect((await store.getFirst(['key']))?.value).toBe('value')
     other.exec('COMMIT')
     other.close()
-    await store.put('key', 'new')
+    await putValue(store, 'key', 'new')
     expect((await store.getFirst(['key']))?.value).toBe('new')
   })
 })

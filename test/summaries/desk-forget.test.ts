@@ -62,7 +62,7 @@ function slowModel(text: string) {
   return { write, asked: asked.promise, answer: () => answered.resolve(written(text)) }
 }
 
-const memory = () => openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+const memory = () => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
 test('what is being written for a forgotten conversation is broken off; others go on', async () => {
   const store = memory()

@@ -5,6 +5,7 @@ import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk
 import type { FailureReason } from '../../src/summaries/failure.ts'
 import type { Written } from '../../src/summaries/write-summary.ts'
 import { eventually } from '../support/eventually.ts'
+import { putValue } from '../support/put-value.ts'
 
 const nothingSpent = {
   calls: 1,
@@ -24,7 +25,7 @@ const failureOf = (reason: FailureReason): Written => ({
 const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })
 
 function openStore(): Store {
-  return openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 }
 
 function deskOn(store: Store, leaseMs = 15_000) {
@@ -166,7 +167,7 @@ describe('a desk', () => {
 
   test('takes a damaged record for none', async () => {
     const store = openStore()
-    await store.put('summary:a', '{"kind":"written"')
+    await putValue(store, 'summary:a', '{"kind":"written"')
     expect(await deskOn(store).find(['summary:a'])).toBeNull()
   })
 
@@ -322,8 +323,6 @@ const brokenStore: Store = {
   getFirst: fails,
   putIfAbsent: fails,
   put: fails,
-  putAll: fails,
-  delete: fails,
   appendRows: fails,
   readRows: fails,
   deleteGroup: fails,

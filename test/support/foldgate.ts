@@ -56,7 +56,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
   const app = createApp({
     settings,
     profiles: () => profiles,
-    store: options.store ?? openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
+    store: options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
     secret: Buffer.alloc(32, 7),
     proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
     log: createLog({

@@ -20,7 +20,7 @@ export const unknownWindow: WindowSources = {
 
 /** What is believed of models, with a store of the test's own unless one is given. */
 export function modelsOn(
-  store: Pick<Store, 'getFirst' | 'put'> = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 }),
+  store: Pick<Store, 'getFirst' | 'put'> = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 }),
   nowMs: () => number = Date.now,
 ): Models {
   return createModels({

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
-import { isConversationId, noConversationId } from '../../stores/conversation-id.ts'
+import { isConversationId, noConversationId } from '../../conversation/conversation-id.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
 import type { Conversations } from '../../activity/conversations/conversations.ts'
 import { contentSecurityPolicy } from '../page/content-security-policy.ts'

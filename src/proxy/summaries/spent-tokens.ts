@@ -39,7 +39,7 @@ export function createSpentTokens(store: Store, guarded: StoreGuard): SpentToken
       // The last entry is the one that counts.
       const key = keyOf(of.scope, of.chat, Math.max(end, before.end))
       const tokens = before.tokens + promptTokens
-      await guarded(undefined, () => store.put(key, String(tokens), conversation))
+      await guarded(undefined, () => store.put([{ key, value: String(tokens), group: conversation }]))
     },
   }
 }

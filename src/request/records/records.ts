@@ -6,7 +6,7 @@ import {
   type Compaction,
 } from '../../compaction/compaction.ts'
 import { breathe } from '../../scheduling/drive.ts'
-import { conversationIdChars } from '../../stores/conversation-id.ts'
+import { conversationIdChars } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
@@ -198,7 +198,7 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
       beginnings.push(entryOf(keys[point] ?? '', { ...seen, next: end, partedAt: null, inner: true }))
     if (compaction !== null && compaction.point === sharedUntil)
       beginnings.push({ ...compactionEntry(chat, place, compaction), group: conversation })
-    const writing: Promise<unknown>[] = [store.putAll(entries)]
+    const writing: Promise<unknown>[] = [store.put(entries)]
     // A request that ends there knows more of it than one that only passes.
     for (const { key, value, group } of beginnings) writing.push(store.putIfAbsent(key, value, group))
     await Promise.all(writing)
@@ -229,7 +229,7 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
     replace: ({ chat, place, conversation }, compaction) =>
       guarded(undefined, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
-        await store.put(key, value, conversation)
+        await store.put([{ key, value, group: conversation }])
       }),
   }
 }

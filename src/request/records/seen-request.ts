@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import { isConversationId } from '../../stores/conversation-id.ts'
+import { isConversationId } from '../../conversation/conversation-id.ts'
 import type { SeenRequest } from '../request.ts'
 
 /** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */

@@ -248,7 +248,7 @@ describe.concurrent('each request is a row, a count and headers that say the sam
   })
 
   test('a broken store costs the records, never the row', async () => {
-    const inner = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+    const inner = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
     const store = {
       ...inner,
       getFirst: async () => Promise.reject(new Error('the store is broken')),

@@ -18,21 +18,17 @@ const answering: Script = json({
 
 /** A store that tells which kinds of records were written to it. */
 function watchedStore() {
-  const store = openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const store = openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
   const kinds = new Set<string>()
-  const noting =
-    <Rest extends readonly unknown[], Result>(write: (key: string, ...rest: Rest) => Result) =>
-    (key: string, ...rest: Rest): Result => {
-      kinds.add(key.split(':')[0] ?? '')
-      return write(key, ...rest)
-    }
   const watched: Store = {
     ...store,
-    put: noting(store.put),
-    putIfAbsent: noting(store.putIfAbsent),
-    putAll: async (entries) => {
+    putIfAbsent: (key, ...rest) => {
+      kinds.add(key.split(':')[0] ?? '')
+      return store.putIfAbsent(key, ...rest)
+    },
+    put: async (entries) => {
       for (const { key } of entries) kinds.add(key.split(':')[0] ?? '')
-      await store.putAll(entries)
+      await store.put(entries)
     },
   }
   return { store: watched, kinds }

@@ -36,7 +36,7 @@ export async function reportStand(
 ): Promise<ReportStand> {
   const upstream = await fakeUpstream(script)
   const { flags, origin } = await adminPlace()
-  const store = options.store ?? openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const store = options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
   const foldgate = await startFoldgate({
     upstream: upstream.url,
     ...options,

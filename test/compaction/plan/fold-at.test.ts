@@ -17,7 +17,7 @@ const policy = policyOf()
 const ledger = createLedger(
   subject,
   policy,
-  createTreatments(subject, policy, createMadeCache({ charsMax: 1e6 })),
+  createTreatments(subject, policy, createMadeCache({ bytesMax: 1e6 })),
 )
 const frontier = 60
 const summary = standingSummary(

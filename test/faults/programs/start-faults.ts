@@ -13,6 +13,7 @@ import type { Fault } from '../fault.ts'
 import { toldText, whatWasTold } from '../told.ts'
 import { overwrite } from '../stores/damage.ts'
 import { endInOrder, linesOf, programFolder, startUsual } from './program-stand.ts'
+import { putValue } from '../../support/put-value.ts'
 
 /** What may be wrong with the store when the program starts. */
 export const startFaults: readonly Fault[] = [
@@ -23,7 +24,7 @@ export const startFaults: readonly Fault[] = [
   atStart('the SQLite file is damaged behind its first page', async (cwd) => {
     const path = join(cwd, 'store.sqlite')
     const store = await openSqliteStore({ path, bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
-    await store.put('key', 'value'.repeat(10_000))
+    await putValue(store, 'key', 'value'.repeat(10_000))
     await store.close()
     overwrite(path)
     return { url: 'sqlite:store.sqlite', end: () => {} }

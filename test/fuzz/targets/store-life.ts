@@ -36,18 +36,14 @@ export async function liveWith(isEncrypted: boolean): Promise<Contents> {
   const bare = openStore()
   const recording: Store = {
     ...bare,
-    put: async (key, value, group) => {
-      keep({ key, value, ...(group !== undefined && { group }) })
-      await bare.put(key, value, group)
-    },
     putIfAbsent: async (key, value, group) => {
       const standing = await bare.putIfAbsent(key, value, group)
       keep({ key, value: standing, ...(group !== undefined && { group }) })
       return standing
     },
-    putAll: async (written) => {
+    put: async (written) => {
       written.forEach(keep)
-      await bare.putAll(written)
+      await bare.put(written)
     },
     appendRows: async (journal, written) => {
       rows.push(...written.map((row) => ({ journal, row })))
@@ -77,7 +73,7 @@ export async function liveWith(isEncrypted: boolean): Promise<Contents> {
 /** A store with these contents. */
 export async function storeWith(contents: Pick<Contents, 'entries' | 'rows'>): Promise<Store> {
   const store = openStore()
-  await store.putAll(contents.entries)
+  await store.put(contents.entries)
   for (const { journal, row } of contents.rows) await store.appendRows(journal, [row])
   return store
 }
@@ -85,7 +81,7 @@ export async function storeWith(contents: Pick<Contents, 'entries' | 'rows'>): P
 // --- internal ---
 
 function openStore(): Store {
-  return openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 }
 
 /** Now and then a prompt is refused, so that there is a window to be learnt. */

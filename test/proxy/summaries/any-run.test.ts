@@ -31,7 +31,7 @@ describe('a run in which anything may happen', () => {
     'failing models, wishes, restarts, replicas and retries: every request is answered at the first attempt (seed %i)',
     async (seed) => {
       const dice = openDice(seed)
-      const store = keptOpen(openMemoryStore({ charsMax: 32_000_000, lifetimeMs: 0 }))
+      const store = keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
       await using stand = await summaryStand({
         store,
         model: {

@@ -51,7 +51,7 @@ describe('how summaries are asked for', () => {
     { parameters: { temperature: 0 } },
     { system_prompt: 'In short, please.' },
   ])('other settings make other summaries: none is taken for one of %j', async (changed) => {
-    const store = keptOpen(openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 }))
+    const store = keptOpen(openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 }))
     await using stand = await summaryStand({ store, profile: { window: countedAlike } })
     const agent = stand.agent(long)
     await turnsUntil(agent, isPending, { pause: stand.model.quiet })

@@ -8,7 +8,7 @@ import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './tur
 const long = { roundTokens: 1000 }
 const TURNS = 14
 
-const openStore = () => keptOpen(openMemoryStore({ charsMax: 32_000_000, lifetimeMs: 0 }))
+const openStore = () => keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
 
 /** What an agent's upstream receives where nothing is ever restarted. */
 async function undisturbed() {

@@ -142,7 +142,7 @@ describe('two keys never share a summary', () => {
   })
 
   test('a client key of Foldgate’s own may be renewed: its name says whose summaries they are', async () => {
-    const store = keptOpen(openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 }))
+    const store = keptOpen(openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 }))
     const settings = {
       client_keys: [
         { name: 'ada', key_env: 'ADA' },

@@ -33,7 +33,7 @@ describe('the stand for summaries', () => {
   })
 
   test('a replica sees the same upstreams and, if it is told so, the same store', async () => {
-    const store = keptOpen(openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 }))
+    const store = keptOpen(openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 }))
     await using stand = await summaryStand({ store })
     const agent = stand.agent()
     const before = await agent.turns(24)

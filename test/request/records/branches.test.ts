@@ -57,7 +57,7 @@ function together(count: number, script: Script): Script {
   }
 }
 
-const newStore = () => openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 })
+const newStore = () => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 })
 
 describe('a conversation that goes on in two ways', () => {
   const one = [...begun, assistant('I begin.'), user('Go on with the first.')]

@@ -10,7 +10,7 @@ import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 
-const newStore = (): Store => openMemoryStore({ charsMax: 16_000_000, lifetimeMs: 0 })
+const newStore = (): Store => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 })
 const conversation = 'abcdefgh12345678'
 
 function wishesOn(store: Store) {

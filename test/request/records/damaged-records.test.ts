@@ -7,7 +7,7 @@ import { chatOf, postChat } from '../../support/post-chat.ts'
 
 /** A store that gives back something else for the records of one kind. */
 function damaging(kind: string, damaged: string): Store {
-  const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+  const store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   return {
     ...store,
     getFirst: async (keys) => {

@@ -10,7 +10,7 @@ import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 
-const newStore = () => openMemoryStore({ charsMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+const newStore = () => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 
 /** Sends requests one after the other; returns the conversation that each was taken for. */
 async function send(
@@ -229,13 +229,9 @@ function countingStore() {
       count([key])
       return inner.putIfAbsent(key, value, group)
     },
-    put: (key, value, group) => {
-      count([key])
-      return inner.put(key, value, group)
-    },
-    putAll: (entries) => {
+    put: (entries) => {
       count(entries.map(({ key }) => key))
-      return inner.putAll(entries)
+      return inner.put(entries)
     },
   }
   const taken = () => {

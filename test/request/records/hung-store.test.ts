@@ -16,8 +16,6 @@ test('a store that never answers is waited for once, by all that is looked up in
     getFirst: never,
     putIfAbsent: never,
     put: never,
-    putAll: never,
-    delete: never,
     appendRows: never,
     readRows: never,
     deleteGroup: never,

@@ -13,7 +13,7 @@ export type SharedStore = {
 }
 
 export function sharedStore(): SharedStore {
-  const inner = openMemoryStore({ charsMax: 1024 * 1024, lifetimeMs: 0 })
+  const inner = openMemoryStore({ bytesMax: 1024 * 1024, lifetimeMs: 0 })
   const learnt = new Map<string, string>()
   const written: string[] = []
   let reads = 0
@@ -33,13 +33,14 @@ export function sharedStore(): SharedStore {
         written.push(key, value)
         return inner.putIfAbsent(key, value, group)
       },
-      put: (key, value, group) => {
-        written.push(key, value)
-        if (isLearnt(key)) {
+      put: (entries) => {
+        for (const { key, value } of entries) {
+          written.push(key, value)
+          if (!isLearnt(key)) continue
           writes += 1
           learnt.set(key, value)
         }
-        return inner.put(key, value, group)
+        return inner.put(entries)
       },
       close: async () => {},
     },

@@ -229,16 +229,15 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
 
   /** A memory store of which some methods reject. */
   function breaking(failing: Failing): Store {
-    const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+    const store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
     return {
       ...store,
       ...(failing.getFirst && { getFirst: broken }),
-      ...(failing.put && { put: broken, putAll: broken }),
+      ...(failing.put && { put: broken }),
       ...(failing.putIfAbsent && { putIfAbsent: broken }),
-      ...(failing.delete && { delete: broken }),
     }
   }
-  const all = { getFirst: true, put: true, putIfAbsent: true, delete: true } as const
+  const all = { getFirst: true, put: true, putIfAbsent: true } as const
 
   test.each<[string, Failing]>([
     ['reads', { getFirst: true }],
@@ -320,7 +319,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['a version of the future', JSON.stringify({ ...compaction, version: 99 })],
     ['numbers that are none', JSON.stringify({ ...compaction, point: 1e300 })],
   ])('a damaged record (%s) costs a cache miss, no more', async (_name, value) => {
-    const store = openMemoryStore({ charsMax: 1_000_000, lifetimeMs: 0 })
+    const store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
     const damaged: Store = {
       ...store,
       getFirst: async (keys) => (keys.length > 0 ? { index: 0, value } : null),

@@ -7,7 +7,7 @@ export const stepRows = 200
 /** How long steps are taken one after the other before others are served, in milliseconds. */
 const STEPS_MS = 1
 
-/** Others may write before it or after it, not in between. */
+/** Does something that no other process may write into the middle of. */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -21,30 +21,26 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
   }
 }
 
-/** Deletes rows in steps, between which others are served. Resolves with how many there were. */
-export async function inSteps(deleteSome: () => number): Promise<number> {
-  for (let total = 0; ;) {
-    const deleted = deleteSome()
-    total += deleted
-    if (deleted === 0) return total
-    await setImmediate()
-  }
-}
-
 /**
- * Deletes rows wherever they stand in a table, in steps. A step goes from one id, which it leaves out, to that which
- * `endOf` gives for it; 0: there is nothing behind. Resolves with how many were deleted.
+ * Deletes the rows of a table for which a condition holds, in steps through the whole table, between which others are
+ * served: only the id is indexed for it. Resolves with how many they were.
  */
-export async function throughSteps(
-  endOf: (from: number) => number,
-  deleteBetween: (from: number, to: number) => number,
+export async function deleteInSteps(
+  database: DatabaseSync,
+  table: string,
+  condition: string,
+  ...values: readonly (string | number)[]
 ): Promise<number> {
+  const stepEnd = database.prepare(
+    `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${stepRows})`,
+  )
+  const step = database.prepare(`DELETE FROM ${table} WHERE id > ? AND id <= ? AND ${condition}`)
   let total = 0
   let beganMs = performance.now()
   for (let from = 0; ;) {
-    const to = endOf(from)
+    const to = Number(stepEnd.get(from)?.['id'] ?? 0)
     if (to === 0) return total
-    total += deleteBetween(from, to)
+    total += Number(step.run(from, to, ...values).changes)
     from = to
     // Most steps find nothing to delete, and there may be thousands of them.
     if (performance.now() - beganMs < STEPS_MS) continue
@@ -53,10 +49,8 @@ export async function throughSteps(
   }
 }
 
-/** The id at which a step through a table ends that begins behind an id: NULL where there is nothing behind. */
-export function stepEnd(table: string): string {
-  return `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${stepRows})`
-}
+/** Rows that have not outlived their time, which is the one parameter. */
+export const unexpired = '(expires_ms IS NULL OR expires_ms > ?)'
 
 /** A text as it is kept: the bytes of its UTF-8, for SQLite's own texts must not hold a NUL. */
 export function textOf(value: unknown): string | null {

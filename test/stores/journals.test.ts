@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { journalRowsMax } from '../../src/stores/journal-rows-max.ts'
+import { journalRowsMax } from '../../src/stores/journals.ts'
 
 const MEGABYTE = 1024 * 1024
 

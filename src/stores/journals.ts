@@ -1,0 +1,49 @@
+import { setImmediate } from 'node:timers/promises'
+import { journalNames, type JournalPage, type JournalRow, type Store } from './store.ts'
+
+/** What a store does with journals. */
+export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>
+
+/**
+ * How many rows a journal may hold in a store of this size, in bytes. All journals together take about a tenth of it, so
+ * that they never drive the records out, without which conversations lose their prompt cache. In a tiny store they
+ * take more than that: a page that shows fewer than a hundred rows is of no use.
+ */
+export function journalRowsMax(bytesMax: number): number {
+  const rows = Math.floor((bytesMax * JOURNALS_SHARE) / (journalNames.length * ROW_BYTES))
+  return Math.min(ROWS_MAX, Math.max(ROWS_MIN, rows))
+}
+
+/** The number of a row that an id names, if ids are plain numbers; null for anything else. */
+export function rowNumber(id: string | null): number | null {
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null
+}
+
+/** Reads a long page as several of at most `rowsMax`, between which others are served. */
+export async function readInPages(
+  { from, beyond, limit }: JournalPage,
+  rowsMax: number,
+  read: (page: JournalPage) => readonly JournalRow[] | Promise<readonly JournalRow[]>,
+): Promise<readonly JournalRow[]> {
+  const rows: JournalRow[] = []
+  for (let last = beyond; ;) {
+    const asked = Math.min(rowsMax, limit - rows.length)
+    const found = await read({ from, beyond: last, limit: asked })
+    rows.push(...found)
+    last = found.at(-1)?.id ?? null
+    if (last === null || found.length < asked || rows.length >= limit) return rows
+    await setImmediate()
+  }
+}
+
+// --- internal ---
+
+const JOURNALS_SHARE = 0.1
+
+/** What a row takes, about: a few dozen figures and names as JSON. */
+const ROW_BYTES = 600
+
+const ROWS_MIN = 100
+
+/** Days of a busy agent. Reading all of them stays a matter of a tenth of a second. */
+const ROWS_MAX = 20_000
