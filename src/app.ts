@@ -23,7 +23,7 @@ import type { Profile } from './profiles/schema.ts'
 import { digest } from './request/read/body-source.ts'
 import type { ClientRights } from './http/confinement.ts'
 import { createLastBodies } from './request/read/last-bodies.ts'
-import { createArchiving } from './proxy/archiving.ts'
+import { createArchiving } from './archive/archiving.ts'
 import { createLifecycle } from './http/drain.ts'
 import { createFailures } from './activity/failures.ts'
 import { createHeavyWork } from './scheduling/heavy-work.ts'
@@ -37,18 +37,18 @@ import { createRelay } from './http/relay.ts'
 import { readLimits } from './request/read/read-limits.ts'
 import { createScopes } from './http/scope.ts'
 import { createServer } from './http/server.ts'
-import { createAheadRecords } from './proxy/summaries/ahead-records.ts'
+import { createAheadRecords } from './summaries/ahead-records.ts'
 import { createRecallOffers } from './proxy/recall/recall-offer.ts'
-import { createRateLimits } from './proxy/summaries/rate-limits.ts'
-import { createSpentTokens } from './proxy/summaries/spent-tokens.ts'
+import { createRateLimits } from './summaries/rate-limits.ts'
+import { createSpentTokens } from './summaries/spent-tokens.ts'
 import { createSharedPools } from './request/send/shared-pool.ts'
-import { createSummarizer } from './proxy/summaries/summarizer.ts'
+import { createSummarizer } from './request/summaries/summarizer.ts'
 import { harmlessReports } from './activity/harmless-reports.ts'
 import { joinedReports } from './activity/joined-reports.ts'
 import { findOwnWindow, hostOf } from './models/own-window.ts'
 import { createWindowFinder } from './request/measure/window-finder.ts'
 import type { Store } from './stores/store.ts'
-import { createDesk } from './summaries/desk.ts'
+import { createSummaryWriter } from './summaries/summary-writer.ts'
 import { createParameterMemory } from './summaries/parameter-memory.ts'
 import { tellSummary } from './summaries/tell-summary.ts'
 import { createHeapTidying } from './heap/tidy-heap.ts'
@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): App {
   const cache = createMadeCache({ bytesMax: MADE_CHARS_MAX })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const rateLimits = createRateLimits({ nowMs, heldKeyMark })
-  const desk = createDesk({
+  const summaryWriter = createSummaryWriter({
     store,
     guarded,
     onWritten: (job, written, milliseconds) => {
@@ -171,7 +171,7 @@ export function createApp(options: AppOptions): App {
   })
   const summarizer = createSummarizer({
     upstreams,
-    desk,
+    writer: summaryWriter,
     accepted,
     promptCaches,
     windows,
@@ -276,13 +276,13 @@ export function createApp(options: AppOptions): App {
     limits: readLimits(limits),
   })
   const adminServer = oversight.openServer({
-    desk: {
+    summaryWriter: {
       forget: (conversation) => {
         // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is
         // read as a whole.
         lastBodies.clear()
         records.forgetRead()
-        return desk.forget(conversation)
+        return summaryWriter.forget(conversation)
       },
     },
     compactWishes,
@@ -307,7 +307,7 @@ export function createApp(options: AppOptions): App {
   })
 
   async function end(): Promise<void> {
-    await desk.close()
+    await summaryWriter.close()
     await models.close()
     await oversight.close()
     await serverWindows.close()

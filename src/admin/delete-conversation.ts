@@ -2,11 +2,11 @@ import { FoldgateError } from '../errors.ts'
 import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
 import type { Store } from '../stores/store.ts'
 import { within } from '../stores/within.ts'
-import type { Desk } from '../summaries/desk.ts'
+import type { SummaryWriter } from '../summaries/summary-writer.ts'
 
 export type DeleteConversationParts = {
   readonly store: Pick<Store, 'name' | 'deleteGroup'>
-  readonly desk: Pick<Desk, 'forget'>
+  readonly summaryWriter: Pick<SummaryWriter, 'forget'>
   /** Forgets what the books of this process have of it; resolves with whether there was anything. Must not reject. */
   readonly forget: (conversation: string) => Promise<boolean>
   /** Deletes its file in the archive; resolves with whether there was one. */
@@ -31,11 +31,11 @@ export type Deleted = { readonly records: number; readonly hadFile: boolean }
  * the figures beside its id of what its prompts taught about an upstream, which are gone within an hour.
  */
 export function createDeleteConversation(parts: DeleteConversationParts): (id: string) => Promise<void> {
-  const { store, desk, deadlineMs = DEADLINE_MS } = parts
+  const { store, summaryWriter, deadlineMs = DEADLINE_MS } = parts
 
   async function deleted(id: string): Promise<{ records: number; wasHeld: boolean }> {
     // First, so that nothing is written behind the deletion.
-    const wasWritten = await desk.forget(id)
+    const wasWritten = await summaryWriter.forget(id)
     const wasHeld = (await parts.forget(id)) || wasWritten
     return { wasHeld, records: await store.deleteGroup(id) }
   }

@@ -20,7 +20,7 @@ import type { CompactWishes } from '../request/records/compact-wishes.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Reports } from '../activity/request-report.ts'
 import type { Store } from '../stores/store.ts'
-import type { Desk } from '../summaries/desk.ts'
+import type { SummaryWriter } from '../summaries/summary-writer.ts'
 import type { ModelKey } from '../models/model-key.ts'
 
 export type OversightOptions = {
@@ -42,7 +42,7 @@ export type Oversight = {
 }
 
 export type AdminServerParts = Pick<AdminServerOptions, 'bodyLimits' | 'explain'> & {
-  readonly desk: Pick<Desk, 'forget'>
+  readonly summaryWriter: Pick<SummaryWriter, 'forget'>
   readonly compactWishes: Pick<CompactWishes, 'ask'>
   readonly knownModels: Pick<KnownModels, 'list' | 'forget'>
   /** The operator had all forgotten that is believed of a model. Must not throw. */
@@ -91,7 +91,7 @@ export function openOversight(options: OversightOptions): Oversight {
     metrics,
     bookkeeping,
     reports: [metrics.reports, bookkeeping.reports],
-    openServer: ({ desk, compactWishes, knownModels, deleteArchived, clientUrl, ...parts }) =>
+    openServer: ({ summaryWriter, compactWishes, knownModels, deleteArchived, clientUrl, ...parts }) =>
       createAdminServer({
         ...parts,
         headersMs: settings.limits.headers_s * 1000,
@@ -129,7 +129,7 @@ export function openOversight(options: OversightOptions): Oversight {
         },
         deleteConversation: createDeleteConversation({
           store,
-          desk,
+          summaryWriter,
           forget: async (id) => {
             journal.forget(id)
             // What is on its way to the store is there before it is deleted.

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createDeleteConversation } from '../../src/admin/delete-conversation.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import type { Store } from '../../src/stores/store.ts'
-import type { Agent, Turn } from '../proxy/summaries/growing-agent.ts'
-import { keptOpen, summaryStand, type SummaryStandOptions } from '../proxy/summaries/summary-stand.ts'
+import type { Agent, Turn } from '../request/summaries/growing-agent.ts'
+import { keptOpen, summaryStand, type SummaryStandOptions } from '../request/summaries/summary-stand.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
@@ -193,7 +193,7 @@ describe('what cannot be deleted', () => {
     const failures: unknown[] = []
     const forget = createDeleteConversation({
       store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
-      desk: { forget: async () => true },
+      summaryWriter: { forget: async () => true },
       forget: async () => false,
       deleteArchived: async () => false,
       onFailed: (_, error) => failures.push(error),
@@ -209,7 +209,7 @@ describe('what cannot be deleted', () => {
     let isWritable = false
     const forget = createDeleteConversation({
       store: { name: 'memory:', deleteGroup: async () => (isWritable ? 0 : 3) },
-      desk: { forget: async () => false },
+      summaryWriter: { forget: async () => false },
       forget: async () => false,
       deleteArchived: async () => {
         if (isWritable) return true

@@ -36,8 +36,13 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
     '| the beginning of an answer',
     '4 MB',
   ],
-  ['src/summaries/desk.ts', 'RECENT_MAX = 500', '| summaries, or why', 'latest 500'],
-  ['src/summaries/desk.ts', 'JOBS_BYTES_MAX = 128 * 1024 * 1024', '| which conversation a summary', '128 MB'],
+  ['src/summaries/summary-writer.ts', 'RECENT_MAX = 500', '| summaries, or why', 'latest 500'],
+  [
+    'src/summaries/summary-writer.ts',
+    'JOBS_BYTES_MAX = 128 * 1024 * 1024',
+    '| which conversation a summary',
+    '128 MB',
+  ],
   [
     'src/activity/conversations/board.ts',
     'CONVERSATIONS_MAX = 1_000',

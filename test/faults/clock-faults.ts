@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { completion, fakeUpstream, overflow, type Script } from '../support/fake-upstream.ts'
-import { summaryStand } from '../proxy/summaries/summary-stand.ts'
+import { summaryStand } from '../request/summaries/summary-stand.ts'
 import { conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault, Row } from './fault.ts'
 import { startWatched } from './start-watched.ts'

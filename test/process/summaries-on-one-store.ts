@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Agent } from '../proxy/summaries/growing-agent.ts'
-import { summaryStand, type SummaryStand } from '../proxy/summaries/summary-stand.ts'
+import type { Agent } from '../request/summaries/growing-agent.ts'
+import { summaryStand, type SummaryStand } from '../request/summaries/summary-stand.ts'
 import { serve, settingsFolder } from './program.ts'
 
 /**

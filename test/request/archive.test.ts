@@ -11,8 +11,8 @@ import { completion, fakeUpstream, overflow, type Script } from '../support/fake
 import { startFoldgate } from '../support/foldgate.ts'
 import { standWith } from '../support/stand.ts'
 import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
-import { keptOpen, summaryStand, type SummaryStandOptions } from '../proxy/summaries/summary-stand.ts'
-import { summariesIn } from '../proxy/summaries/turns-until.ts'
+import { keptOpen, summaryStand, type SummaryStandOptions } from './summaries/summary-stand.ts'
+import { summariesIn } from './summaries/turns-until.ts'
 
 const profile = { window: { tokens: 12_000, output_reserve: 1_024 } }
 const run = longRun(40, 11)

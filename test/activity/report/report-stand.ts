@@ -9,7 +9,7 @@ import { adminPlace, askAdmin, type AdminAnswer } from '../../admin/ask-admin.ts
 import { readMetrics, type Metrics } from '../../activity-run/metrics.ts'
 import { fakeUpstream, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
-import { keptOpen } from '../../proxy/summaries/summary-stand.ts'
+import { keptOpen } from '../../request/summaries/summary-stand.ts'
 
 export type ReportStand = {
   readonly upstream: FakeUpstream

@@ -1,6 +1,6 @@
-import type { Chat } from '../../request/request.ts'
-import type { Store } from '../../stores/store.ts'
-import type { StoreGuard } from '../../stores/store-guard.ts'
+import type { KeyedConversation } from './summary-keys.ts'
+import type { Store } from '../stores/store.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
 
 /**
  * What summaries of a conversation have cost so far, so that no amount of failures makes them dear. It is kept by where
@@ -16,7 +16,7 @@ export type SpentTokens = {
   ) => Promise<void>
 }
 
-export type Account = { readonly chat: Chat; readonly scope: string }
+export type Account = { readonly chat: KeyedConversation; readonly scope: string }
 
 export function createSpentTokens(store: Store, guarded: StoreGuard): SpentTokens {
   async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
@@ -46,7 +46,7 @@ export function createSpentTokens(store: Store, guarded: StoreGuard): SpentToken
 
 // --- internal ---
 
-function keyOf(scope: string, { keys }: Chat, end: number): string {
+function keyOf(scope: string, { keys }: KeyedConversation, end: number): string {
   return `spent:${scope}:${keys[end] ?? ''}`
 }
 

@@ -1,20 +1,27 @@
-import type { Counted, FormRequest } from '../request/request.ts'
-import type { Archive } from '../archive/archive.ts'
-import { writeCompactionEntry } from '../archive/compaction-entry.ts'
-import { titleOf } from '../archive/title.ts'
+import type { Archive } from './archive.ts'
+import { writeCompactionEntry } from './compaction-entry.ts'
+import { titleOf } from './title.ts'
 import { lostMessages } from '../compaction/losses.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from '../scheduling/drive.ts'
 import type { Failures } from '../activity/failures.ts'
+import type { Policy } from '../compaction/policy.ts'
+import type { Subject } from '../compaction/subject.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
  * never rejects.
  */
 export type KeepTaken = (
-  request: Pick<FormRequest, 'chat' | 'conversation' | 'profile'>,
-  counted: Pick<Counted, 'subject'>,
+  request: {
+    /** The meaning key of every prefix of the conversation. */
+    readonly chat: { readonly keys: readonly string[] }
+    /** The conversation's id. */
+    readonly conversation: string
+    readonly profile: Policy
+  },
+  counted: { readonly subject: Subject },
   compaction: Compaction,
 ) => Promise<boolean>
 

@@ -1,4 +1,4 @@
-import type { ReadRequest, Counted } from '../../request/request.ts'
+import type { ReadRequest, Counted } from '../request.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { SummaryRange } from '../../compaction/compaction.ts'
@@ -7,7 +7,7 @@ import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { Entry } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
 
-export type WarmCall = {
+export type CachedCall = {
   readonly request: ReadRequest
   readonly counted: Counted
   /** What the upstream has just been sent. */
@@ -23,7 +23,7 @@ export type WarmCall = {
  * end: where the provider reads that from its cache, it costs less than a transcript, and a local server keeps its own.
  * Null where it would cost more, or where the view does not show what is to be summarised.
  */
-export function warmCall(call: WarmCall): Order['warm'] {
+export function cachedCall(call: CachedCall): Order['warm'] {
   const { counted, range, request, entries, previous } = call
   const { profile, chat } = request
   const { summary } = profile
@@ -73,7 +73,7 @@ function isLong({ chat }: ReadRequest, messages: readonly ViewMessage[]): boolea
 }
 
 /** Whether every message that is to be summarised stands in the view as the client sent it. */
-function showsAll({ compacted, range }: WarmCall): boolean {
+function showsAll({ compacted, range }: CachedCall): boolean {
   const covered = compacted.compaction?.fold?.summaries ?? []
   const whole = new Set(
     compacted.view.messages.flatMap(({ item }) => (item.kind === 'kept' ? [item.index] : [])),

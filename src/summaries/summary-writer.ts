@@ -29,7 +29,7 @@ export type SummaryJob = {
 }
 
 /** Where summaries are written: one writer for each key, in this process and among all that share the store. */
-export type Desk = {
+export type SummaryWriter = {
   /** What is on record under the first of these keys that has something; a failure is on record too. */
   readonly find: (
     keys: readonly string[],
@@ -47,7 +47,7 @@ export type Desk = {
   readonly close: () => Promise<void>
 }
 
-export type DeskOptions = {
+export type SummaryWriterOptions = {
   readonly store: Store
   /** Does something with the store; `instead` where that fails. */
   readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
@@ -63,7 +63,7 @@ export type DeskOptions = {
   readonly leaseMs?: number
 }
 
-export function createDesk(options: DeskOptions): Desk {
+export function createSummaryWriter(options: SummaryWriterOptions): SummaryWriter {
   const { store, guarded } = options
   const leaseMs = options.leaseMs ?? LEASE_MS
   const running = new Map<string, Run>()

@@ -1,4 +1,4 @@
-import type { ReadRequest, Counted, Measure } from '../../request/request.ts'
+import type { ReadRequest, Counted, Measure } from '../request.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { WorthyRange } from '../../compaction/ahead.ts'
@@ -7,7 +7,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
 import { createAsk } from '../../summaries/summary-call.ts'
-import type { Desk } from '../../summaries/desk.ts'
+import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import type { ParameterMemory } from '../../summaries/parameter-memory.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
@@ -15,14 +15,14 @@ import { writeSummary, type Written } from '../../summaries/write-summary.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { drive } from '../../scheduling/drive.ts'
-import { knownWindow } from '../../request/measure/measure.ts'
+import { knownWindow } from '../measure/measure.ts'
 import type { PromptCaches } from '../../models/prompt-caches.ts'
 import type { Windows } from '../../models/windows.ts'
-import { digest } from '../../request/read/body-source.ts'
-import type { RateLimits } from './rate-limits.ts'
-import { summaryKey } from './summary-keys.ts'
+import { digest } from '../read/body-source.ts'
+import type { RateLimits } from '../../summaries/rate-limits.ts'
+import { summaryKey } from '../../summaries/summary-keys.ts'
 import { summaryPlace } from './summary-place.ts'
-import { warmCall } from './warm-call.ts'
+import { cachedCall } from './cached-call.ts'
 
 /** A summary that is to be written: of which messages, for whom, and what it may cost. */
 export type SummaryWish = {
@@ -40,7 +40,7 @@ export type SummaryWish = {
 
 export type SummaryOrderParts = {
   readonly upstreams: Upstreams
-  readonly desk: Pick<Desk, 'find'>
+  readonly writer: Pick<SummaryWriter, 'find'>
   readonly promptCaches: Pick<PromptCaches, 'isRead'>
   readonly windows: Pick<Windows, 'learnt' | 'refused'>
   readonly parameters: ParameterMemory
@@ -72,7 +72,7 @@ export async function orderSummary(
   const { subject } = counted
   const { profile, chat } = request
   const modelKey = summaryModelKey(request)
-  const { previous, indexes } = await materialOf(wish, parts.desk)
+  const { previous, indexes } = await materialOf(wish, parts.writer)
   const entries = await drive(transcriptOf(subject, indexes))
   const order: Order = {
     previous,
@@ -86,7 +86,7 @@ export async function orderSummary(
     warm:
       wish.sent === null || !parts.promptCaches.isRead(request.modelKey)
         ? null
-        : warmCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
+        : cachedCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
     count: subject.count,
     countSteps: subject.countSteps,
@@ -119,12 +119,12 @@ type Material = { readonly previous: string | null; readonly indexes: readonly n
 
 async function materialOf(
   { request, compaction, range }: SummaryWish,
-  desk: Pick<Desk, 'find'>,
+  writer: Pick<SummaryWriter, 'find'>,
 ): Promise<Material> {
   const standing = (compaction?.fold?.summaries ?? []).filter(
     ({ start, end }) => start >= range.start && end <= range.end,
   )
-  const earlier = await earlierSummary(request, range, standing, desk)
+  const earlier = await earlierSummary(request, range, standing, writer)
   const known: readonly (SummaryRange & { readonly text: string })[] = earlier === null ? standing : [earlier]
   return {
     previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'),
@@ -140,7 +140,7 @@ async function earlierSummary(
   { chat, place, profile }: ReadRequest,
   range: SummaryRange,
   standing: readonly StandingSummary[],
-  desk: Pick<Desk, 'find'>,
+  writer: Pick<SummaryWriter, 'find'>,
 ): Promise<(SummaryRange & { readonly text: string }) | null> {
   const from = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
   const ranges: SummaryRange[] = []
@@ -148,9 +148,9 @@ async function earlierSummary(
     if (!chat.structure.isFrontier(end)) continue
     ranges.push({ start: range.start, end, except: range.except.filter((index) => index < end) })
   }
-  const keys = ranges.map((earlier) => summaryKey(chat, place.scope, profile.summary, earlier))
+  const keys = ranges.map((earlier) => summaryKey(chat, place.scope, profile.summary, earlier, digest))
   for (let at = 0; at < keys.length;) {
-    const found = await desk.find(keys.slice(at, at + KEYS_PER_LOOKUP))
+    const found = await writer.find(keys.slice(at, at + KEYS_PER_LOOKUP))
     const earlier = found === null ? undefined : ranges[at + found.index]
     if (found?.record.kind === 'written' && earlier !== undefined)
       return { ...earlier, text: found.record.text }

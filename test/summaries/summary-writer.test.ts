@@ -1,7 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
+import {
+  createSummaryWriter,
+  type SummaryWriter,
+  type SummaryJob,
+} from '../../src/summaries/summary-writer.ts'
 import type { FailureReason } from '../../src/summaries/failure.ts'
 import type { Written } from '../../src/summaries/write-summary.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,18 +32,18 @@ function openStore(): Store {
   return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 }
 
-function deskOn(store: Store, leaseMs = 15_000) {
+function writerOn(store: Store, leaseMs = 15_000) {
   const told: Written[] = []
   const defects: unknown[] = []
-  const desk = createDesk({
+  const summaries = createSummaryWriter({
     store,
     guarded: (instead, work) => work().catch(() => instead),
     onWritten: (_, written) => told.push(written),
     onDefect: (error) => defects.push(error),
     leaseMs,
   })
-  onTestFinished(desk.close)
-  return { ...desk, told, defects }
+  onTestFinished(summaries.close)
+  return { ...summaries, told, defects }
 }
 
 function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): SummaryJob {
@@ -71,93 +75,98 @@ function writer(text = 'what was done') {
   return { write, end: () => ended.resolve() }
 }
 
-const settled = async (desk: Desk, key = 'summary:a') =>
-  eventually(() => expect(desk.isPending(key)).toBe(false))
+const settled = async (summaries: SummaryWriter, key = 'summary:a') =>
+  eventually(() => expect(summaries.isPending(key)).toBe(false))
 
-describe('a desk', () => {
+describe('a summary writer', () => {
   test('has one writer for a key, however many want it, and all of them get what it wrote', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const { write, end } = writer()
-    const all = Array.from({ length: 20 }, () => desk.obtain(jobOf(write)))
+    const all = Array.from({ length: 20 }, () => summaries.obtain(jobOf(write)))
     await eventually(() => expect(write).toHaveBeenCalled())
-    expect(desk.isPending('summary:a')).toBe(true)
+    expect(summaries.isPending('summary:a')).toBe(true)
     end()
     expect(await Promise.all(all)).toEqual(all.map(() => recordOf('what was done')))
     expect(write).toHaveBeenCalledTimes(1)
-    expect(desk.isPending('summary:a')).toBe(false)
-    expect(await desk.find(['none', 'summary:a'])).toEqual({ index: 1, record: recordOf('what was done') })
+    expect(summaries.isPending('summary:a')).toBe(false)
+    expect(await summaries.find(['none', 'summary:a'])).toEqual({
+      index: 1,
+      record: recordOf('what was done'),
+    })
   })
 
   test('does not write what is on record', async () => {
     const store = openStore()
-    await deskOn(store).obtain(jobOf(async () => summaryOf('before')))
+    await writerOn(store).obtain(jobOf(async () => summaryOf('before')))
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
-    expect(await deskOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
+    expect(await writerOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
     expect(write).not.toHaveBeenCalled()
   })
 
   test('keeps a failure on record, and does not try again', async () => {
-    const desk = deskOn(openStore())
-    expect(await desk.obtain(jobOf(async () => failureOf('empty')))).toEqual({
+    const summaries = writerOn(openStore())
+    expect(await summaries.obtain(jobOf(async () => failureOf('empty')))).toEqual({
       kind: 'failed',
       reason: 'empty',
     })
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
-    expect(await desk.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
+    expect(await summaries.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
     expect(write).not.toHaveBeenCalled()
-    expect(desk.told).toMatchObject([{ reason: 'empty' }])
+    expect(summaries.told).toMatchObject([{ reason: 'empty' }])
   })
 
   test('tries again what was only broken off', async () => {
-    const desk = deskOn(openStore())
-    expect(await desk.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
-    expect(await desk.obtain(jobOf(async () => summaryOf('again')))).toEqual(recordOf('again'))
+    const summaries = writerOn(openStore())
+    expect(await summaries.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
+    expect(await summaries.obtain(jobOf(async () => summaryOf('again')))).toEqual(recordOf('again'))
   })
 
   test('writes nothing while nothing may be asked for', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('x'))
-    expect(await desk.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
+    expect(await summaries.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
     expect(write).not.toHaveBeenCalled()
   })
 
   // It was called again by every request of the conversation, and whatever it had sent was sent and paid for again.
   test('tells of a writer that throws, which is a defect, and does not have it try again', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const defect = new Error('a defect')
     const failed = { kind: 'failed', reason: 'defect' }
-    expect(await desk.obtain(jobOf(() => Promise.reject(defect)))).toEqual(failed)
-    expect(desk.defects).toEqual([defect])
-    expect(await desk.obtain(jobOf(async () => summaryOf('next')))).toEqual(failed)
+    expect(await summaries.obtain(jobOf(() => Promise.reject(defect)))).toEqual(failed)
+    expect(summaries.defects).toEqual([defect])
+    expect(await summaries.obtain(jobOf(async () => summaryOf('next')))).toEqual(failed)
     const other = jobOf(async () => summaryOf('other'), { key: 'summary:b' })
-    expect(await desk.obtain(other)).toEqual(recordOf('other'))
+    expect(await summaries.obtain(other)).toEqual(recordOf('other'))
   })
 
   // Sixty-four conversations of 60 MB could wait for a model that hangs, long after their requests had given back their
   // share of `limits.bytes_in_flight_mb`.
   test('holds so many bytes of requests at a time, and one request whatever its size', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const { write, end } = writer()
     const large = (key: string) => jobOf(write, { key, heldBytes: 100 * 1024 * 1024 })
-    const first = desk.obtain(large('summary:a'))
+    const first = summaries.obtain(large('summary:a'))
     const next = vi.fn<SummaryJob['write']>(async () => summaryOf('next'))
-    expect(await desk.obtain({ ...large('summary:b'), write: next })).toBeNull()
+    expect(await summaries.obtain({ ...large('summary:b'), write: next })).toBeNull()
     expect(next).not.toHaveBeenCalled()
     const small = jobOf(next, { key: 'summary:c', scope: 'b' })
-    expect(await desk.obtain(small)).toEqual(recordOf('next'))
+    expect(await summaries.obtain(small)).toEqual(recordOf('next'))
     end()
     expect(await first).toEqual(recordOf('what was done'))
-    expect(await desk.obtain({ ...large('summary:b'), heldBytes: 2 ** 30, write: next })).toEqual(
+    expect(await summaries.obtain({ ...large('summary:b'), heldBytes: 2 ** 30, write: next })).toEqual(
       recordOf('next'),
     )
   })
 
   test('lets more be written at a time as soon as a profile says so', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const { write, end } = writer()
-    const jobs = ['summary:a', 'summary:b'].map((key) => desk.obtain(jobOf(write, { key, concurrent: 1 })))
+    const jobs = ['summary:a', 'summary:b'].map((key) =>
+      summaries.obtain(jobOf(write, { key, concurrent: 1 })),
+    )
     await eventually(() => expect(write).toHaveBeenCalledTimes(1))
-    const third = await desk.obtain(
+    const third = await summaries.obtain(
       jobOf(async () => summaryOf('third'), { key: 'summary:c', concurrent: 2 }),
     )
     expect(third).toEqual(recordOf('third'))
@@ -168,14 +177,18 @@ describe('a desk', () => {
   test('takes a damaged record for none', async () => {
     const store = openStore()
     await putValue(store, 'summary:a', '{"kind":"written"')
-    expect(await deskOn(store).find(['summary:a'])).toBeNull()
+    expect(await writerOn(store).find(['summary:a'])).toBeNull()
   })
 
   test('lets so many be written at a time for a scope, and others are not in the way', async () => {
-    const desk = deskOn(openStore())
+    const summaries = writerOn(openStore())
     const writers = Array.from({ length: 4 }, () => writer())
-    const all = writers.map(({ write }, index) => desk.obtain(jobOf(write, { key: `summary:a:${index}` })))
-    const other = await desk.obtain(jobOf(async () => summaryOf('other'), { key: 'summary:b', scope: 'b' }))
+    const all = writers.map(({ write }, index) =>
+      summaries.obtain(jobOf(write, { key: `summary:a:${index}` })),
+    )
+    const other = await summaries.obtain(
+      jobOf(async () => summaryOf('other'), { key: 'summary:b', scope: 'b' }),
+    )
     expect(other).toEqual(recordOf('other'))
     await eventually(() => expect(writers[1]?.write).toHaveBeenCalled())
     expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 0, 0])
@@ -185,17 +198,17 @@ describe('a desk', () => {
   })
 })
 
-// A tenant with a hundred agents filled the desk, two of whose summaries were written at a time: for minutes nobody
+// A tenant with a hundred agents filled the summaries, two of whose summaries were written at a time: for minutes nobody
 // else got one.
 test('a scope that wants many summaries leaves places to the others', async () => {
-  const desk = deskOn(openStore())
+  const summaries = writerOn(openStore())
   const slow = writer()
   const many = Array.from({ length: 200 }, (_, index) =>
-    desk.obtain(jobOf(slow.write, { key: `summary:many:${index}`, scope: 'many' })),
+    summaries.obtain(jobOf(slow.write, { key: `summary:many:${index}`, scope: 'many' })),
   )
   for (const scope of ['b', 'c', 'd']) {
     const job = jobOf(async () => summaryOf(scope), { key: `summary:${scope}`, scope })
-    expect(await desk.obtain(job)).toEqual(recordOf(scope))
+    expect(await summaries.obtain(job)).toEqual(recordOf(scope))
   }
   slow.end()
   const written = (await Promise.all(many)).filter((record) => record !== null)
@@ -205,7 +218,7 @@ test('a scope that wants many summaries leaves places to the others', async () =
 describe('two desks on one store', () => {
   test('have one writer, and the other waits for what it writes', async () => {
     const store = openStore()
-    const [one, other] = [deskOn(store), deskOn(store)]
+    const [one, other] = [writerOn(store), writerOn(store)]
     const first = writer('by the one')
     const second = writer('by the other')
     const ones = one.obtain(jobOf(first.write))
@@ -221,18 +234,18 @@ describe('two desks on one store', () => {
 
   test('have one writer whoever comes first, a hundred times over', async () => {
     const store = openStore()
-    const desks = Array.from({ length: 5 }, () => deskOn(store))
+    const desks = Array.from({ length: 5 }, () => writerOn(store))
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('once'))
     const all = Array.from({ length: 100 }, (_, index) =>
-      (desks[index % 5] ?? deskOn(store)).obtain(jobOf(write)),
+      (desks[index % 5] ?? writerOn(store)).obtain(jobOf(write)),
     )
     for (const record of await Promise.all(all)) expect(record).toEqual(recordOf('once'))
     expect(write).toHaveBeenCalledTimes(1)
   })
 
-  test('who waits for another desk keeps no place from those who could write', async () => {
+  test('who waits for another summaries keeps no place from those who could write', async () => {
     const store = openStore()
-    const [one, waiting, third] = [deskOn(store), deskOn(store), deskOn(store)]
+    const [one, waiting, third] = [writerOn(store), writerOn(store), writerOn(store)]
     const first = writer()
     const ones = one.obtain(jobOf(first.write))
     await eventually(() => expect(first.write).toHaveBeenCalled())
@@ -252,7 +265,7 @@ describe('two desks on one store', () => {
     await store.lease('lease:summary:a', 'the dead', 60)
     await store.lease('slot:a:0', 'the dead', 60)
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('by the successor'))
-    expect(await deskOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
+    expect(await writerOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
       recordOf('by the successor'),
     )
     expect(write).toHaveBeenCalledTimes(1)
@@ -260,7 +273,7 @@ describe('two desks on one store', () => {
 
   test('one that lives renews its lease, however long it takes, and nobody else begins', async () => {
     const store = openStore()
-    const [one, other] = [deskOn(store, 60), deskOn(store, 60)]
+    const [one, other] = [writerOn(store, 60), writerOn(store, 60)]
     const first = writer()
     const second = writer()
     const ones = one.obtain(jobOf(first.write))
@@ -275,9 +288,9 @@ describe('two desks on one store', () => {
     expect(await ones).toEqual(await others)
   })
 
-  test('a desk that closes breaks off what it writes, gives its leases back, and another finishes it', async () => {
+  test('a summary writer that closes breaks off what it writes, gives its leases back, and another finishes it', async () => {
     const store = openStore()
-    const [one, other] = [deskOn(store), deskOn(store)]
+    const [one, other] = [writerOn(store), writerOn(store)]
     const first = writer()
     const ones = one.obtain(jobOf(first.write, { concurrent: 1 }))
     await eventually(() => expect(first.write).toHaveBeenCalled())
@@ -292,14 +305,14 @@ describe('two desks on one store', () => {
     expect(one.defects).toEqual([])
   })
 
-  test('so many are written at a time for a scope, whichever desk they are at', async () => {
+  test('so many are written at a time for a scope, whichever summaries they are at', async () => {
     const store = openStore()
-    const [one, other] = [deskOn(store), deskOn(store)]
+    const [one, other] = [writerOn(store), writerOn(store)]
     const writers = Array.from({ length: 6 }, () => writer())
     let inside = 0
     let insideMost = 0
     const all = writers.map(({ write, end }, index) => {
-      const desk = index % 2 === 0 ? one : other
+      const summaries = index % 2 === 0 ? one : other
       const counted: SummaryJob['write'] = async (signal) => {
         inside += 1
         insideMost = Math.max(insideMost, inside)
@@ -308,7 +321,7 @@ describe('two desks on one store', () => {
         inside -= 1
         return written
       }
-      return desk.obtain(jobOf(counted, { key: `summary:a:${index}` }))
+      return summaries.obtain(jobOf(counted, { key: `summary:a:${index}` }))
     })
     expect(await Promise.all(all)).toHaveLength(6)
     expect(insideMost).toBe(2)
@@ -332,16 +345,16 @@ const brokenStore: Store = {
   close: async () => {},
 }
 
-describe('a desk whose store fails', () => {
+describe('a summary writer whose store fails', () => {
   test('writes all the same, once, and still knows what it has paid for', async () => {
-    const desk = deskOn(brokenStore)
+    const summaries = writerOn(brokenStore)
     const write = vi.fn<SummaryJob['write']>(async () => summaryOf('without a store'))
-    const all = await Promise.all([desk.obtain(jobOf(write)), desk.obtain(jobOf(write))])
+    const all = await Promise.all([summaries.obtain(jobOf(write)), summaries.obtain(jobOf(write))])
     expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
-    expect(await desk.obtain(jobOf(write))).toEqual(recordOf('without a store'))
-    expect(await desk.find(['summary:a'])).toEqual({ index: 0, record: recordOf('without a store') })
+    expect(await summaries.obtain(jobOf(write))).toEqual(recordOf('without a store'))
+    expect(await summaries.find(['summary:a'])).toEqual({ index: 0, record: recordOf('without a store') })
     expect(write).toHaveBeenCalledTimes(1)
-    await settled(desk)
-    expect(desk.defects).toEqual([])
+    await settled(summaries)
+    expect(summaries.defects).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
-import type { ModelKey } from '../../models/model-key.ts'
+import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { ModelKey } from '../models/model-key.ts'
 
 /** Which upstreams take no more of a credential for now. */
 export type RateLimits = {

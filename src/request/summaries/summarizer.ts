@@ -1,4 +1,4 @@
-import type { ReadRequest, Counted, Measure } from '../../request/request.ts'
+import type { ReadRequest, Counted, Measure } from '../request.ts'
 import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import {
   foldAhead,
@@ -14,17 +14,18 @@ import type { PreparedFold } from '../../compaction/plan/options.ts'
 import type { StandingSummary, Compaction, CompactionReason } from '../../compaction/compaction.ts'
 import { standingSummary } from '../../compaction/summary-message.ts'
 import { summaryNote } from '../../compaction/summary-note.ts'
-import type { Desk } from '../../summaries/desk.ts'
+import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import type { FailureReason } from '../../summaries/failure.ts'
 import { noOutlook, type MissingReason, type SummaryOutlook } from '../../summaries/outlook.ts'
 import { savesEnough } from '../../summaries/savings.ts'
 import type { SummaryRecord } from '../../summaries/summary-record.ts'
+import { digest } from '../read/body-source.ts'
 import { drive } from '../../scheduling/drive.ts'
 import type { Failures } from '../../activity/failures.ts'
-import type { AheadRecords } from './ahead-records.ts'
-import type { SpentTokens } from './spent-tokens.ts'
+import type { AheadRecords } from '../../summaries/ahead-records.ts'
+import type { SpentTokens } from '../../summaries/spent-tokens.ts'
 import { summarizingOf, type Summarizing } from './summarizing.ts'
-import { summaryKey } from './summary-keys.ts'
+import { summaryKey } from '../../summaries/summary-keys.ts'
 import { waitFor } from '../../scheduling/wait-for.ts'
 import { orderSummary, summaryModelKey, type SummaryOrderParts } from './summary-orders.ts'
 
@@ -63,7 +64,7 @@ export type Summarizer = {
 
 export type SummarizerParts = SummaryOrderParts & {
   readonly accepted: Pick<AcceptedCredentials, 'has'>
-  readonly desk: Desk
+  readonly writer: SummaryWriter
   readonly ahead: AheadRecords
   readonly spent: SpentTokens
   readonly cache: MadeCache
@@ -75,7 +76,7 @@ export type SummarizerParts = SummaryOrderParts & {
 export const noFold: DueFold = { fold: null, reason: null, keys: [] }
 
 export function createSummarizer(parts: SummarizerParts): Summarizer {
-  const { desk, ahead, cache, accepted } = parts
+  const { writer, ahead, cache, accepted } = parts
 
   function isLimited({ request }: Pick<SummaryRequest, 'request'>): boolean {
     return parts.rateLimits.isLimited(summaryModelKey(request))
@@ -98,7 +99,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     const found: Found[] = []
     for (const range of ranges) {
       const key = keyOf(request, range)
-      found.push({ range, key, record: (await desk.find([key]))?.record ?? null })
+      found.push({ range, key, record: (await writer.find([key]))?.record ?? null })
     }
     return found
   }
@@ -114,7 +115,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
     const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
     for (const range of fold.ranges) {
       if (!isWorthwhile(request, range)) continue
-      await desk.obtain({
+      await writer.obtain({
         key: keyOf(request, range),
         group: conversation,
         model: summaryModelKey(request).model,
@@ -204,7 +205,7 @@ export function createSummarizer(parts: SummarizerParts): Summarizer {
       const reason = failed ?? (isHeldBack ? 'rate-limited' : null)
       if (missing.length === 0) return { state: reason === null ? 'ready' : 'none', reason, begin: null }
       if (isHeldBack) return { state: 'none', reason, begin: null }
-      const isAsked = missing.some(({ key }) => desk.isPending(key))
+      const isAsked = missing.some(({ key }) => writer.isPending(key))
       const begin = (): void => {
         if (isLimited(wanted)) return
         const work = async (): Promise<void> => {
@@ -252,7 +253,7 @@ function aheadOptions(
 }
 
 function keyOf({ chat, place, profile }: ReadRequest, range: WorthyRange): string {
-  return summaryKey(chat, place.scope, profile.summary, range)
+  return summaryKey(chat, place.scope, profile.summary, range, digest)
 }
 
 type Found = {

@@ -1,4 +1,4 @@
-import type { Chat, ReadRequest } from '../../request/request.ts'
+import type { Chat, ReadRequest } from '../request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import { hasSummaries } from '../../profiles/summaries.ts'

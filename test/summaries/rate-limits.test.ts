@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRateLimits } from '../../../src/proxy/summaries/rate-limits.ts'
+import { createRateLimits } from '../../src/summaries/rate-limits.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,4 +1,4 @@
-import type { ReadRequest } from '../../request/request.ts'
+import type { ReadRequest } from '../request.ts'
 import { credentialHeadersOf } from '../../upstream/credential.ts'
 import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
 import type { SummaryPlace } from '../../summaries/summary-call.ts'

@@ -1,10 +1,10 @@
-import type { Chat, RecordPlace } from '../../request/request.ts'
+import type { KeyedConversation, RecordPlace } from './summary-keys.ts'
 import { z } from 'zod'
-import { shiftedRange } from '../../compaction/compaction.ts'
-import { parseJsonText } from '../../conversation/json-value.ts'
-import type { FoldAhead } from '../../compaction/ahead.ts'
-import type { Store } from '../../stores/store.ts'
-import type { StoreGuard } from '../../stores/store-guard.ts'
+import { shiftedRange } from '../compaction/compaction.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
+import type { FoldAhead } from '../compaction/ahead.ts'
+import type { Store } from '../stores/store.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
@@ -16,13 +16,18 @@ export type AheadRecords = {
    * recorded anew, so that it is found again.
    */
   readonly find: (
-    chat: Chat,
+    chat: KeyedConversation,
     place: RecordPlace,
     since: number,
     conversation: string,
   ) => Promise<FoldAhead | null>
   /** Records one for the end of the conversation; returns the one that stands. */
-  readonly keep: (chat: Chat, place: RecordPlace, fold: FoldAhead, conversation: string) => Promise<FoldAhead>
+  readonly keep: (
+    chat: KeyedConversation,
+    place: RecordPlace,
+    fold: FoldAhead,
+    conversation: string,
+  ) => Promise<FoldAhead>
 }
 
 export function createAheadRecords(store: Store, guarded: StoreGuard): AheadRecords {
@@ -55,7 +60,7 @@ const POINTS_MAX = 256
 /** So far back a record is recorded anew. */
 const FAR_POINTS = 128
 
-function recordKey(chat: Chat, { scope, profile, model }: RecordPlace, point: number): string {
+function recordKey(chat: KeyedConversation, { scope, profile, model }: RecordPlace, point: number): string {
   return `ahead:${scope}:${profile}:${model}:${chat.keys[point] ?? ''}`
 }
 
@@ -76,12 +81,12 @@ const foldSchema = z.object({
   ),
 })
 
-function writeFold(fold: FoldAhead, chat: Chat): string {
+function writeFold(fold: FoldAhead, chat: KeyedConversation): string {
   return JSON.stringify(shifted(fold, -chat.structure.systemCount))
 }
 
 /** Null where the text is none or does not fit the conversation: a damaged record costs a call. */
-function readFold(text: string, chat: Chat): FoldAhead | null {
+function readFold(text: string, chat: KeyedConversation): FoldAhead | null {
   const read = foldSchema.safeParse(parseJsonText(text)).data
   if (read === undefined) return null
   const fold = shifted(read, chat.structure.systemCount)

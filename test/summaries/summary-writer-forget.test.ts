@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { createDesk, type Desk, type SummaryJob } from '../../src/summaries/desk.ts'
+import {
+  createSummaryWriter,
+  type SummaryWriter,
+  type SummaryJob,
+} from '../../src/summaries/summary-writer.ts'
 import { failure } from '../../src/summaries/failure.ts'
 import type { Written } from '../../src/summaries/write-summary.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
@@ -21,9 +25,9 @@ function written(text: string): Written {
 
 const writeLate = async (): Promise<Written> => written('late')
 
-/** A desk whose defects fail the test. */
-function deskBefore(store: Store): Desk {
-  const desk = createDesk({
+/** A summary writer whose defects fail the test. */
+function writerBefore(store: Store): SummaryWriter {
+  const summaries = createSummaryWriter({
     store,
     guarded: (_, work) => work(),
     onWritten: () => {},
@@ -31,8 +35,8 @@ function deskBefore(store: Store): Desk {
       throw error
     },
   })
-  onTestFinished(desk.close)
-  return desk
+  onTestFinished(summaries.close)
+  return summaries
 }
 
 function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJob {
@@ -66,14 +70,14 @@ const memory = () => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
 test('what is being written for a forgotten conversation is broken off; others go on', async () => {
   const store = memory()
-  const desk = deskBefore(store)
+  const summaries = writerBefore(store)
   const [mine, other] = [slowModel('mine'), slowModel('other')]
-  const outcome = desk.obtain(jobOf({ write: mine.write }))
-  const kept = desk.obtain(jobOf({ key: 'summary:b', group: 'b', write: other.write }))
+  const outcome = summaries.obtain(jobOf({ write: mine.write }))
+  const kept = summaries.obtain(jobOf({ key: 'summary:b', group: 'b', write: other.write }))
   await Promise.all([mine.asked, other.asked])
-  expect(await desk.forget('a')).toBe(true)
+  expect(await summaries.forget('a')).toBe(true)
   expect(await outcome).toBeNull()
-  expect(desk.isPending('summary:a')).toBe(false)
+  expect(summaries.isPending('summary:a')).toBe(false)
   expect(await store.getFirst(['summary:a'])).toBeNull()
   other.answer()
   expect(await kept).toEqual({ kind: 'written', text: 'other', tokens: 3 })
@@ -81,27 +85,31 @@ test('what is being written for a forgotten conversation is broken off; others g
 
 test('one that is complete all the same is in the store when forgetting is over, to be deleted with the rest', async () => {
   const store = memory()
-  const desk = deskBefore(store)
+  const summaries = writerBefore(store)
   const model = slowModel('complete')
-  const outcome = desk.obtain(jobOf({ write: model.write }))
+  const outcome = summaries.obtain(jobOf({ write: model.write }))
   await model.asked
   model.answer()
-  await desk.forget('a')
+  await summaries.forget('a')
   await store.deleteGroup('a')
   await outcome
-  expect(await desk.find(['summary:a'])).toBeNull()
+  expect(await summaries.find(['summary:a'])).toBeNull()
 })
 
 test('a request of before the forgetting gets no summary any more, a later one does', async () => {
-  const desk = deskBefore(memory())
+  const summaries = writerBefore(memory())
   const wantedAtMs = performance.now()
-  expect(await desk.forget('a')).toBe(false)
-  expect(await desk.obtain(jobOf({ wantedAtMs, write: writeLate }))).toBeNull()
+  expect(await summaries.forget('a')).toBe(false)
+  expect(await summaries.obtain(jobOf({ wantedAtMs, write: writeLate }))).toBeNull()
   expect(
-    await desk.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write: writeLate })),
+    await summaries.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write: writeLate })),
   ).not.toBeNull()
   await sleep(2)
-  expect(await desk.obtain(jobOf({ write: writeLate }))).toEqual({ kind: 'written', text: 'late', tokens: 3 })
+  expect(await summaries.obtain(jobOf({ write: writeLate }))).toEqual({
+    kind: 'written',
+    text: 'late',
+    tokens: 3,
+  })
 })
 
 test('what a process remembers without its store is forgotten as well', async () => {
@@ -110,12 +118,12 @@ test('what a process remembers without its store is forgotten as well', async ()
     getFirst: async () => null,
     putIfAbsent: async (_, value) => value,
   }
-  const desk = deskBefore(store)
-  await desk.obtain(jobOf({ write: async () => written('paid for') }))
-  await desk.obtain(jobOf({ key: 'summary:b', group: 'b', write: async () => written('another') }))
-  expect(await desk.find(['summary:a'])).not.toBeNull()
-  expect(await desk.forget('a')).toBe(true)
-  expect(await desk.find(['summary:a'])).toBeNull()
-  expect(await desk.find(['summary:b'])).not.toBeNull()
-  expect(await desk.forget('a')).toBe(false)
+  const summaries = writerBefore(store)
+  await summaries.obtain(jobOf({ write: async () => written('paid for') }))
+  await summaries.obtain(jobOf({ key: 'summary:b', group: 'b', write: async () => written('another') }))
+  expect(await summaries.find(['summary:a'])).not.toBeNull()
+  expect(await summaries.forget('a')).toBe(true)
+  expect(await summaries.find(['summary:a'])).toBeNull()
+  expect(await summaries.find(['summary:b'])).not.toBeNull()
+  expect(await summaries.forget('a')).toBe(false)
 })
