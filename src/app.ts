@@ -41,7 +41,6 @@ import { createAheadRecords } from './summaries/ahead-records.ts'
 import { createRecallOffers } from './proxy/recall/recall-offer.ts'
 import { createRateLimits } from './summaries/rate-limits.ts'
 import { createSpentTokens } from './summaries/spent-tokens.ts'
-import { createSharedPools } from './request/send/shared-pool.ts'
 import { createSummarizer } from './request/summaries/summarizer.ts'
 import { harmlessReports } from './activity/harmless-reports.ts'
 import { joinedReports } from './activity/joined-reports.ts'
@@ -202,7 +201,6 @@ export function createApp(options: AppOptions): App {
   })
   const handle = createHandle({
     upstreams,
-    poolOf: createSharedPools(),
     relay,
     reports,
     records,

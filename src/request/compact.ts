@@ -1,20 +1,14 @@
 import type { Advanced } from '../compaction/advance.ts'
 import type { PreparedFold } from '../compaction/plan/options.ts'
-import type { Failures } from '../activity/failures.ts'
 import { noOutlook, type MissingReason } from '../summaries/outlook.ts'
-import { noFold, type Summarizer } from './summaries/summarizer.ts'
+import { noFold } from './summaries/summarizer.ts'
 import { summaryName } from '../summaries/summary-keys.ts'
-import { asItCame, dryRun, nextForm, type FormParts } from './compact/forms.ts'
+import { asItCame, dryRun, nextForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
 import type { Counted, FormRequest, MeasuredRequest, PreparedRequest } from './request.ts'
 import type { Observed } from '../activity/request-report.ts'
-import type { Models } from '../models/models.ts'
-
-export type CompactParts = FormParts & {
-  readonly models: Pick<Models, 'get'>
-  readonly summarizer: Summarizer
-  readonly failures: Failures
-}
+import type { RequestParts } from './parts.ts'
+import { bytesIn } from './send/outgoing-body.ts'
 
 /**
  * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is
@@ -22,8 +16,34 @@ export type CompactParts = FormParts & {
  */
 export async function compactRequest(
   request: MeasuredRequest,
-  parts: CompactParts,
+  parts: RequestParts,
 ): Promise<PreparedRequest> {
+  const prepared = await prepare(request, parts)
+  const { body, turn } = request
+  turn.end()
+  // A view is bytes of its own from here on.
+  if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
+  return prepared
+}
+
+/** What forms of a request are made of. */
+export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
+  const { chat, profile, place, remembered } = request
+  return {
+    chat,
+    profile,
+    place,
+    strict,
+    conversation: remembered.conversation,
+    newest: remembered.compaction,
+    seenUntil: remembered.found?.point ?? null,
+    sharedUntil: remembered.sharedUntil,
+  }
+}
+
+// --- internal ---
+
+async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<PreparedRequest> {
   const { chat, received, measure, whyUntouched } = request
   const { failures } = parts
   const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
@@ -59,28 +79,11 @@ export async function compactRequest(
   return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
 }
 
-/** What forms of a request are made of. */
-export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
-  const { chat, profile, place, remembered } = request
-  return {
-    chat,
-    profile,
-    place,
-    strict,
-    conversation: remembered.conversation,
-    newest: remembered.compaction,
-    seenUntil: remembered.found?.point ?? null,
-    sharedUntil: remembered.sharedUntil,
-  }
-}
-
-// --- internal ---
-
 /** What would be done with a request whose profile says that nothing is. */
 async function observe(
   request: MeasuredRequest,
   counted: Counted | null,
-  { failures, models, cache }: CompactParts,
+  { failures, models, cache }: RequestParts,
 ): Promise<Observed> {
   const nothing = { passes: [], sentTokens: request.measure?.incomingTokens ?? 0 }
   if (counted === null) return nothing

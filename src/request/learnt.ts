@@ -1,6 +1,5 @@
 import type { Models } from '../models/models.ts'
 import { hasFamily } from '../tokens/families.ts'
-import { azureDeployment } from '../upstream/target.ts'
 import type { ReadRequest } from './request.ts'
 
 // What was learnt of a model at its upstream, as far as it decides what is done with a request.
@@ -21,9 +20,9 @@ export function isStrict({ profile, modelKey }: ReadRequest, models: Pick<Models
 
 /** The model by whose rules a prompt is counted: a name that tells no family gives way to the one that answered. */
 export function countedModel(
-  { model, exchange, modelKey }: ReadRequest,
+  { model, deployment, modelKey }: ReadRequest,
   models: Pick<Models, 'get'>,
 ): string {
-  const isAlias = azureDeployment(exchange.path) !== null || !hasFamily(model)
+  const isAlias = deployment !== null || !hasFamily(model)
   return isAlias ? (models.get(modelKey, 'name') ?? model) : model
 }

@@ -12,7 +12,7 @@ export type AnswerObserver = {
 /** An observer for an answer with output; what cannot be read is not read. */
 export function observeAnswer(answer: Answer): AnswerObserver {
   const shape = shapeOf(answer)
-  if (shape === null) return { tap: () => {}, end: () => null }
+  if (shape === null) return unobserved
   const observer = createTailObserver(shape)
   let first: Buffer | null = null
   let feed: AnswerObserver['tap'] | null = null
@@ -35,6 +35,9 @@ export function observeAnswer(answer: Answer): AnswerObserver {
     },
   }
 }
+
+/** Of an answer that nobody reads. */
+export const unobserved: AnswerObserver = { tap: () => {}, end: () => null }
 
 // --- internal ---
 

@@ -1,29 +1,20 @@
 import type { Chat, ReadRequest } from './request.ts'
-import { repairConversation, type Repairs } from '../dialects/chat-completions/repair/repair.ts'
+import { repairConversation } from '../dialects/chat-completions/repair/repair.ts'
 import { violationsOf } from '../dialects/chat-completions/rules.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { drive } from '../scheduling/drive.ts'
-import type { Failures } from '../activity/failures.ts'
-import type { Models } from '../models/models.ts'
+import type { RequestParts } from './parts.ts'
 import { whyUntouched } from './learnt.ts'
 import { readBytes, type ReadChatOptions } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
-
-export type RepairParts = {
-  readonly models: Pick<Models, 'get'>
-  readonly reading: ReadChatOptions
-  readonly failures: Failures
-  /** Called for every request in which something was repaired. */
-  readonly onRepaired: (repairs: Repairs) => void
-}
 
 /**
  * A request whose broken conversation is repaired, where the profile asks for it: from here on it is as if the client
  * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
  * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
  */
-export async function repairRequest(request: ReadRequest, parts: RepairParts): Promise<ReadRequest> {
+export async function repairRequest(request: ReadRequest, parts: RequestParts): Promise<ReadRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
   const chat = await parts.failures.around('repair', received, () =>

@@ -20,6 +20,13 @@ import type { ClientRequest } from '../http/client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
+import type { AnswerObserver } from './observe.ts'
+import type { NotReadReason } from '../dialects/chat-completions/read.ts'
+import type { Usage } from '../dialects/chat-completions/completion.ts'
+import type { ClientRights } from '../http/confinement.ts'
+import type { RequestBody } from '../http/read-body.ts'
+import type { WindowQuestion } from '../models/discovery/sites.ts'
+import type { Flight } from './send/shared-pool.ts'
 import type { Arrival } from '../activity/arrival.ts'
 import type { Source } from '../conversation/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
@@ -41,28 +48,45 @@ export type Chat = {
   readonly repairs: Repairs | null
 }
 
-/** A request that was read, with all that decides how it is treated. */
-export type ReadRequest = {
+/** A request whose body has arrived. */
+export type ArrivedRequest = {
   readonly exchange: ClientRequest
-  /** When its body had arrived. */
+  readonly options: RequestOptions
+  /** What its client key may do; null for a client without one. */
+  readonly rights: ClientRights | null
+  readonly body: RequestBody
+  /** When the body had arrived. */
   readonly arrival: Arrival
+  /** Its turn among those of which much is new: given up while it waits for a model or a server. */
+  readonly turn: HeavyTurn
+}
+
+/** Why a body is relayed as it came. */
+export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
+
+/** A request whose body is not read: it goes on as it came. */
+export type UnreadRequest = ArrivedRequest & { readonly unread: UnreadReason }
+
+/** A request that was read, with all that decides how it is treated. */
+export type ReadRequest = ArrivedRequest & {
   /** The conversation that is worked on: the client's, or the same repaired. */
   readonly chat: Chat
   /** The client's own. */
   readonly received: Chat
-  readonly options: RequestOptions
   readonly profile: Profile
   readonly model: string
+  /** The deployment that an Azure path names; null for any other path. */
+  readonly deployment: string | null
   /** The upstream that it goes to; null for the default. */
   readonly upstreamName: string | null
   /** What windows and placements are learnt for. */
   readonly modelKey: ModelKey
+  /** What a server is asked about the model, with the client's own credential. */
+  readonly question: WindowQuestion
   /** Under whose records it is found again. */
   readonly place: RecordPlace
   /** The tool that is offered to the model beside the client's; null where none is. */
   readonly recall: RecallOffer | null
-  /** Given up while it waits for a model or a server. */
-  readonly turn: Pick<HeavyTurn, 'aside'>
 }
 
 /** A request with what is on record of its conversation, and its size. */
@@ -270,10 +294,52 @@ export type Outcome = Judged & {
   readonly asksUsage: boolean
 }
 
-/** Sends a form of a request and tells what the answer means. Wrappers of this type add recovery around it. */
-export type Send = (form: Form) => Promise<Outcome>
+/** A request that is being sent, and what was found out about it on the way. */
+export type Sending = {
+  readonly request: PreparedRequest
+  /** The measure; with its count, as soon as somebody asked for that. */
+  measure: Measure | null
+  /** Upstream requests made so far. */
+  attempts: number
+  /** When the first of them was made, as `performance.now()` told. */
+  firstSentAtMs: number
+  /** The latest of them at its upstream; null if none is noted. */
+  flight: Flight | null
+  /** Additions and forms that were refused once: they are not tried with another view of this request. */
+  readonly refused: Set<'usage' | 'recall' | 'strict' | 'original'>
+  /** Whether usage was asked for and that may be why the form was refused, although the refusal did not say so. */
+  isUsageSuspected: boolean
+}
+
+/**
+ * Sends a form of a request and tells what the answer means. Recovery and additions are wrappers: each takes such a
+ * function and gives one of the same type.
+ */
+export type Send = (form: Form, sending: Sending) => Promise<Outcome>
 
 /** A request whose answer is settled on. */
 export type AnsweredRequest = PreparedRequest & {
   readonly outcome: Outcome
+  /** The state in which more can be sent for it. */
+  readonly sending: Sending
 }
+
+/** A request whose reply is known to take one answer, or several. */
+export type RepliedRequest = AnsweredRequest & {
+  /** Null if the reply is the answer that came. */
+  readonly joined: JoinedReply | null
+}
+
+/** A reply that may take several answers, as one answer for the client. */
+export type JoinedReply = {
+  readonly outcome: Outcome
+  /** Whether it may still go on while it flows. */
+  readonly isOpen: boolean
+  /** What reads along with the first answer: what it states of its prompt is said of what was measured. */
+  readonly observer: AnswerObserver
+  /** How often it went on, and what all of its answers cost; null if none stated that. For the end. */
+  readonly total: () => ReplyCounts & { readonly usage: Usage | null }
+}
+
+/** How often the model read back what was folded, and how often it went on with a reply that was cut. */
+export type ReplyCounts = { readonly recalls: number; readonly continuations: number }

@@ -1,41 +1,29 @@
-import type { Answer, Upstreams } from '../upstream/upstreams.ts'
-import { deliver, type Delivery } from '../http/deliver.ts'
-import { onwardOf, type ClientRequest } from '../http/client-request.ts'
-import type { RequestBody } from '../http/read-body.ts'
-import type { UnreadReason } from './read/read-chat.ts'
 import { beginReport } from '../activity/begin-report.ts'
-import type { Arrival } from '../activity/arrival.ts'
+import type { RequestReport } from '../activity/request-report.ts'
 import { bareReport } from '../http/bare-report.ts'
-import { unreadAnswer, type Reports, type RequestReport } from '../activity/request-report.ts'
+import { onwardOf } from '../http/client-request.ts'
+import { unobserved } from './observe.ts'
+import type { RequestParts } from './parts.ts'
+import type { UnreadRequest } from './request.ts'
+import { oneAnswer, type Settled } from './tell/deliver-answer.ts'
 
-/** The answer to a body that was not read, and why it was not. */
-export type Unread = {
-  readonly unread: UnreadReason
-  readonly answer: Answer
-  /** What is told of it. */
-  readonly report: RequestReport
-  readonly arrival: Arrival
-  /** Gives the body's bytes back to the budget, once the answer is over. */
-  readonly release: () => void
-}
-
-/** Sends a body as it came: what cannot be read with certainty is the upstream's to judge. */
+/** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. Its answer goes on untouched. */
 export async function sendUnread(
-  exchange: ClientRequest,
-  body: RequestBody,
-  reason: UnreadReason,
-  arrival: Arrival,
-  parts: { readonly upstreams: Upstreams },
-): Promise<Unread> {
+  { exchange, body, arrival, turn, unread }: UnreadRequest,
+  { upstreams, reports }: RequestParts,
+): Promise<Settled> {
+  turn.end()
   const sentAtMs = performance.now()
-  const answer = await parts.upstreams.send({
+  const answer = await upstreams.send({
     upstream: exchange.upstreamName,
     ...onwardOf(exchange),
     body: body.raw,
   })
   const report: RequestReport = {
     ...bareReport(exchange, arrival),
-    ...(reason === 'failed' ? { action: 'failed-open', reason: 'reading' } : { action: 'relayed', reason }),
+    ...(unread === 'failed'
+      ? { action: 'failed-open', reason: 'reading' }
+      : { action: 'relayed', reason: unread }),
     status: answer.status,
     // It was sent as it came.
     isBeyondWindow: answer.status < 400 ? false : null,
@@ -43,18 +31,15 @@ export async function sendUnread(
     addedMs: sentAtMs - arrival.monotonicMs,
     firstByteMs: performance.now() - sentAtMs,
   }
-  return { unread: reason, answer, report, arrival, release: body.release }
-}
-
-/** Gives the answer to the client untouched. */
-export async function deliverUnread(
-  exchange: ClientRequest,
-  { answer, report, arrival }: Unread,
-  parts: { readonly stallMs: number; readonly reports: Reports },
-): Promise<Delivery> {
-  const ended = beginReport(report, arrival, parts.reports)
-  const headers = { 'x-foldgate-action': `${report.action};reason=${report.reason}` }
-  const delivery = await deliver(exchange, answer, { headers, stallMs: parts.stallMs })
-  ended({ outcome: delivery.outcome, ...unreadAnswer })
-  return delivery
+  return {
+    answer,
+    held: [],
+    headers: { 'x-foldgate-action': `${report.action};reason=${report.reason}` },
+    ended: beginReport(report, arrival, reports),
+    lesson: null,
+    observer: unobserved,
+    hidesUsage: false,
+    total: oneAnswer,
+    release: body.release,
+  }
 }

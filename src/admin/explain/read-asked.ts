@@ -1,9 +1,9 @@
-import type { Chat } from '../../request/request.ts'
+import type { Chat, UnreadReason } from '../../request/request.ts'
 import { createFactsReader } from '../../dialects/chat-completions/facts.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'
-import { readBytes, type ReadChatOptions, type UnreadReason } from '../../request/read/read-chat.ts'
+import { readBytes, type ReadChatOptions } from '../../request/read/read-chat.ts'
 
 /** Under which name the question is counted: that of no client. */
 export const ASKED_SCOPE = 'explain'

@@ -1,23 +1,10 @@
-import type { Failures } from '../../activity/failures.ts'
 import type { Models } from '../../models/models.ts'
-import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { countedModel, isStrict, whyUntouched } from '../learnt.ts'
-import type { CompactWishes } from '../records/compact-wishes.ts'
-import type { Records } from '../records/records.ts'
-import type { Measure, MeasuredRequest, ReadRequest, Remembered } from '../request.ts'
-import type { MeasureRequest } from './measure.ts'
-
-export type MeasureParts = {
-  readonly records: Pick<Records, 'find'>
-  readonly models: Pick<Models, 'get' | 'load'>
-  readonly compactWishes: Pick<CompactWishes, 'take'>
-  readonly findWindow: (request: ReadRequest, conversation: string) => Promise<ResolvedWindow>
-  readonly measure: (request: MeasureRequest) => Promise<Measure>
-  readonly failures: Failures
-}
+import type { RequestParts } from '../parts.ts'
+import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
-export async function measureRequest(request: ReadRequest, parts: MeasureParts): Promise<MeasuredRequest> {
+export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
   const { models, compactWishes, failures } = parts
   const lookedUpAtMs = performance.now()
   const loading = models.load(request.modelKey)
@@ -36,9 +23,9 @@ export async function measureRequest(request: ReadRequest, parts: MeasureParts):
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
-export async function measureOf(
+async function measureOf(
   request: ReadRequest & { readonly remembered: Remembered },
-  { measure, models, findWindow }: Pick<MeasureParts, 'measure' | 'models' | 'findWindow'>,
+  { measure, models, findWindow }: RequestParts,
   mustCount: boolean,
 ): Promise<Measure> {
   const { chat, profile, modelKey, place, recall, remembered } = request
@@ -55,6 +42,14 @@ export async function measureOf(
     addedTool: recall?.tool ?? null,
     mustCount,
   })
+}
+
+/** The request counted, even if its size had not asked for it. */
+export async function countedMeasure(sending: Sending, parts: RequestParts): Promise<Measure> {
+  const { measure, request } = sending
+  if (measure !== null && measure.counted !== null) return measure
+  sending.measure = await measureOf(request, parts, true)
+  return sending.measure
 }
 
 // --- internal ---

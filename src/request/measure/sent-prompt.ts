@@ -13,6 +13,11 @@ export function expectedPromptTokens(measure: Measure, form: Form, ownTokens = f
   return expectedTokens(ownTokens, measure.rate, anchorFor(measure, form))
 }
 
+/** The same as far as it was measured: a form that was not is taken at our own count. */
+export function promptTokensOf(measure: Measure | null, form: Form, ownTokens = form.sentTokens): number {
+  return measure === null ? ownTokens : expectedPromptTokens(measure, form, ownTokens)
+}
+
 export function describeSent(chat: Chat, scope: string, measure: Measure, form: Form): SentPrompt {
   const compaction = form.compacted?.compaction ?? null
   return {

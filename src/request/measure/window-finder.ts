@@ -10,10 +10,8 @@ import type { Windows } from '../../models/windows.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { budgetOf } from '../../tokens/budget.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
-import { azureDeployment } from '../../upstream/target.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
 import type { WindowQuestion } from '../../models/discovery/sites.ts'
-import { isNamedInFull } from '../describe.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 
@@ -37,12 +35,11 @@ export function createWindowFinder(
   const { models, windows, serverWindows } = options
 
   return async function findWindow(request, conversation) {
-    const { model, modelKey, profile } = request
+    const { model, modelKey, profile, question } = request
     const host = options.hostOf(request.upstreamName)
     const learnt = windows.learnt(modelKey)
     const answeredBy = models.get(modelKey, 'name')
     const isAuto = profile.window.tokens === 'auto'
-    const question = windowQuestion(request)
     if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
       serverWindows.lookup(question)
       await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
@@ -86,34 +83,15 @@ export function createWindowFinder(
   }
 }
 
-/** What a server is asked for a request: its model, with the client's own credential. The same object each time. */
-export function windowQuestion(request: ReadRequest): WindowQuestion {
-  const known = questions.get(request)
-  if (known !== undefined) return known
-  const { exchange } = request
-  const question = {
-    upstream: request.upstreamName,
-    credential: request.modelKey.credential,
-    model: isNamedInFull(request) ? request.model : null,
-    target: exchange.target,
-    rawHeaders: exchange.incoming.rawHeaders,
-    withholdCredential: exchange.clientKeyName !== null,
-  }
-  questions.set(request, question)
-  return question
-}
-
 // --- internal ---
-
-const questions = new WeakMap<ReadRequest, WindowQuestion>()
 
 /** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
 const FIRST_WAIT_MS = 1_000
 
 /** An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more. */
-function namesOf({ model, exchange }: ReadRequest, answeredBy: string | null): readonly string[] {
+function namesOf({ model, deployment }: ReadRequest, answeredBy: string | null): readonly string[] {
   if (answeredBy === null) return [model]
-  return azureDeployment(exchange.path) === null ? [model, answeredBy] : [answeredBy, model]
+  return deployment === null ? [model, answeredBy] : [answeredBy, model]
 }
 
 /** By the name that was asked for, else by the one that answered: an alias is known to neither list. */

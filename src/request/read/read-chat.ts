@@ -1,4 +1,4 @@
-import type { Chat } from '../request.ts'
+import type { Chat, UnreadReason } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { FactsReader } from '../../dialects/chat-completions/facts.ts'
@@ -7,15 +7,12 @@ import { readMessages } from '../../dialects/chat-completions/messages.ts'
 import type { Repaired } from '../../dialects/chat-completions/repair/repair.ts'
 import { finish, type Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
-import { findMessages, readChatCompletion, type NotReadReason } from '../../dialects/chat-completions/read.ts'
+import { findMessages, readChatCompletion } from '../../dialects/chat-completions/read.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { RequestBody } from '../../http/read-body.ts'
-
-/** Why a body is relayed as it came. */
-export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader

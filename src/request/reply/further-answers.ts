@@ -1,4 +1,4 @@
-import type { Form, Outcome } from '../request.ts'
+import type { Form, Outcome, ReplyCounts } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import { nextStep, type StepLimits } from './next-step.ts'
 import {
@@ -35,8 +35,6 @@ export type FurtherAnswers = {
   /** How often either was done. */
   readonly counts: () => ReplyCounts
 }
-
-export type ReplyCounts = { readonly recalls: number; readonly continuations: number }
 
 export type FurtherAnswersOptions = {
   /** The request as it was answered. */

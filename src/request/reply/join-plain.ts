@@ -1,11 +1,11 @@
-import type { Outcome } from '../request.ts'
+import type { JoinedReply, Outcome } from '../request.ts'
 import { stringifyJson } from '../../conversation/json-value.ts'
 import { readUsage } from '../../dialects/chat-completions/completion.ts'
 import { createPlainReply } from '../../dialects/chat-completions/reply/plain-reply.ts'
 import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
-import type { JoinedReply, JoinOptions } from './joined-reply.ts'
+import type { JoinOptions } from './joined-reply.ts'
 import { parsedBody, readPlain, withoutLength } from './whole-answer.ts'
 
 /** Joins plain answers, further ones as they were read, until the reply is over. What cannot be read goes on as it came. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../request.ts'
+import type { JoinedReply, Outcome } from '../request.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import { readUsage } from '../../dialects/chat-completions/completion.ts'
 import { readChunk } from '../../dialects/chat-completions/reply/chunk.ts'
@@ -7,7 +7,7 @@ import { bodyOf } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
-import type { JoinedReply, JoinOptions } from './joined-reply.ts'
+import type { JoinOptions } from './joined-reply.ts'
 import { readWhole, withoutLength } from './whole-answer.ts'
 
 /** Streams a reply: the first answer as it comes, and behind it those that go on from it. */

@@ -1,26 +1,35 @@
 import { recallAnswers } from '../../proxy/recall/recall-answers.ts'
 import { readReply } from '../../dialects/chat-completions/reply/reply.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
-import type { AnsweredRequest, Outcome, ReadRequest } from '../request.ts'
+import type { SendingParts } from '../parts.ts'
+import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 import { fittingForm } from '../send/recover.ts'
-import type { SentRequest } from '../send/send-request.ts'
 import { createFurtherAnswers } from './further-answers.ts'
-import { joinReply, type JoinedReply } from './joined-reply.ts'
+import { joinReply } from './joined-reply.ts'
 import { sendFurther } from './send-further.ts'
 import { parsedBody } from './whole-answer.ts'
 
-/** The stage that makes one reply of several answers; null where the reply can be nothing but the answer that came. */
-export function replyTo(sent: SentRequest): Promise<JoinedReply> | null {
-  const { request, sending } = sent
-  const { profile, chat, recall, outcome, measure } = request
+/** The stage that makes one reply of several answers, if the profile allows that: most replies are the answer that came. */
+export async function replyTo(request: AnsweredRequest, parts: SendingParts): Promise<RepliedRequest> {
+  const joining = joinedReply(request, parts)
+  if (joining === null) return { ...request, joined: null }
+  const joined = await joining
+  return { ...request, outcome: joined.outcome, joined }
+}
+
+// --- internal ---
+
+/** Null if the reply can be nothing but the answer that came. */
+function joinedReply(request: AnsweredRequest, parts: SendingParts): Promise<JoinedReply> | null {
+  const { profile, chat, recall, outcome, measure, sending } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
   if (rules.toolName === null && !rules.continues) return null
   const shape = isAnswered(outcome) ? shapeOf(outcome.answer) : null
   if (shape === null) return null
   const { form } = outcome
-  const { failures } = sending.parts
+  const { failures } = parts
   const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
     form,
@@ -29,16 +38,14 @@ export function replyTo(sent: SentRequest): Promise<JoinedReply> | null {
     continuationsMax: rules.continues ? profile.continuation.max : 0,
     roomTokens: roomTokens(request),
     count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
-    send: sendFurther(sent, shape, offer),
-    fit: (larger, budgetTokens) => fittingForm(sending, larger, budgetTokens),
+    send: sendFurther(request, shape, offer, parts),
+    fit: (larger, budgetTokens) => fittingForm(larger, budgetTokens, sending, parts),
     goesOn: (next) => goesOn(next, shape),
     answerRecall: recallAnswers(counted),
     failures,
   })
   return joinReply(outcome, shape, { rules, further, failures })
 }
-
-// --- internal ---
 
 /** Whether a reply goes on in an answer: in one of the same shape, and, where it was read whole, with a reply in it. */
 function goesOn(outcome: Outcome, shape: AnswerShape): boolean {

@@ -1,9 +1,9 @@
 import { withTool } from '../../proxy/recall/recall-offer.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
-import type { Form, Outcome, RecallOffer, Send } from '../request.ts'
+import type { AnsweredRequest, Form, Outcome, RecallOffer, Send } from '../request.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
-import type { SentRequest } from '../send/send-request.ts'
+import type { SendingParts } from '../parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { readPlain } from './whole-answer.ts'
 
@@ -19,22 +19,26 @@ export type FurtherRequest = {
  * first answer: one that is read whole is read here. Rejects where the client left meanwhile.
  */
 export function sendFurther(
-  { request, sending, once }: SentRequest,
+  { exchange, outcome: first, sending }: AnsweredRequest,
   shape: AnswerShape,
   offer: RecallOffer | null,
+  parts: SendingParts,
 ): (further: FurtherRequest) => Promise<Outcome> {
   return async function sendOneFurther({ form, turns, offersRecall }) {
     const sendWithTurns: Send = async (base) => {
       const added = withTurns(base, turns)
-      const sent = await once(offersRecall && offer !== null ? withTool(added, offer) : added)
+      const sent = await parts.senders.once(
+        offersRecall && offer !== null ? withTool(added, offer) : added,
+        sending,
+      )
       return { ...sent, form: base }
     }
     // The first answer was asked for its usage, or not: its event is hidden from then on, or not.
-    const send = request.outcome.asksUsage ? askForUsage(sending)(sendWithTurns) : sendWithTurns
-    const outcome = await recoverFromOverflow(sending)(send)(form)
+    const send = first.asksUsage ? askForUsage(parts)(sendWithTurns) : sendWithTurns
+    const outcome = await recoverFromOverflow(parts)(send)(form, sending)
     if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
     const read = await readPlain(outcome)
-    request.exchange.signal.throwIfAborted()
+    exchange.signal.throwIfAborted()
     return read
   }
 }

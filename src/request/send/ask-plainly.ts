@@ -3,7 +3,6 @@ import { asStream } from '../../dialects/chat-completions/reply/as-stream.ts'
 import { bodyOf as asBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { withoutSpan, withReplaced } from './outgoing-body.ts'
-import type { Sending } from './sending.ts'
 import { discard, isAnswered, isOurDoing, isTooLarge, sendAgain, standing } from './outcome.ts'
 
 /**
@@ -12,15 +11,15 @@ import { discard, isAnswered, isOurDoing, isTooLarge, sendAgain, standing } from
  * the place of the empty answer, and so does a good answer, as a stream. Whatever else comes of it, the client gets the empty one.
  */
 export const askPlainly =
-  ({ request: { profile } }: Sending, once: Send) =>
-  (send: Send): Send => {
-    if (profile.observe || profile.overflow.attempts === 0) return send
-
-    return async function sendAskingPlainly(form) {
-      const empty = await send(form)
-      const plainForm = empty.verdict === 'empty' ? withoutStreaming(form) : null
+  (once: Send) =>
+  (send: Send): Send =>
+    async function sendAskingPlainly(form, sending) {
+      const empty = await send(form, sending)
+      const { profile } = sending.request
+      if (empty.verdict !== 'empty' || profile.observe || profile.overflow.attempts === 0) return empty
+      const plainForm = withoutStreaming(form)
       if (plainForm === null) return empty
-      const plain = await sendAgain(empty, () => once(plainForm))
+      const plain = await sendAgain(empty, () => once(plainForm, sending))
       if (plain === null) return standing(empty)
       // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
       if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
@@ -29,7 +28,6 @@ export const askPlainly =
       discard(plain.answer)
       return { ...empty, attempts: plain.attempts }
     }
-  }
 
 // --- internal ---
 

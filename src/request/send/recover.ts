@@ -4,10 +4,11 @@ import { formRequest } from '../compact.ts'
 import { tightenedForm, type TightenOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
-import { windowQuestion } from '../measure/window-finder.ts'
-import type { Form, Outcome, PreparedRequest, Send } from '../request.ts'
+import { promptTokensOf } from '../measure/sent-prompt.ts'
+import type { Form, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
 import { withReplaced } from './outgoing-body.ts'
-import { countedMeasure, promptTokensOf, withPieces, type Sending } from './sending.ts'
+import { countedMeasure } from '../measure/measure-request.ts'
+import type { RequestParts } from '../parts.ts'
 import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
 
 /**
@@ -16,26 +17,32 @@ import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
  * client's, unchanged.
  */
 export const recoverFromOverflow =
-  (sending: Sending) =>
+  (parts: RequestParts) =>
   (send: Send): Send =>
-    async function sendRecovering(form) {
-      const first = await send(form)
-      return isTooLarge(first) ? recover(sending, send, first) : first
+    async function sendRecovering(form, sending) {
+      const first = await send(form, sending)
+      return isTooLarge(first) ? recover(first, sending, send, parts) : first
     }
 
 /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
-export async function fittingForm(sending: Sending, form: Form, budgetTokens: number): Promise<Form | null> {
+export async function fittingForm(
+  form: Form,
+  budgetTokens: number,
+  sending: Sending,
+  parts: RequestParts,
+): Promise<Form | null> {
   const { profile, whyUntouched } = sending.request
   if (profile.trigger === 'off' || whyUntouched !== null) return null
-  const smaller = await tightened(sending, form, {
+  const how = {
     budgetTokens,
     keepRecent: profile.keep.recent_messages,
     smallest: false,
     fills: false,
     refusedTokens: form.sentTokens,
-  })
+  }
+  const smaller = await tightened(form, how, sending, parts)
   if (smaller === null || smaller.sentTokens > budgetTokens) return null
-  await recordForm(sending, smaller)
+  await recordForm(smaller, sending.request, parts)
   return smaller
 }
 
@@ -44,7 +51,7 @@ export function clamped(form: Form, outputTokens: number): Form {
   const limit = form.chat.completion.outputLimit
   if (limit === null) return form
   const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
-  return { ...withPieces(form, pieces), clampedOutputTokens: outputTokens }
+  return { ...form, pieces, clampedOutputTokens: outputTokens }
 }
 
 // --- internal ---
@@ -58,7 +65,7 @@ type RefusedForm = {
   readonly status: number
 }
 
-async function recover(sending: Sending, send: Send, first: Outcome): Promise<Outcome> {
+async function recover(first: Outcome, sending: Sending, send: Send, parts: RequestParts): Promise<Outcome> {
   const { request } = sending
   const { measure, profile } = request
   const { overflow } = profile
@@ -70,17 +77,17 @@ async function recover(sending: Sending, send: Send, first: Outcome): Promise<Ou
   const refusedForms: RefusedForm[] = []
   for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
     const { classification, form } = outcome
-    const sentTokens = await countSent(sending, form)
+    const sentTokens = await countSent(form, sending, parts)
     // A form that could not be made smaller was not refused once more.
     if (refusedForms.at(-1)?.form !== form) {
       const refused = { classification, form, sentTokens, status: outcome.answer.status }
       refusedForms.push(refused)
-      learnFromRefusal(sending, refused)
+      learnFromRefusal(refused, request, parts)
     }
     const next = nextAttempt({
       attempt,
       attemptsMax: profile.observe ? 0 : overflow.attempts,
-      classification: credible(sending, classification),
+      classification: credible(classification, request, parts),
       sentTokens,
       budgetTokens,
       keepRecent,
@@ -96,7 +103,7 @@ async function recover(sending: Sending, send: Send, first: Outcome): Promise<Ou
     let outputTokens: number | null
     if (next.kind === 'clamp') outputTokens = next.outputTokens
     else {
-      smaller = await tightened(sending, form, { ...next, refusedTokens: sentTokens })
+      smaller = await tightened(form, { ...next, refusedTokens: sentTokens }, sending, parts)
       outputTokens = next.clampOutputTokens ?? clampedTokens
       if (smaller === null && next.outputTokensBeside !== null) {
         smaller = form
@@ -113,31 +120,31 @@ async function recover(sending: Sending, send: Send, first: Outcome): Promise<Ou
       clampedTokens = outputTokens
     }
     const [refused, nextForm]: [Outcome, Form] = [outcome, smaller]
-    const again = await sendAgain(refused, () => send(nextForm))
+    const again = await sendAgain(refused, () => send(nextForm, sending))
     if (again === null) return standing(refused)
     outcome = { ...again, remedy: 'recovered' }
   }
-  if (isAnswered(outcome)) await learnFromRecovery(sending, refusedForms, outcome.form)
+  if (isAnswered(outcome)) await learnFromRecovery(refusedForms, outcome.form, request, parts)
   return outcome
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */
-async function countSent(sending: Sending, form: Form): Promise<number> {
+async function countSent(form: Form, sending: Sending, parts: RequestParts): Promise<number> {
   if (form.compacted !== null) return form.sentTokens
-  const { failures } = sending.parts
-  const measure = await failures.around('measure', null, () => countedMeasure(sending))
+  const measure = await parts.failures.around('measure', null, () => countedMeasure(sending, parts))
   return measure?.incomingTokens ?? form.sentTokens
 }
 
 /** A smaller form of what was refused; null where nothing more can be taken away. */
 function tightened(
-  sending: Sending,
   refused: Form,
   how: Omit<TightenOptions, 'previous'>,
+  sending: Sending,
+  parts: RequestParts,
 ): Promise<Form | null> {
-  const { request, parts } = sending
+  const { request } = sending
   return parts.failures.around('recovery', null, async () => {
-    const { counted } = await countedMeasure(sending)
+    const { counted } = await countedMeasure(sending, parts)
     if (counted === null) return null
     const previous = refused.compacted?.compaction ?? request.remembered.compaction
     const strict = isStrict(request, parts.models)
@@ -146,15 +153,22 @@ function tightened(
 }
 
 /** What of a refusal can be gone by: numbers that contradict what was answered are none. */
-function credible({ request, parts }: Sending, classification: Classification): Classification {
+function credible(
+  classification: Classification,
+  request: PreparedRequest,
+  parts: RequestParts,
+): Classification {
   const { window } = classification
   const isFalse = window !== null && parts.windows.isContradicted(request.modelKey, window.tokens)
   return isFalse ? { ...classification, window: null, promptTokens: null, totalTokens: null } : classification
 }
 
 /** What every refusal that may be cured teaches, as it comes. */
-function learnFromRefusal({ request, parts }: Sending, { classification, form, sentTokens }: RefusedForm) {
-  const { models, windows, serverWindows } = parts
+function learnFromRefusal(
+  { classification, form, sentTokens }: RefusedForm,
+  request: PreparedRequest,
+  { models, windows, serverWindows }: RequestParts,
+): void {
   const { modelKey, measure, remembered } = request
   // Where only original bytes worked, these were too long.
   if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
@@ -166,31 +180,35 @@ function learnFromRefusal({ request, parts }: Sending, { classification, form, s
   }
   const stated = models.get(modelKey, 'stated')
   if (stated !== null && classification.window?.tokens !== stated.tokens)
-    serverWindows.refresh(windowQuestion(request))
+    serverWindows.refresh(request.question)
 }
 
 /** What an accepted form teaches of those that were refused before it: only now their size was the reason. */
 async function learnFromRecovery(
-  sending: Sending,
   refused: readonly RefusedForm[],
   accepted: Form,
+  request: PreparedRequest,
+  parts: RequestParts,
 ): Promise<void> {
-  const { request, parts } = sending
   // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
   const sizes = refused
     .filter(isUnstated)
     .map(({ form, sentTokens }) => promptTokensOf(request.measure, form, sentTokens))
   if (sizes.length > 0)
     parts.windows.recovered(request.modelKey, request.remembered.conversation, Math.min(...sizes))
-  await recordForm(sending, accepted)
+  await recordForm(accepted, request, parts)
 }
 
 /** Records the compaction of a smaller form, so that the next request goes on from it. */
-async function recordForm({ request, parts }: Sending, { compacted }: Form): Promise<void> {
+async function recordForm(
+  { compacted }: Form,
+  request: PreparedRequest,
+  { records }: RequestParts,
+): Promise<void> {
   const compaction = compacted?.compaction ?? null
   if (compaction === null || compaction === request.form.compacted?.compaction) return
   const { chat, place, remembered } = request
-  await parts.records.replace({ chat, place, conversation: remembered.conversation }, compaction)
+  await records.replace({ chat, place, conversation: remembered.conversation }, compaction)
 }
 
 /** An overflow that says nothing of its window; a server in trouble, or one that finds nothing, may mean something else. */

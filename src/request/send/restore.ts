@@ -1,8 +1,9 @@
 import { formRequest } from '../compact.ts'
 import { asItCame, placedAnew } from '../compact/forms.ts'
-import type { Form, Outcome, Send } from '../request.ts'
+import type { Form, Send, Sending } from '../request.ts'
 import { clamped } from './recover.ts'
-import { countedMeasure, type Sending } from './sending.ts'
+import { countedMeasure } from '../measure/measure-request.ts'
+import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 
 /**
@@ -11,50 +12,46 @@ import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
  * not help (P2). Overflow, authentication, rates and content policy are not our doing.
  */
 export const restoreOnRefusal =
-  (sending: Sending) =>
-  (send: Send): Send => {
-    // What did not help once in this request does not help a smaller view either.
-    const spent = { strict: false, original: false }
-
-    async function restored(form: Form, first: Outcome): Promise<Outcome> {
-      let refused = first
+  (parts: RequestParts) =>
+  (send: Send): Send =>
+    async function sendRestoring(form, sending) {
+      const first = await send(form, sending)
+      if (!form.isRewritten || !isOurDoing(first)) return first
+      let last = first
+      const { refused, request } = sending
       const isOrder = first.classification?.class === 'order'
-      const joined = isOrder && !spent.strict ? await underStrictPlacement(sending, form) : null
+      const joined =
+        isOrder && !refused.has('strict') ? await underStrictPlacement(form, sending, parts) : null
       if (joined !== null) {
-        const second = await sendAgain(first, () => send(joined))
+        const second = await sendAgain(first, () => send(joined, sending))
         if (second === null) return standing(first)
-        if (isAnswered(second)) learnPlacement(sending, 'strict', first)
-        else spent.strict = true
+        if (isAnswered(second)) parts.models.set(request.modelKey, 'placement', 'strict', 'refusal')
+        else refused.add('strict')
         if (!isOurDoing(second)) return { ...second, remedy: 'restored' }
-        refused = second
+        last = second
       }
-      if (spent.original) return refused
-      spent.original = true
-      const { received, measure, chat } = sending.request
+      if (refused.has('original')) return last
+      refused.add('original')
+      const { received, measure, chat } = request
       const original = asItCame(received, measure?.incomingTokens ?? chat.bytes.length)
-      const last = await sendAgain(refused, () => send(original))
-      if (last === null) return standing(refused)
-      // Where joining was refused too, this view was at fault: the next one may be welcome. Where the refused
-      // request asked for usage, that may have been it: the next one goes without and shows.
-      if (isAnswered(last) && joined === null && (!first.asksUsage || isOrder))
-        learnPlacement(sending, 'original', first)
-      return { ...last, remedy: 'restored' }
+      const third = await sendAgain(last, () => send(original, sending))
+      if (third === null) return standing(last)
+      // If joining was refused too, this view was at fault: the next one may be welcome. If the refused request
+      // asked for usage, that may have been the reason: the next one goes without and shows. A server's passing
+      // trouble also ends at the second try: only a refusal of the request itself teaches.
+      const isCause = joined === null && (!first.asksUsage || isOrder) && first.answer.status !== 500
+      if (isAnswered(third) && isCause) parts.models.set(request.modelKey, 'placement', 'original', 'refusal')
+      return { ...third, remedy: 'restored' }
     }
-
-    return async function sendRestoring(form) {
-      const first = await send(form)
-      return form.isRewritten && isOurDoing(first) ? restored(form, first) : first
-    }
-  }
 
 // --- internal ---
 
 /** The same view with user messages joined; null where that changes nothing. */
-function underStrictPlacement(sending: Sending, form: Form): Promise<Form | null> {
-  const { request, parts } = sending
+function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts): Promise<Form | null> {
+  const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (request.profile.template !== 'auto' || form.strict || !form.isRewritten) return null
-    const { counted } = await countedMeasure(sending)
+    const { counted } = await countedMeasure(sending, parts)
     if (counted === null) return null
     const compaction = form.compacted?.compaction ?? null
     const placed = await placedAnew(formRequest(request, true), counted, compaction, parts)
@@ -63,13 +60,4 @@ function underStrictPlacement(sending: Sending, form: Form): Promise<Form | null
     const { clampedOutputTokens } = form
     return clampedOutputTokens === null ? placed : clamped(placed, clampedOutputTokens)
   })
-}
-
-/**
- * Remembers what was accepted after a refusal. A server's passing trouble also ends at the second try: only a refusal of
- * the request itself teaches, and one that speaks of the order of messages is that.
- */
-function learnPlacement({ request, parts }: Sending, how: 'strict' | 'original', { answer }: Outcome): void {
-  if (how === 'strict' || answer.status !== 500)
-    parts.models.set(request.modelKey, 'placement', how, 'refusal')
 }

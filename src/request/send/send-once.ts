@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { onwardOf } from '../../http/client-request.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
 import { knownWindow } from '../measure/measure.ts'
-import type { Form, Measure, Send } from '../request.ts'
+import { promptTokensOf } from '../measure/sent-prompt.ts'
+import type { Form, Measure, Send, Sending } from '../request.ts'
 import { judge, type JudgeOptions } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
-import { promptTokensOf, type Sending } from './sending.ts'
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-export function sendOnce(sending: Sending): Send {
-  const { request, parts, raw } = sending
-  const { exchange, upstreamName } = request
-
-  return async function sendOnceMore(form) {
+export function sendOnce(upstreams: Upstreams): Send {
+  return async function sendOnceMore(form, sending) {
+    const { exchange, upstreamName } = sending.request
     const sentAtMs = performance.now()
     if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
     sending.attempts += 1
@@ -24,8 +23,8 @@ export function sendOnce(sending: Sending): Send {
     // A server that knows the key would answer with what it answered to another body.
     if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
       headerOverrides['idempotency-key'] = randomUUID()
-    const body = isChanged ? bodyOf(form) : raw
-    const answer = await parts.upstreams.send({
+    const body = isChanged ? bodyOf(form) : sending.request.body.raw
+    const answer = await upstreams.send({
       upstream: upstreamName,
       ...onwardOf(exchange),
       body: body instanceof Promise ? await body : body,

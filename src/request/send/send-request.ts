@@ -1,41 +1,51 @@
-import type { AnsweredRequest, PreparedRequest, Send } from '../request.ts'
+import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
 import { recoverFromOverflow } from './recover.ts'
 import { restoreOnRefusal } from './restore.ts'
 import { sendOnce } from './send-once.ts'
-import { openSending, type SendParts, type Sending } from './sending.ts'
+import { createSharedPools } from './shared-pool.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import { waitWhenCrowded } from './wait-when-crowded.ts'
-
-/** A request that was sent, and the way in which more can be sent for it. */
-export type SentRequest = {
-  readonly request: AnsweredRequest
-  readonly sending: Sending
-  /** Sends a form as it is. */
-  readonly once: Send
-}
+import type { RequestParts, Senders, SendingParts } from '../parts.ts'
+import type { AnsweredRequest, PreparedRequest, Sending } from '../request.ts'
 
 /**
- * The stage that sends: what is refused is sent again in another form as far as that may help, and what comes back is the
- * answer that the client gets. Each wrapper takes a way of sending and gives one of the same type; the first stands
- * around all others.
+ * The way of sending, with its wrappers: what is refused is sent again in another form as far as that may help. The first
+ * wrapper stands around all others.
  */
+export function createSenders(parts: RequestParts): Senders {
+  const once = waitWhenCrowded(createSharedPools())(sendOnce(parts.upstreams))
+  const wrappers = [
+    recoverFromOverflow(parts),
+    restoreOnRefusal(parts),
+    offerRecall(parts),
+    askPlainly(once),
+    askForUsage(parts),
+  ]
+  return { send: wrappers.reduceRight((inner, wrap) => wrap(inner), once), once }
+}
+
+/** The stage that sends: what comes back is the answer that the client gets. */
 export async function sendRequest(
   request: PreparedRequest,
-  raw: Buffer,
-  parts: SendParts,
-): Promise<SentRequest> {
-  const sending = openSending(request, raw, parts)
-  const once = waitWhenCrowded(sending)(sendOnce(sending))
-  const wrappers = [
-    recoverFromOverflow(sending),
-    restoreOnRefusal(sending),
-    offerRecall(sending),
-    askPlainly(sending, once),
-    askForUsage(sending),
-  ]
-  const send = wrappers.reduceRight((inner, wrap) => wrap(inner), once)
-  const outcome = await send(request.form)
-  return { request: { ...request, measure: sending.measure, outcome }, sending, once }
+  { senders, records }: SendingParts,
+): Promise<AnsweredRequest> {
+  const sending: Sending = {
+    request,
+    measure: request.measure,
+    attempts: 0,
+    firstSentAtMs: 0,
+    flight: null,
+    refused: new Set(),
+    isUsageSuspected: false,
+  }
+  const { form, chat, place, remembered } = request
+  const outcome = await senders.send(form, sending)
+  // A form that was refused is nothing to go on from: an emergency ends with its request.
+  const answered = isAnswered(outcome) ? outcome.form.compacted : null
+  const compaction = (answered ?? form.compacted)?.compaction ?? remembered.compaction
+  // Beside the answer, not before it: a store may be slow.
+  void records.see(chat, place, { ...remembered, compaction })
+  return { ...request, measure: sending.measure, outcome, sending }
 }

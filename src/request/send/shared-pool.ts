@@ -25,7 +25,9 @@ export type Flight = {
 }
 
 /** The pool of each upstream by its name; null is the default. */
-export function createSharedPools(): (upstream: string | null) => SharedPool {
+export type PoolOf = (upstream: string | null) => SharedPool
+
+export function createSharedPools(): PoolOf {
   const pools = new Map<string | null, SharedPool>()
   return function poolOf(upstream) {
     const known = pools.get(upstream) ?? createSharedPool()

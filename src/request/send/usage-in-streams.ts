@@ -1,7 +1,7 @@
 import type { Form, Outcome, Send } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
-import type { SendParts, Sending } from './sending.ts'
+import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { refusesUsage, usageRefusalIn, type UsageRefusal } from './usage-refusals.ts'
 
@@ -10,42 +10,42 @@ import { refusesUsage, usageRefusalIn, type UsageRefusal } from './usage-refusal
  * is hidden again (`hide-usage.ts`). A refusal that speaks of it is answered by the same form without.
  */
 export const askForUsage =
-  (sending: Sending) =>
-  (send: Send): Send => {
-    const { request, parts } = sending
-    // Whatever was refused for our doing: what this request is tried with next has as little of ours as may be.
-    let isOver = false
-    let isSuspected = false
-
-    function learnRefusal(how: 'named' | 'guessed'): void {
-      parts.models.set(request.modelKey, 'usage', how, 'refusal')
-    }
-
-    return async function sendAsking(form) {
-      const asking = isOver ? null : withUsageAsked(form, whenAsked(sending))
-      if (asking === null || !mayAsk(sending)) {
-        const outcome = await send(form)
-        if (isSuspected && isAnswered(outcome)) learnRefusal('guessed')
+  ({ models, upstreams, usageInStreams }: RequestParts) =>
+  (send: Send): Send =>
+    async function sendAsking(form, sending) {
+      const { request, refused } = sending
+      const { modelKey, upstreamName, profile } = request
+      // Once anything of ours was refused, this request is tried with as little of ours as may be.
+      const mayAsk =
+        !profile.observe &&
+        !refused.has('usage') &&
+        models.get(modelKey, 'usage') === null &&
+        !refusesUsage(upstreams.addressOf(upstreamName).origin)
+      const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
+      if (asking === null) {
+        const outcome = await send(form, sending)
+        if (sending.isUsageSuspected && isAnswered(outcome))
+          models.set(modelKey, 'usage', 'guessed', 'refusal')
         return outcome
       }
-      const asked: Outcome = { ...(await send(asking)), form, asksUsage: true }
+      const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
       if (!isOurDoing(asked)) return asked
-      isOver = true
+      refused.add('usage')
       const reason = reasonOf(asked)
-      // A body that is the client's own but for this has nothing else that it could be.
+      // A body that is the client's own but for this can be refused for nothing else.
       if (reason === 'order' || (reason === 'opaque' && form.isRewritten)) {
-        isSuspected = reason === 'opaque'
+        sending.isUsageSuspected = reason === 'opaque'
         return asked
       }
-      const plain = await sendAgain(asked, () => send(form))
+      const plain = await sendAgain(asked, () => send(form, sending))
       if (plain === null) return standing(asked)
-      if (isAnswered(plain)) learnRefusal(reason === 'opaque' ? 'guessed' : 'named')
+      if (isAnswered(plain))
+        models.set(modelKey, 'usage', reason === 'opaque' ? 'guessed' : 'named', 'refusal')
       return plain
     }
-  }
 
 /** The request with the addition; null where nothing is to be asked. `when`: see `usage.in_streams`. */
-export function withUsageAsked(form: Form, when: SendParts['usageInStreams']): Form | null {
+export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {
   const addition = form.chat.completion.usageAddition
   if (addition === null || when === 'never') return null
   if (when === 'rewritten' && isUntouched(form)) return null
@@ -53,18 +53,6 @@ export function withUsageAsked(form: Form, when: SendParts['usageInStreams']): F
 }
 
 // --- internal ---
-
-function whenAsked({ request, parts }: Sending): SendParts['usageInStreams'] {
-  return request.profile.observe ? 'never' : parts.usageInStreams
-}
-
-/** Whether there is any use in asking this upstream for this model, and none known that refuses it. */
-function mayAsk({ request, parts }: Sending): boolean {
-  return (
-    parts.models.get(request.modelKey, 'usage') === null &&
-    !refusesUsage(parts.upstreams.addressOf(request.upstreamName).origin)
-  )
-}
 
 function reasonOf(refused: Outcome): UsageRefusal | 'order' {
   const isReadable = headerValue(refused.answer.rawHeaders, 'content-encoding') === null

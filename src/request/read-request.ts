@@ -1,0 +1,75 @@
+import { FoldgateError } from '../errors.ts'
+import { refuseOtherModels, refuseUnread } from '../http/confinement.ts'
+import { modelKeyOf } from '../models/model-key.ts'
+import { matchProfile } from '../profiles/match.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { azureDeployment } from '../upstream/target.ts'
+import type { RequestParts } from './parts.ts'
+import { digest } from './read/body-source.ts'
+import { readChat } from './read/read-chat.ts'
+import type { ArrivedRequest, Chat, ReadRequest, UnreadReason, UnreadRequest } from './request.ts'
+
+/**
+ * The stage that reads: finds the messages in the body, and the profile, the model and the upstream of the request. Throws
+ * `unknown_profile`, or what the client's rights forbid. A body that cannot be read with certainty goes on as it came.
+ */
+export async function readRequest(
+  arrived: ArrivedRequest,
+  { failures, reading, profiles }: RequestParts,
+): Promise<ReadRequest | UnreadRequest> {
+  const { exchange, rights, options, body, turn } = arrived
+  const { scope, credential } = exchange.scope
+  const chat = await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
+    readChat(body, scope, reading, turn),
+  )
+  if (typeof chat === 'string') {
+    refuseUnread(rights, chat)
+    return { ...arrived, unread: chat }
+  }
+  body.charge(chat.messages.length * MESSAGE_BYTES)
+
+  const profileOf = (model: string): Profile => {
+    const asked = { model, headers: exchange.incoming.headers, requested: options.profile }
+    const match = matchProfile(profiles(), asked)
+    if (match.kind === 'found') return match.profile
+    const param = 'x-foldgate-profile'
+    throw new FoldgateError('unknown_profile', `${param}: ${match.message}`, { param })
+  }
+  const deployment = azureDeployment(exchange.path)
+  const given = chat.completion.model ?? deployment ?? ''
+  const isNamedInFull = given.length <= MODEL_NAME_CHARS_MAX
+  const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`
+  const profile = profileOf(model)
+  refuseOtherModels(rights, { completion: chat.completion, deployment }, profileOf, options.profile !== null)
+  const upstreamName = exchange.upstreamName ?? profile.upstream
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
+  return {
+    ...arrived,
+    chat,
+    received: chat,
+    profile,
+    model,
+    deployment,
+    upstreamName,
+    modelKey,
+    question: {
+      upstream: upstreamName,
+      credential: modelKey.credential,
+      model: isNamedInFull ? model : null,
+      target: exchange.target,
+      rawHeaders: exchange.incoming.rawHeaders,
+      withholdCredential: exchange.clientKeyName !== null,
+    },
+    place: { scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
+    recall: null,
+  }
+}
+
+// --- internal ---
+
+/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, about. */
+const MESSAGE_BYTES = 700
+
+/** Enough to tell the models of one scope apart. */
+const MODEL_DIGEST_CHARS = 12

@@ -1,0 +1,54 @@
+import type { RequestEnd } from '../../activity/request-report.ts'
+import type { ClientRequest } from '../../http/client-request.ts'
+import { deliver, type Delivery } from '../../http/deliver.ts'
+import type { Lesson } from '../../models/learn.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { AnswerObserver } from '../observe.ts'
+import type { RequestParts } from '../parts.ts'
+import type { JoinedReply } from '../request.ts'
+import { usageHiderFor } from '../send/hide-usage.ts'
+
+/**
+ * What is left to do once an answer is settled on. It refers to neither the request's body nor its view, unless a reply
+ * may take several answers: an answer may flow for minutes, and they must not stay in memory for as long.
+ */
+export type Settled = {
+  readonly answer: Answer
+  readonly held: readonly Buffer[]
+  readonly headers: Readonly<Record<string, string>>
+  /** Is told how the answer ended. */
+  readonly ended: (end: Omit<RequestEnd, 'totalMs'>) => void
+  /** What its end is to be compared with; null if that could not be said. */
+  readonly lesson: Lesson | null
+  /** Reads along. */
+  readonly observer: AnswerObserver
+  /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
+  readonly hidesUsage: boolean
+  /** How often a reply of several answers went on, and what all of them cost. */
+  readonly total: JoinedReply['total']
+  /** Gives the body's bytes back to the budget, once the answer is over. */
+  readonly release: () => void
+}
+
+/** Gives the answer to the client, reads along, and remembers what it taught. */
+export async function deliverAnswer(
+  exchange: ClientRequest,
+  { answer, held, headers, ended, lesson, observer, hidesUsage, total }: Settled,
+  { failures, learning, stallMs }: RequestParts,
+): Promise<Delivery> {
+  const transform = hidesUsage ? usageHiderFor(answer) : null
+  const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
+  const report = failures.attempt('observation', null, observer.end)
+  if (report !== null && lesson !== null) {
+    failures.attempt('observation', undefined, () =>
+      learning.answered(lesson, report, delivery.outcome === 'finished'),
+    )
+  }
+  const { usage = null, model: answeredBy = null } = report ?? {}
+  const all = total()
+  ended({ outcome: delivery.outcome, answeredBy, ...all, usage: all.usage ?? usage })
+  return delivery
+}
+
+/** Of a reply that took one answer. */
+export const oneAnswer: Settled['total'] = () => ({ recalls: 0, continuations: 0, usage: null })
