@@ -14,10 +14,8 @@ import { openOversight } from './admin/oversight.ts'
 import type { Log } from './log/log.ts'
 import { createAcceptedCredentials } from './models/accepted-credentials.ts'
 import { createCounts } from './models/counts/counts.ts'
-import { createKnownModels } from './models/known-models.ts'
 import { createLearning } from './models/learn.ts'
 import { createModels } from './models/models.ts'
-import { createPromptCaches } from './models/prompt-caches.ts'
 import { createWindows } from './models/windows.ts'
 import type { Profile } from './profiles/schema.ts'
 import { digest } from './request/read/body-source.ts'
@@ -113,7 +111,6 @@ export function createApp(options: AppOptions): App {
   })
   const windows = createWindows({ models, onLearnt: bookkeeping.learnt })
   const counts = createCounts({ models, promptsMax: PROMPTS_MAX })
-  const promptCaches = createPromptCaches()
   const accepted = createAcceptedCredentials(models, heldKeyMark)
   const serverWindows = createServerWindows({
     upstreams,
@@ -127,11 +124,9 @@ export function createApp(options: AppOptions): App {
     models,
     windows,
     counts,
-    promptCaches,
     serverWindows,
     onCut: warnings.cut,
   })
-  const knownModels = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
   const lifecycle = createLifecycle()
   const tellFailure = ({ code }: FoldgateError): void => log.warn('a request was refused or failed', { code })
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
@@ -172,7 +167,7 @@ export function createApp(options: AppOptions): App {
     upstreams,
     writer: summaryWriter,
     accepted,
-    promptCaches,
+    models,
     windows,
     rateLimits,
     parameters: createParameterMemory(),
@@ -220,7 +215,7 @@ export function createApp(options: AppOptions): App {
       serverWindows,
       hostOf: (name) => hostOf(upstreams, name),
       onFound: (key, profile, window, sources) => {
-        knownModels.noteSources(key, profile, sources)
+        models.noteWindow(key, profile, sources)
         warnings.overruled(profile, key.model, window)
       },
     }),
@@ -284,7 +279,14 @@ export function createApp(options: AppOptions): App {
       },
     },
     compactWishes,
-    knownModels,
+    knownModels: {
+      list: models.list,
+      forget: (id) => {
+        const key = models.forgetAll(id)
+        if (key !== null) counts.forget(key)
+        return key
+      },
+    },
     bodyLimits,
     explain: async (body, asked) => explanationJson(await explain(body, asked)),
     clientUrl: () => clientUrlOf(server, settings),

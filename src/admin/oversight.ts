@@ -15,7 +15,7 @@ import { modelCard } from './models/model-cards.ts'
 import { createPriceList } from '../activity/prices/price-list.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
-import type { KnownModels } from '../models/known-models.ts'
+import type { KnownModel } from '../models/models.ts'
 import type { CompactWishes } from '../request/records/compact-wishes.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Reports } from '../activity/request-report.ts'
@@ -44,7 +44,11 @@ export type Oversight = {
 export type AdminServerParts = Pick<AdminServerOptions, 'bodyLimits' | 'explain'> & {
   readonly summaryWriter: Pick<SummaryWriter, 'forget'>
   readonly compactWishes: Pick<CompactWishes, 'ask'>
-  readonly knownModels: Pick<KnownModels, 'list' | 'forget'>
+  readonly knownModels: {
+    readonly list: () => readonly KnownModel[]
+    /** Forgets all that is believed of a model; its key, or null where nothing is. */
+    readonly forget: (id: string) => ModelKey | null
+  }
   /** The operator had all forgotten that is believed of a model. Must not throw. */
   readonly onForgotten: (key: ModelKey) => void
   readonly deleteArchived: DeleteConversationParts['deleteArchived']

@@ -22,12 +22,12 @@ export function createAcceptedCredentials(
   const lastKeys = new LRUCache<string, ModelKey>({ max: CREDENTIALS_MAX })
   return {
     has: (key) => {
-      const last = lastKeys.get(nameOf(key))
+      const last = lastKeys.get(`${key.upstream} ${key.credential}`)
       const mark = heldKeyMark(key.upstream)
       return [key, last].some((each) => each !== undefined && models.get(each, 'accepted') === mark)
     },
     note: (key) => {
-      lastKeys.set(nameOf(key), key)
+      lastKeys.set(`${key.upstream} ${key.credential}`, key)
       models.set(key, 'accepted', heldKeyMark(key.upstream), 'answer')
     },
   }
@@ -36,7 +36,3 @@ export function createAcceptedCredentials(
 // --- internal ---
 
 const CREDENTIALS_MAX = 4_096
-
-function nameOf({ upstream, credential }: ModelKey): string {
-  return `${upstream} ${credential}`
-}

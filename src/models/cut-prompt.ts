@@ -1,4 +1,5 @@
 import type { StatedWindow } from '../overflow/classification.ts'
+import type { SentCount } from './counts/prompt.ts'
 import type { ReportedPrompt } from './counts/reported-prompt.ts'
 
 /** Between what a cut prompt still had and the first size that did not fit: there lies the window. */
@@ -15,16 +16,15 @@ export type CutBounds = {
  * less than a prompt has.
  */
 export function cutBounds(reported: ReportedPrompt): CutBounds | null {
-  const { promptTokens, counted } = reported
-  if (counted === null) return null
-  const { expectedTokens, ratio, ownMessageTokens } = counted
+  const { promptTokens, expectedTokens, sent } = reported
+  if (sent.counted === null) return null
   const missingTokens = expectedTokens - promptTokens
   const tolerance = missingTokensMin + expectedTokens * expectedErrorShare
   if (missingTokens <= tolerance) return null
   // The newest message alone may exceed the window: then what is left of it is the window itself.
   if (isRound(promptTokens) && !hasDroppedOldest(reported))
     return { fitsTokens: promptTokens, exceedsTokens: promptTokens + 1, cuts: 1 }
-  const { droppedTokens, lastTokens } = oldestDropped(ownMessageTokens, ratio, missingTokens - tolerance)
+  const { droppedTokens, lastTokens } = oldestDropped(sent.counted, missingTokens - tolerance)
   if (droppedTokens < missingTokens - tolerance)
     return { fitsTokens: promptTokens, exceedsTokens: expectedTokens, cuts: 1 }
   // The last message that was dropped is the first that did not fit.
@@ -33,12 +33,11 @@ export function cutBounds(reported: ReportedPrompt): CutBounds | null {
 }
 
 /** Whether just the oldest messages are missing, none of them in part. */
-export function hasDroppedOldest({ promptTokens, counted }: ReportedPrompt): boolean {
-  if (counted === null) return false
-  const { expectedTokens, ratio, ownMessageTokens } = counted
+export function hasDroppedOldest({ promptTokens, expectedTokens, sent }: ReportedPrompt): boolean {
+  if (sent.counted === null) return false
   const missingTokens = expectedTokens - promptTokens
   const tolerance = missingTokensMin + expectedTokens * anchoredErrorShare
-  const { droppedTokens } = oldestDropped(ownMessageTokens, ratio, missingTokens - tolerance)
+  const { droppedTokens } = oldestDropped(sent.counted, missingTokens - tolerance)
   return missingTokens > tolerance && Math.abs(droppedTokens - missingTokens) <= tolerance
 }
 
@@ -89,13 +88,12 @@ const steps: readonly number[] = [1000, 1024, 512, 500, 256, 100]
 
 /** The oldest messages that come to at least so many tokens, all but the newest at most, and the last of them. */
 function oldestDropped(
-  ownMessageTokens: readonly number[],
-  ratio: number,
+  { messageTokens, ratio }: Pick<SentCount, 'messageTokens' | 'ratio'>,
   leastTokens: number,
 ): { readonly droppedTokens: number; readonly lastTokens: number } {
   let droppedTokens = 0
   let lastTokens = 0
-  for (const ownTokens of ownMessageTokens.slice(0, -1)) {
+  for (const ownTokens of messageTokens.slice(0, -1)) {
     if (droppedTokens >= leastTokens) break
     lastTokens = ownTokens * ratio
     droppedTokens += lastTokens

@@ -1,29 +1,27 @@
-import { LRUCache } from 'lru-cache'
 import type { Usage } from '../dialects/chat-completions/completion.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
-import { nameOfModel, type ModelKey } from './model-key.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
-import type { ServerWindows } from './discovery/server-windows.ts'
-import type { WindowQuestion } from './discovery/sites.ts'
 import type { Counts } from './counts/counts.ts'
-import type { Anchor, CountedPrompt } from './counts/prompt.ts'
+import type { SentPrompt } from './counts/prompt.ts'
 import {
   isConstant,
   isWhole,
+  ownTextTokens,
   reportedPrompt,
   type ReportedPrompt,
-  type SentBeginning,
-  type SentCounts,
 } from './counts/reported-prompt.ts'
-import { cutBounds, hasDroppedOldest, isRound, narrowed, windowWithin, type CutBounds } from './cut-prompt.ts'
+import { cutBounds, hasDroppedOldest, isRound, narrowed, windowWithin } from './cut-prompt.ts'
+import type { ServerWindows } from './discovery/server-windows.ts'
+import type { WindowQuestion } from './discovery/sites.ts'
+import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
-import type { PromptCaches } from './prompt-caches.ts'
+import { noteCached } from './prompt-caches.ts'
+import { noteOf, type OddReport } from './suspicions.ts'
 import type { Windows } from './windows.ts'
 
 /** What has to be known of a request to learn from its answer. Holds no content. */
 export type Lesson = {
   readonly modelKey: ModelKey
-  readonly model: string
   readonly conversation: string
   /** The prompt's size as the provider counts, as far as we know; an upper bound where nothing was counted. */
   readonly expectedTokens: number
@@ -39,31 +37,10 @@ export type Lesson = {
   readonly isUsageUnasked: boolean
 }
 
-/** A prompt that was sent, as far as it is compared with what the provider says of it. Holds nothing of its content. */
-export type SentPrompt = {
-  /** Under which a longer prompt finds it again. */
-  readonly prompt: string
-  /** In which it was counted. */
-  readonly encoding: string
-  /** The longest first. */
-  readonly beginnings: readonly SentBeginning[]
-  /** The bytes that were sent, without what media took of them. */
-  readonly textBytes: number
-  /** Null where it was not counted. */
-  readonly counted: SentCount | null
-}
-
-export type SentCount = CountedPrompt &
-  SentCounts & {
-    /** What of it both have counted before; null where nothing. */
-    readonly anchor: Anchor | null
-  }
-
 export type LearnParts = {
   readonly models: Models
   readonly windows: Windows
   readonly counts: Counts
-  readonly promptCaches: PromptCaches
   readonly serverWindows: Pick<ServerWindows, 'lookup' | 'refresh' | 'answered'>
   /** Called when a prompt came out cut (`known`), or may have: from a server that may only report it so (`suspected`). */
   readonly onCut: (model: string, seen: CutPrompt) => void
@@ -85,29 +62,18 @@ export type Learning = {
   readonly answered: (lesson: Lesson, report: TailReport, isEntire: boolean) => void
   /** Whether a conversation's next prompt is to be counted whatever its size: only a count can say what an odd report means. */
   readonly wantsCount: (key: ModelKey, conversation: string) => boolean
-  /** Forgets what is doubted of a model, and where its window was seen to lie. */
-  readonly forget: (key: ModelKey) => void
 }
 
 export function createLearning(parts: LearnParts): Learning {
   const { models, windows, counts, serverWindows } = parts
-  const odd = new LRUCache<string, OddReport>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
-  /** Numbers that are no counts, by model: what was taken for one before is forgotten. */
-  const constants = new LRUCache<string, number>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
-  /** Models behind an Ollama that has not said what it has loaded: only what was counted can show a cut. */
-  const silent = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
-  const bounds = new LRUCache<string, CutBounds>({ max: ENTRIES_MAX, ttl: DOUBT_LIFETIME_MS })
 
   function learnFrom(lesson: Lesson, report: TailReport, isEntire: boolean): void {
     const { modelKey, expectedTokens, outputTokens, sent } = lesson
     const { usage } = report
     if (lesson.isUsageUnasked && usage !== null) models.set(modelKey, 'usage', 'stated', 'answer')
     if (report.overflow !== null) {
-      windows.refused(modelKey, lesson.conversation, {
-        classification: report.overflow,
-        expectedTokens,
-        outputTokens,
-      })
+      const refusal = { classification: report.overflow, expectedTokens, outputTokens }
+      windows.refused(modelKey, lesson.conversation, refusal)
       return
     }
     if (!isEntire || report.isError) return
@@ -115,27 +81,21 @@ export function createLearning(parts: LearnParts): Learning {
       models.set(modelKey, 'name', report.model.slice(0, MODEL_NAME_CHARS_MAX), 'answer')
     if (lesson.isAuto) serverWindows.answered(lesson.question)
     if (report.isOllama && models.get(modelKey, 'stated')?.isLoaded !== true)
-      silent.set(nameOfModel(modelKey), true)
-    if (usage !== null) parts.promptCaches.note(modelKey, usage.promptTokens, usage.cachedTokens)
-    const answeredTokens =
-      sent === null || usage === null || usage.promptTokens === 0
-        ? null
-        : compare({ ...lesson, sent }, usage, report)
-    if (answeredTokens !== null) noteAnswered(lesson, answeredTokens)
-  }
-
-  function noteAnswered({ modelKey, expectedTokens, isAuto, question }: Lesson, tokens: number): void {
-    const believedTokens = Math.min(tokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
-    windows.answered(modelKey, believedTokens)
+      models.suspected(modelKey).isSilentOllama = true
+    if (usage === null) return
+    noteCached(models, modelKey, usage.promptTokens, usage.cachedTokens)
+    if (sent === null || usage.promptTokens === 0 || !isCount(lesson, sent, usage, report)) return
+    const answeredTokens = Math.min(usage.promptTokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
+    windows.answered(modelKey, answeredTokens)
     // The server runs with more than it said last.
     const stated = models.get(modelKey, 'stated')
-    if (isAuto && stated !== null && believedTokens > stated.tokens) serverWindows.refresh(question)
+    if (lesson.isAuto && stated !== null && answeredTokens > stated.tokens)
+      serverWindows.refresh(lesson.question)
   }
 
-  /** Compares what was sent with what was reported of it; the prompt's size where the report counts it whole, else null. */
-  function compare(lesson: SentLesson, usage: Usage, report: TailReport): number | null {
-    const { modelKey: key, sent, conversation, expectedTokens } = lesson
-    const { promptTokens } = usage
+  /** Compares what was sent with what was reported of it, and learns from that; whether the report counts it whole. */
+  function isCount(lesson: Lesson, sent: SentPrompt, { promptTokens }: Usage, report: TailReport): boolean {
+    const { modelKey: key, conversation, expectedTokens } = lesson
     const model = { key, encoding: sent.encoding }
     const { prompt, textBytes, counted, beginnings } = sent
     const answeredBy = report.model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
@@ -143,30 +103,32 @@ export function createLearning(parts: LearnParts): Learning {
       model,
       beginnings.map((each) => each.prompt),
     )
-    const reported = reportedPrompt(promptTokens, { ...sent, expectedTokens }, known, answeredBy)
-    const before = odd.get(oddName(key, conversation)) ?? null
+    const reported = reportedPrompt(promptTokens, expectedTokens, sent, known, answeredBy)
+    const suspected = models.suspected(key)
+    const before = suspected.oddReports.get(conversation) ?? null
     if (isConstant(reported) && !isRound(promptTokens)) {
-      constants.set(nameOfModel(key), promptTokens)
+      // What was taken for a count before is forgotten.
+      suspected.constantTokens = promptTokens
       counts.forget(key)
     }
-    const isNumber = constants.get(nameOfModel(key)) !== promptTokens
-    const verdict = isNumber ? judge(lesson, reported, report.isOllama, before) : 'none'
+    const verdict =
+      suspected.constantTokens === promptTokens ? 'none' : judge(lesson, reported, report.isOllama, before)
     const answered = { textBytes, counted, answeredBy }
     if (verdict === 'count') {
-      odd.delete(oddName(key, conversation))
+      suspected.oddReports.delete(conversation)
       const anchor = counted?.anchor ?? null
       const since = anchor?.answeredBy === answeredBy ? anchor : null
-      return counts.observe(model, prompt, { ...answered, promptTokens, since }) ? promptTokens : null
+      return counts.observe(model, prompt, { ...answered, promptTokens, since })
     }
     counts.pass(model, prompt, { ...answered, promptTokens: null })
-    odd.set(oddName(key, conversation), {
+    noteOf(suspected.oddReports, conversation, {
       promptTokens,
-      ownTextTokens: reported.counted?.ownTextTokens ?? null,
+      ownTextTokens: counted === null ? null : ownTextTokens(counted),
     })
     if (verdict === 'cut') takeCut(lesson, reported)
     else if (verdict === 'like-cut')
-      parts.onCut(lesson.model, { ...told(reported), certainty: 'suspected', windowTokens: null })
-    return null
+      parts.onCut(key.model, { ...told(reported), certainty: 'suspected', windowTokens: null })
+    return false
   }
 
   /**
@@ -174,15 +136,14 @@ export function createLearning(parts: LearnParts): Learning {
    * calls itself Ollama, and there only if nothing else explains the report.
    */
   function judge(
-    { modelKey, isAuto, question }: SentLesson,
+    { modelKey, isAuto, question }: Lesson,
     reported: ReportedPrompt,
     isOllama: boolean,
     before: OddReport | null,
   ): 'count' | 'none' | 'cut' | 'like-cut' {
-    const { counted, promptTokens } = reported
-    const isCount = isWhole(reported)
-    if (counted === null) return isCount ? 'count' : 'none'
-    const { expectedTokens } = counted
+    const { promptTokens, expectedTokens } = reported
+    const isAllCounted = isWhole(reported)
+    if (reported.sent.counted === null) return isAllCounted ? 'count' : 'none'
     const isShort = promptTokens < expectedTokens * CUT_SHARE_MAX
     const stated = models.get(modelKey, 'stated')
     if (stated?.isLoaded === true) {
@@ -190,26 +151,25 @@ export function createLearning(parts: LearnParts): Learning {
       const isLeft = promptTokens <= stated.tokens && promptTokens > stated.tokens * LEFT_SHARE_MIN
       if (isShort && !hasRoom && isLeft) return 'cut'
       // What it said may be old: it may have been started anew with less.
-      if (!isCount && isAuto) serverWindows.refresh(question)
-      return isCount ? 'count' : 'none'
+      if (!isAllCounted && isAuto) serverWindows.refresh(question)
+      return isAllCounted ? 'count' : 'none'
     }
     if (isOllama && isShort && expectedTokens > fittingTokens(modelKey)) {
-      if (isEvidentCut(reported, isCount, before)) return 'cut'
-      if (isCount && growsEvenly(reported, before)) return 'count'
+      if (isEvidentCut(reported, isAllCounted, before)) return 'cut'
+      if (isAllCounted && growsEvenly(reported, before)) return 'count'
       return before === null ? 'none' : 'like-cut'
     }
-    if (isCount) return 'count'
+    if (isAllCounted) return 'count'
     return promptTokens >= LEFT_TOKENS_MIN && isLeftOver(reported, before) ? 'like-cut' : 'none'
   }
 
   /** A prompt of this size has come out whole, or is what was left of one. */
   function fittingTokens(key: ModelKey): number {
-    const left = bounds.get(nameOfModel(key))?.fitsTokens ?? 0
+    const left = models.suspected(key).cutBounds?.fitsTokens ?? 0
     return Math.max(UNCUT_TOKENS, left, models.get(key, 'answered') ?? 0)
   }
 
-  function takeCut(lesson: SentLesson, reported: ReportedPrompt): void {
-    const { modelKey: key, model, isAuto, question } = lesson
+  function takeCut({ modelKey: key, isAuto, question }: Lesson, reported: ReportedPrompt): void {
     // Counts of prompts that may have been cut as well are worth nothing.
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
@@ -218,39 +178,27 @@ export function createLearning(parts: LearnParts): Learning {
     const seen = stated !== null || !isAuto ? null : cutBounds(reported)
     let windowTokens = stated?.isLoaded === true ? stated.tokens : null
     if (seen !== null) {
+      const suspected = models.suspected(key)
       const answeredTokens = Math.min(models.get(key, 'answered') ?? 0, seen.exceedsTokens - 1)
       const fitsTokens = Math.max(seen.fitsTokens, answeredTokens)
-      const all = narrowed(bounds.get(nameOfModel(key)) ?? null, { ...seen, fitsTokens })
-      bounds.set(nameOfModel(key), all)
-      const window = windowWithin(all)
+      suspected.cutBounds = narrowed(suspected.cutBounds, { ...seen, fitsTokens })
+      const window = windowWithin(suspected.cutBounds)
       if (window !== null) windows.cut(key, window)
       windowTokens = window?.tokens ?? null
     }
-    parts.onCut(model, { ...told(reported), certainty: 'known', windowTokens })
+    parts.onCut(key.model, { ...told(reported), certainty: 'known', windowTokens })
   }
 
   return {
     answered: learnFrom,
-    wantsCount: (key, conversation) => odd.has(oddName(key, conversation)) || silent.has(nameOfModel(key)),
-    forget: (key) => {
-      const beginning = oddName(key, '')
-      for (const name of odd.keys()) if (name.startsWith(beginning)) odd.delete(name)
-      for (const each of [constants, silent, bounds]) each.delete(nameOfModel(key))
+    wantsCount: (key, conversation) => {
+      const { oddReports, isSilentOllama } = models.suspected(key)
+      return isSilentOllama || oddReports.has(conversation)
     },
   }
 }
 
 // --- internal ---
-
-type SentLesson = Lesson & { readonly sent: SentPrompt }
-
-/** A report that was no count. */
-type OddReport = { readonly promptTokens: number; readonly ownTextTokens: number | null }
-
-const ENTRIES_MAX = 1_000
-
-/** A doubt that nothing has confirmed for so long is none, in milliseconds. */
-const DOUBT_LIFETIME_MS = 3_600_000
 
 /** A report is believed to this many times what was expected at most. */
 const BELIEVED_FACTOR_MAX = 2
@@ -274,15 +222,12 @@ const EVEN_SHARE_MAX = 0.25
 /** No server that cuts has a window below this. */
 const UNCUT_TOKENS = 2_048
 
-function oddName(key: ModelKey, conversation: string): string {
-  return `${nameOfModel(key)} ${conversation}`
-}
-
 /** Of a server that cuts: whether nothing else explains a small report. */
-function isEvidentCut(reported: ReportedPrompt, isCount: boolean, before: OddReport | null): boolean {
-  const { promptTokens, counted } = reported
-  if (promptTokens < (counted?.ownTextTokens ?? 0) * TERSE_SHARE_MIN) return true
-  return isRound(promptTokens) || (!isCount && isLeftOver(reported, before)) || isFlat(reported, before)
+function isEvidentCut(reported: ReportedPrompt, isAllCounted: boolean, before: OddReport | null): boolean {
+  const { promptTokens, sent } = reported
+  const ownTokens = sent.counted === null ? 0 : ownTextTokens(sent.counted)
+  if (promptTokens < ownTokens * TERSE_SHARE_MIN) return true
+  return isRound(promptTokens) || (!isAllCounted && isLeftOver(reported, before)) || isFlat(reported, before)
 }
 
 /** Whether a report looks like what is left of a cut prompt: a window's size, short by the oldest messages, or capped. */
@@ -292,21 +237,21 @@ function isLeftOver(reported: ReportedPrompt, before: OddReport | null): boolean
 }
 
 /** A cap does not grow with its prompt; a count does, by half of our own in the tersest of tokenizers. */
-function isFlat({ promptTokens, counted }: ReportedPrompt, before: OddReport | null): boolean {
+function isFlat({ promptTokens, sent: { counted } }: ReportedPrompt, before: OddReport | null): boolean {
   if (counted === null || before?.ownTextTokens == null) return false
-  const addedTokens = counted.ownTextTokens - before.ownTextTokens
+  const addedTokens = ownTextTokens(counted) - before.ownTextTokens
   return addedTokens > 0 && promptTokens - before.promptTokens < addedTokens * GROWN_SHARE_MIN
 }
 
 /** Whether a report that was small has grown as its prompt did, at the rate that it has itself: a terse tokenizer. */
-function growsEvenly({ promptTokens, counted }: ReportedPrompt, before: OddReport | null): boolean {
+function growsEvenly({ promptTokens, sent: { counted } }: ReportedPrompt, before: OddReport | null): boolean {
   if (counted === null || before?.ownTextTokens == null) return false
-  const addedTokens = counted.ownTextTokens - before.ownTextTokens
-  const rate = promptTokens / Math.max(1, counted.ownTextTokens)
+  const addedTokens = ownTextTokens(counted) - before.ownTextTokens
+  const rate = promptTokens / Math.max(1, ownTextTokens(counted))
   const grownTokens = promptTokens - before.promptTokens
   return addedTokens > 0 && Math.abs(grownTokens - addedTokens * rate) <= addedTokens * rate * EVEN_SHARE_MAX
 }
 
-function told({ promptTokens, counted }: ReportedPrompt) {
-  return { promptTokens, expectedTokens: counted?.expectedTokens ?? promptTokens }
+function told({ promptTokens, expectedTokens, sent }: ReportedPrompt) {
+  return { promptTokens, expectedTokens: sent.counted === null ? promptTokens : expectedTokens }
 }

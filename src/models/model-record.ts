@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { growthSchema } from './counts/growth.ts'
+import { seenRatioSchema } from './counts/seen-ratio.ts'
 import { surroundingsSchema } from './counts/overheads.ts'
 
 /**
@@ -25,7 +25,7 @@ const schemas = {
   /** The largest prompt that was answered: no window that is only inferred lies below it. */
   answered: tokens,
   /** How many of the provider's tokens one of ours makes. */
-  ratio: growthSchema,
+  ratio: seenRatioSchema,
   /** What the provider counts with every prompt that has the same surroundings. */
   overhead: surroundingsSchema,
   /** How rewritten requests have to be placed: user messages joined, or no rewriting at all. */
@@ -46,13 +46,29 @@ export type Values = { readonly [Name in Field]: z.output<(typeof schemas)[Name]
 export const fields = Object.keys(schemas).filter((name): name is Field => name in schemas)
 
 /** Where a belief comes from. `unstated`: refusals without numbers. */
-const sources = ['refusal', 'cut', 'unstated', 'server', 'answer'] as const
-export type Source = (typeof sources)[number]
+const beliefSources = ['refusal', 'cut', 'unstated', 'server', 'answer'] as const
+export type BeliefSource = (typeof beliefSources)[number]
+
+/** What is believed now. */
+export type Belief<Value> = {
+  readonly value: Value
+  readonly from: BeliefSource
+  /** Since when, by this process's clock. */
+  readonly sinceMs: number
+  /** Until when, unless something else ends it; infinite where nothing does. */
+  readonly untilMs: number
+}
+
+export type Beliefs = { readonly [Name in Field]?: Belief<Values[Name]> }
 
 /** A value of null says that what was believed is not believed any more: so that a replica does not bring it back. */
-export type Belief<Value> = { readonly value: Value | null; readonly from: Source; readonly atMs: number }
+export type RecordedBelief<Value> = {
+  readonly value: Value | null
+  readonly from: BeliefSource
+  readonly atMs: number
+}
 
-export type ModelRecord = { readonly [Name in Field]?: Belief<Values[Name]> | undefined }
+export type ModelRecord = { readonly [Name in Field]?: RecordedBelief<Values[Name]> | undefined }
 
 /** The record as the store keeps it; a damaged field is as if it were absent. */
 export function readModelRecord(text: string): ModelRecord {
@@ -111,21 +127,21 @@ const lifetimesMs: Readonly<Record<Field, number>> = {
   accepted: DAY_MS,
 }
 
-function belief<Schema extends z.ZodType>(schema: Schema) {
+function recorded<Schema extends z.ZodType>(schema: Schema) {
   return z
-    .object({ value: schema.nullable(), from: z.enum(sources), atMs: z.number() })
+    .object({ value: schema.nullable(), from: z.enum(beliefSources), atMs: z.number() })
     .optional()
     .catch(undefined)
 }
 
 const recordSchema: z.ZodType<ModelRecord> = z.object({
-  window: belief(schemas.window),
-  answered: belief(schemas.answered),
-  ratio: belief(schemas.ratio),
-  overhead: belief(schemas.overhead),
-  placement: belief(schemas.placement),
-  name: belief(schemas.name),
-  usage: belief(schemas.usage),
-  recall: belief(schemas.recall),
-  accepted: belief(schemas.accepted),
+  window: recorded(schemas.window),
+  answered: recorded(schemas.answered),
+  ratio: recorded(schemas.ratio),
+  overhead: recorded(schemas.overhead),
+  placement: recorded(schemas.placement),
+  name: recorded(schemas.name),
+  usage: recorded(schemas.usage),
+  recall: recorded(schemas.recall),
+  accepted: recorded(schemas.accepted),
 })

@@ -1,17 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../stores/store.ts'
-import { nameOfModel, type ModelKey } from './model-key.ts'
+import type { ModelKey } from './model-key.ts'
 import {
   fields,
   keptFields,
   lifetimeMs,
   readModelRecord,
   type Belief,
+  type Beliefs,
+  type BeliefSource,
   type Field,
   type ModelRecord,
-  type Source,
+  type RecordedBelief,
   type Values,
 } from './model-record.ts'
+import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolve-window.ts'
+import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
 /**
  * What is believed of models, one record for each upstream, credential and model. Memory is what requests look at; the
@@ -27,11 +31,20 @@ export type Models = {
   /** What is believed now; null where nothing is, or not any more. */
   readonly get: <Name extends Field>(key: ModelKey, field: Name) => Values[Name] | null
   /** The same with where it comes from and since when. */
-  readonly belief: <Name extends Field>(key: ModelKey, field: Name) => Held<Values[Name]> | null
+  readonly belief: <Name extends Field>(key: ModelKey, field: Name) => Belief<Values[Name]> | null
   /** Believes a value from now on; it is written a little later. */
-  readonly set: <Name extends Field>(key: ModelKey, field: Name, value: Values[Name], from: Source) => void
+  readonly set: <Name extends Field>(
+    key: ModelKey,
+    field: Name,
+    value: Values[Name],
+    from: BeliefSource,
+  ) => void
   /** Takes a belief back. */
   readonly forget: (key: ModelKey, field: Field) => void
+  /** What is suspected of a model: to be changed by those who learn of it. */
+  readonly suspected: (key: ModelKey) => Suspicions
+  /** A request found its window so, under this profile. */
+  readonly noteWindow: (key: ModelKey, profile: string, sources: WindowSources) => void
   /** Takes back all that is believed of a model, in replicas as well; its key, or null where nothing is believed. */
   readonly forgetAll: (id: string) => ModelKey | null
   /** All models of which something is believed, the one used last first. */
@@ -40,19 +53,15 @@ export type Models = {
   readonly close: () => Promise<void>
 }
 
-export type KnownModel = { readonly id: string; readonly key: ModelKey; readonly beliefs: HeldRecord }
-
-/** A belief that holds. */
-export type Held<Value> = {
-  readonly value: Value
-  readonly from: Source
-  /** Since when, by this process's clock. */
-  readonly sinceMs: number
-  /** Until when, unless something else ends it; infinite where nothing does. */
-  readonly untilMs: number
+export type KnownModel = {
+  readonly id: string
+  readonly key: ModelKey
+  readonly beliefs: Beliefs
+  /** What its next request gets under the profile of the latest; null where none was seen since the start. */
+  readonly window: WindowInForce | null
 }
 
-export type HeldRecord = { readonly [Name in Field]?: Held<Values[Name]> }
+export type WindowInForce = ResolvedWindow & { readonly profile: string }
 
 export type ModelsOptions = {
   readonly store: Pick<Store, 'getFirst' | 'put'>
@@ -75,68 +84,78 @@ export function createModels(options: ModelsOptions): Models {
   let isClosed = false
 
   function modelOf(key: ModelKey): Model {
-    const name = nameOfModel(key)
-    const known = models.get(name)
+    const known = models.get(key.name)
     if (known !== undefined) return known
     const model = {
       key,
-      id: digest(name),
+      id: digest(key.name),
       record: {},
-      heldFromMs: {},
+      sinceMs: {},
       stored: {},
       isRead: false,
       askedAtMs: 0,
+      suspected: noSuspicions(nowMs()),
+      found: null,
     }
-    models.set(name, model)
+    models.set(key.name, model)
     return model
   }
 
-  function heldIn<Name extends Field>(model: Model, field: Name): Held<Values[Name]> | null {
-    const belief: Belief<Values[Name]> | undefined = model.record[field]
-    if (belief === undefined || belief.value === null) return null
+  function beliefIn<Name extends Field>(model: Model, field: Name): Belief<Values[Name]> | null {
+    const recorded: RecordedBelief<Values[Name]> | undefined = model.record[field]
+    if (recorded === undefined || recorded.value === null) return null
     const now = nowMs()
     // What was said by a clock that is ahead, or before this one went back, must not last for as long as that.
-    const sinceMs = Math.min(model.heldFromMs[field] ?? belief.atMs, now)
-    model.heldFromMs[field] = sinceMs
-    const untilMs = sinceMs + lifetimeMs(field, belief.value)
-    return untilMs <= now ? null : { value: belief.value, from: belief.from, sinceMs, untilMs }
+    const sinceMs = Math.min(model.sinceMs[field] ?? recorded.atMs, now)
+    model.sinceMs[field] = sinceMs
+    const untilMs = sinceMs + lifetimeMs(field, recorded.value)
+    return untilMs <= now ? null : { value: recorded.value, from: recorded.from, sinceMs, untilMs }
   }
 
-  function heldOf(model: Model): HeldRecord {
+  function beliefsIn(model: Model): Beliefs {
     return Object.fromEntries(
       fields.flatMap((field) => {
-        const held = heldIn(model, field)
-        return held === null ? [] : [[field, held]]
+        const belief = beliefIn(model, field)
+        return belief === null ? [] : [[field, belief]]
       }),
     )
   }
 
-  function isKnown(model: Model): boolean {
-    return fields.some((field) => heldIn(model, field) !== null)
+  function windowOf({ found }: Model, beliefs: Beliefs): WindowInForce | null {
+    if (found === null) return null
+    const window = resolveWindow({
+      ...found.sources,
+      // Its own answer may have taught more since, and beliefs end.
+      learnt: beliefs.window ?? null,
+      answeredTokens: beliefs.answered?.value ?? 0,
+      // What one conversation suggests holds for that one alone.
+      suggestedTokens: null,
+    })
+    return { ...window, profile: found.profile }
   }
 
-  function take<Name extends Field>(model: Model, field: Name, belief: Belief<Values[Name]>): void {
+  function take<Name extends Field>(model: Model, field: Name, belief: RecordedBelief<Values[Name]>): void {
     model.record = { ...model.record, [field]: belief }
-    model.heldFromMs[field] = Math.min(belief.atMs, nowMs())
+    model.sinceMs[field] = Math.min(belief.atMs, nowMs())
   }
 
   function believe<Name extends Field>(
-    key: ModelKey,
+    model: Model,
     field: Name,
     value: Values[Name] | null,
-    from: Source,
+    from: BeliefSource,
   ): void {
-    const model = modelOf(key)
-    const before = model.record[field]
     // Two beliefs of one millisecond are told apart, too.
-    take(model, field, { value, from, atMs: Math.max(nowMs(), (before?.atMs ?? 0) + 1) })
+    take(model, field, { value, from, atMs: Math.max(nowMs(), (model.record[field]?.atMs ?? 0) + 1) })
     note(model)
   }
 
   /** Reads what the store has; false where that cannot be said. */
   async function read(model: Model): Promise<boolean> {
     model.askedAtMs = nowMs()
-    const found = await guarded<Found>('absent', () => store.getFirst([recordKey(model)]))
+    const found = await guarded<{ readonly value: string } | null | 'absent'>('absent', () =>
+      store.getFirst([recordKey(model)]),
+    )
     if (found === 'absent') return false
     model.isRead = true
     model.stored = found === null ? {} : readModelRecord(found.value)
@@ -185,43 +204,64 @@ export function createModels(options: ModelsOptions): Models {
     noted.set(model, setTimeout(() => void write(model), WRITE_DELAY_MS).unref())
   }
 
-  /** A request waits for this: what there is to write is written later. */
-  async function readFirst(model: Model): Promise<void> {
-    if (await read(model)) note(model)
+  function beliefOf<Name extends Field>(key: ModelKey, field: Name): Belief<Values[Name]> | null {
+    return beliefIn(modelOf(key), field)
   }
 
   return {
     load: (key) => {
       const model = modelOf(key)
-      if (!model.isRead) return busy.get(model) ?? run(model, () => readFirst(model))
+      if (!model.isRead) {
+        // A request waits for this: what there is to write is written later.
+        const readFirst = async (): Promise<void> => {
+          if (await read(model)) note(model)
+        }
+        return busy.get(model) ?? run(model, readFirst)
+      }
       if (nowMs() - model.askedAtMs >= REREAD_MS && !busy.has(model) && !isClosed) {
         void run(model, () => exchange(model))
       }
       return null
     },
-    get: (key, field) => heldIn(modelOf(key), field)?.value ?? null,
-    belief: (key, field) => heldIn(modelOf(key), field),
+    get: (key, field) => beliefOf(key, field)?.value ?? null,
+    belief: beliefOf,
     set: (key, field, value, from) => {
-      const held = heldIn(modelOf(key), field)
-      const isSame = held?.from === from && isEqual(held.value, value)
+      const before = beliefOf(key, field)
+      const isSame =
+        before?.from === from &&
+        // Of values of a record the keys are always in the same order.
+        (before.value === value || JSON.stringify(before.value) === JSON.stringify(value))
       // What every answer says again is not written to the store for each of them.
-      const isFresh = isSame && nowMs() - held.sinceMs <= lifetimeMs(field, value) * RENEWED_SHARE
-      if (!isFresh && !(isSame && field === 'stated')) believe(key, field, value, from)
+      const isFresh = isSame && nowMs() - before.sinceMs <= (before.untilMs - before.sinceMs) * RENEWED_SHARE
+      if (!isFresh && !(isSame && field === 'stated')) believe(modelOf(key), field, value, from)
     },
     forget: (key, field) => {
-      if (modelOf(key).record[field]?.value != null) believe(key, field, null, 'answer')
+      const model = modelOf(key)
+      if (model.record[field]?.value != null) believe(model, field, null, 'answer')
+    },
+    suspected: (key) => {
+      const model = modelOf(key)
+      if (nowMs() - model.suspected.sinceMs >= SUSPECTED_MS) model.suspected = noSuspicions(nowMs())
+      return model.suspected
+    },
+    noteWindow: (key, profile, sources) => {
+      modelOf(key).found = { profile, sources }
     },
     forgetAll: (id) => {
       const model = [...models.values()].find((each) => each.id === id)
-      if (model === undefined || !isKnown(model)) return null
+      if (model === undefined || Object.keys(beliefsIn(model)).length === 0) return null
       // What is not known here either: the store may have it.
-      for (const field of fields) believe(model.key, field, null, 'answer')
+      for (const field of fields) believe(model, field, null, 'answer')
+      model.suspected = noSuspicions(nowMs())
+      model.found = null
       return model.key
     },
     list: () =>
-      [...models.values()]
-        .filter(isKnown)
-        .map((model) => ({ id: model.id, key: model.key, beliefs: heldOf(model) })),
+      [...models.values()].flatMap((model) => {
+        const beliefs = beliefsIn(model)
+        if (Object.keys(beliefs).length === 0) return []
+        return [{ id: model.id, key: model.key, beliefs, window: windowOf(model, beliefs) }]
+      }),
     close: async () => {
       isClosed = true
       for (const timer of noted.values()) clearTimeout(timer)
@@ -237,14 +277,15 @@ type Model = {
   readonly id: string
   record: ModelRecord
   /** Since when each belief is held, by this process's clock. */
-  readonly heldFromMs: { [Name in Field]?: number }
+  readonly sinceMs: { [Name in Field]?: number }
   /** What the store has, as far as is known. */
   stored: ModelRecord
   isRead: boolean
   askedAtMs: number
+  suspected: Suspicions
+  /** What the latest request found its window from; null before any. */
+  found: { readonly profile: string; readonly sources: WindowSources } | null
 }
-
-type Found = { readonly value: string } | null | 'absent'
 
 const MODELS_MAX = 4096
 
@@ -259,9 +300,4 @@ const RENEWED_SHARE = 0.25
 
 function recordKey({ id }: Model): string {
   return `model:${id}`
-}
-
-/** Of values of a record, whose keys are always in the same order. */
-function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,35 +1,25 @@
-import { LRUCache } from 'lru-cache'
-import { nameOfModel, type ModelKey } from './model-key.ts'
+import type { ModelKey } from './model-key.ts'
+import type { Models } from './models.ts'
 
-/** Which models were seen to read prompts from their provider's cache. */
-export type PromptCaches = {
-  /** Takes what an answer stated; null where it said nothing of a cache. */
-  readonly note: (key: ModelKey, promptTokens: number, cachedTokens: number | null) => void
-  /** Whether most of one of the latest two long prompts came from the cache: the next one's beginning will too. */
-  readonly isRead: (key: ModelKey) => boolean
-  readonly forget: (key: ModelKey) => void
+/** Takes what an answer stated of its provider's prompt cache; null where it said nothing of one. */
+export function noteCached(
+  models: Pick<Models, 'suspected'>,
+  key: ModelKey,
+  promptTokens: number,
+  cachedTokens: number | null,
+): void {
+  if (promptTokens < LONG_TOKENS) return
+  const suspected = models.suspected(key)
+  const isRead = (cachedTokens ?? 0) >= promptTokens * READ_SHARE
+  suspected.cacheMisses = isRead ? 0 : (suspected.cacheMisses ?? MISSES_MAX) + 1
 }
 
-export function createPromptCaches(): PromptCaches {
-  const misses = new LRUCache<string, number>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
-  return {
-    note: (key, promptTokens, cachedTokens) => {
-      if (promptTokens < LONG_TOKENS) return
-      const isRead = (cachedTokens ?? 0) >= promptTokens * READ_SHARE
-      const name = nameOfModel(key)
-      misses.set(name, isRead ? 0 : (misses.get(name) ?? MISSES_MAX) + 1)
-    },
-    isRead: (key) => (misses.get(nameOfModel(key)) ?? MISSES_MAX) < MISSES_MAX,
-    forget: (key) => void misses.delete(nameOfModel(key)),
-  }
+/** Whether most of one of the latest two long prompts came from the cache: the next one's beginning will too. */
+export function readsFromCache(models: Pick<Models, 'suspected'>, key: ModelKey): boolean {
+  return (models.suspected(key).cacheMisses ?? MISSES_MAX) < MISSES_MAX
 }
 
 // --- internal ---
-
-const ENTRIES_MAX = 4096
-
-/** Caches forget after some minutes without a request; an hour is the longest that providers promise. */
-const LIFETIME_MS = 3_600_000
 
 /** Shorter prompts are not cached by everybody. */
 const LONG_TOKENS = 2048

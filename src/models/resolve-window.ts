@@ -1,7 +1,7 @@
-import type { StatedWindow, WindowKind } from '../overflow/classification.ts'
-import { budgetOf } from '../tokens/budget.ts'
+import type { StatedWindow } from '../overflow/classification.ts'
+import { budgetOf, type WindowKind } from '../tokens/budget.ts'
+import type { Belief } from './model-record.ts'
 import { tableWindow } from './table/window-table.ts'
-import type { Held } from './models.ts'
 
 /** A model's window and where the figure comes from; the names stand in `x-foldgate-window`. */
 export type ResolvedWindow = {
@@ -18,7 +18,7 @@ export type WindowSources = {
   /** The operator's ceiling over whatever is found. */
   readonly maxTokens: number | null
   /** What refusals and cut prompts taught, under `from`; null where nothing did. */
-  readonly learnt: Held<StatedWindow> | null
+  readonly learnt: Belief<StatedWindow> | null
   /** What only this conversation's refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: number | null
   /** The largest prompt that this model answered of late; 0 where none was. */
@@ -46,32 +46,30 @@ export type ServerFigure = StatedWindow & {
  * only inferred counts against an assumption or a catalogue alone, and never below a prompt that was answered.
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
-  const window = uncapped(sources)
-  const { maxTokens } = sources
-  if (maxTokens === null || window.tokens <= maxTokens) return window
-  return { ...window, tokens: maxTokens }
+  const { learnt, reserveTokens, server, configuredTokens, maxTokens, answeredTokens } = sources
+  const believed = believedWindow(sources)
+  const isSure = configuredTokens !== null || server?.isLoaded === true
+  let window = believed
+  if (learnt?.from === 'refusal' && !isOutdated(learnt, sources)) {
+    const budget = ({ tokens, kind }: StatedWindow): number =>
+      budgetOf({ windowTokens: tokens, kind, reserveTokens })
+    if (!isSure || budget(learnt.value) < budget(believed))
+      window = { ...learnt.value, source: 'learnt', overruledTokens: configuredTokens }
+  } else if (!isSure) {
+    const suggested = { tokens: sources.suggestedTokens ?? Infinity, kind: 'input' as const }
+    const { tokens, kind } =
+      learnt !== null && learnt.value.tokens <= suggested.tokens ? learnt.value : suggested
+    const inferredTokens = Math.max(tokens, answeredTokens)
+    if (inferredTokens < believed.tokens)
+      window = { ...believed, tokens: inferredTokens, kind, source: 'learnt' }
+  }
+  return maxTokens === null || window.tokens <= maxTokens ? window : { ...window, tokens: maxTokens }
 }
 
 // --- internal ---
 
 /** Taken where nothing is known of a model: what most of those in use in November 2026 have at least. */
 const defaultWindowTokens = 128_000
-
-function uncapped(sources: WindowSources): ResolvedWindow {
-  const { learnt, reserveTokens } = sources
-  const believed = believedWindow(sources)
-  if (learnt?.from !== 'refusal' || isOutdated(learnt, sources)) return withInference(believed, sources)
-  const budget = (window: StatedWindow): number =>
-    budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
-  const isSure =
-    believed.source === 'config' || (believed.source === 'server' && sources.server?.isLoaded === true)
-  if (isSure && budget(learnt.value) >= budget(believed)) return believed
-  return {
-    ...learnt.value,
-    source: 'learnt',
-    overruledTokens: believed.source === 'config' ? believed.tokens : null,
-  }
-}
 
 function believedWindow({ configuredTokens, server, names, host }: WindowSources): ResolvedWindow {
   const overruledTokens = null
@@ -86,20 +84,7 @@ function believedWindow({ configuredTokens, server, names, host }: WindowSources
 }
 
 /** The server has been started anew since, with a larger window: what it states has changed after the refusal. */
-function isOutdated(learnt: Held<StatedWindow>, { configuredTokens, server }: WindowSources): boolean {
+function isOutdated(learnt: Belief<StatedWindow>, { configuredTokens, server }: WindowSources): boolean {
   if (configuredTokens !== null || server === null || !server.isLoaded) return false
   return server.sinceMs > learnt.sinceMs && server.tokens > learnt.value.tokens
-}
-
-function withInference(believed: ResolvedWindow, sources: WindowSources): ResolvedWindow {
-  const { learnt, suggestedTokens, answeredTokens, server } = sources
-  if (believed.source === 'config' || (believed.source === 'server' && server?.isLoaded === true))
-    return believed
-  const inferred = [
-    ...(learnt === null ? [] : [learnt.value]),
-    ...(suggestedTokens === null ? [] : [{ tokens: suggestedTokens, kind: 'input' as const }]),
-  ].toSorted((one, other) => one.tokens - other.tokens)[0]
-  if (inferred === undefined) return believed
-  const tokens = Math.max(inferred.tokens, answeredTokens)
-  return tokens >= believed.tokens ? believed : { ...believed, tokens, kind: inferred.kind, source: 'learnt' }
 }

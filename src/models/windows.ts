@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Classification, StatedWindow } from '../overflow/classification.ts'
-import { nameOfModel, type ModelKey } from './model-key.ts'
-import type { Held, Models } from './models.ts'
+import type { ModelKey } from './model-key.ts'
+import type { Models } from './models.ts'
+import { noteOf } from './suspicions.ts'
 
 /** What answers say of a model's window. All counts are the provider's tokens. */
 export type Windows = {
@@ -15,11 +15,8 @@ export type Windows = {
   readonly cut: (key: ModelKey, window: StatedWindow) => void
   /** A prompt of this size was answered. */
   readonly answered: (key: ModelKey, promptTokens: number) => void
-  readonly learnt: (key: ModelKey) => Held<StatedWindow> | null
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
-  /** Forgets what is kept of a model beside its record. */
-  readonly forget: (key: ModelKey) => void
 }
 
 export type Refusal = {
@@ -40,29 +37,21 @@ export type LearntWindow = {
 }
 
 export function createWindows(options: {
-  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief'>
+  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief' | 'suspected'>
   /** Called when a window was learnt that was not known. Must not throw. */
   readonly onLearnt: (lesson: LearntWindow) => void
 }): Windows {
   const { models, onLearnt } = options
-  /** By model and conversation, the smallest prompt that was refused without numbers. */
-  const guesses = new LRUCache<string, Map<string, number>>({ max: MODELS_MAX, ttl: GUESS_LIFETIME_MS })
-  /** Numbers that contradict a prompt which was answered, by model: said to another conversation, too, they are believed. */
-  const doubted = new LRUCache<string, { readonly tokens: number; readonly conversation: string }>({
-    max: MODELS_MAX,
-    ttl: GUESS_LIFETIME_MS,
-  })
 
   function isContradicted(key: ModelKey, tokens: number): boolean {
     return (models.get(key, 'answered') ?? 0) > tokens
   }
 
-  function believe(key: ModelKey, window: StatedWindow, by: LearntWindow['by']): void {
+  function believe(key: ModelKey, { tokens, kind }: StatedWindow, by: LearntWindow['by']): void {
     const known = models.belief(key, 'window')
-    models.set(key, 'window', { tokens: window.tokens, kind: window.kind }, by)
-    const isKnown =
-      known?.from === by && known.value.tokens === window.tokens && known.value.kind === window.kind
-    if (!isKnown) onLearnt({ key, window, by, conversation: null })
+    models.set(key, 'window', { tokens, kind }, by)
+    const isKnown = known?.from === by && known.value.tokens === tokens && known.value.kind === kind
+    if (!isKnown) onLearnt({ key, window: { tokens, kind }, by, conversation: null })
   }
 
   return {
@@ -70,31 +59,23 @@ export function createWindows(options: {
     refused: (key, conversation, refusal) => {
       const { window } = refusal.classification
       if (window === null || !isAboutThisPrompt(window, refusal)) return
-      const name = nameOfModel(key)
+      const suspected = models.suspected(key)
       if (isContradicted(key, window.tokens)) {
-        const before = doubted.get(name)
-        const isConfirmed = before?.tokens === window.tokens && before.conversation !== conversation
-        if (!isConfirmed) {
-          doubted.set(name, { tokens: window.tokens, conversation })
+        const before = suspected.contradicted
+        if (before?.tokens !== window.tokens || before.conversation === conversation) {
+          suspected.contradicted = { tokens: window.tokens, conversation }
           return
         }
         models.forget(key, 'answered')
       }
-      guesses.delete(name)
+      suspected.refusedTokens.clear()
       believe(key, window, 'refusal')
     },
     recovered: (key, conversation, refusedTokens) => {
       if (refusedTokens <= (models.get(key, 'answered') ?? 1)) return
-      const name = nameOfModel(key)
-      const sizes = guesses.get(name) ?? new Map<string, number>()
-      const before = sizes.get(conversation)
-      if (before !== undefined && before <= refusedTokens) return
-      sizes.set(conversation, refusedTokens)
-      for (const oldest of sizes.keys()) {
-        if (sizes.size <= CONVERSATIONS_MAX) break
-        sizes.delete(oldest)
-      }
-      guesses.set(name, sizes)
+      const sizes = models.suspected(key).refusedTokens
+      if (refusedTokens >= (sizes.get(conversation) ?? Infinity)) return
+      noteOf(sizes, conversation, refusedTokens)
       // Two conversations bear the larger of their sizes out.
       const confirmed = [...sizes.values()].toSorted((one, other) => one - other)[1]
       if (confirmed === undefined) {
@@ -108,38 +89,25 @@ export function createWindows(options: {
       if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
     },
     answered: (key, promptTokens) => {
-      if (promptTokens > (models.get(key, 'answered') ?? 0)) {
+      if (promptTokens > (models.get(key, 'answered') ?? 0))
         models.set(key, 'answered', promptTokens, 'answer')
-      }
-      if (promptTokens > (doubted.get(nameOfModel(key))?.tokens ?? Infinity)) doubted.delete(nameOfModel(key))
-      const sizes = guesses.get(nameOfModel(key))
-      for (const [conversation, tokens] of sizes ?? [])
-        if (tokens <= promptTokens) sizes?.delete(conversation)
+      const suspected = models.suspected(key)
+      if (promptTokens > (suspected.contradicted?.tokens ?? Infinity)) suspected.contradicted = null
+      for (const [conversation, tokens] of suspected.refusedTokens)
+        if (tokens <= promptTokens) suspected.refusedTokens.delete(conversation)
       const window = models.belief(key, 'window')
       if (window !== null && promptTokens > window.value.tokens) {
         models.set(key, 'window', { ...window.value, tokens: promptTokens }, window.from)
       }
     },
-    learnt: (key) => models.belief(key, 'window'),
     suggestedTokens: (key, conversation) => {
-      const refusedTokens = guesses.get(nameOfModel(key))?.get(conversation)
+      const refusedTokens = models.suspected(key).refusedTokens.get(conversation)
       return refusedTokens === undefined ? null : below(refusedTokens).tokens
-    },
-    forget: (key) => {
-      guesses.delete(nameOfModel(key))
-      doubted.delete(nameOfModel(key))
     },
   }
 }
 
 // --- internal ---
-
-const MODELS_MAX = 1_000
-
-/** Conversations remembered of one model; two are enough to confirm each other. */
-const CONVERSATIONS_MAX = 64
-
-const GUESS_LIFETIME_MS = 3_600_000
 
 /** Our count may be off by this factor, and numbers beyond it are about something else. */
 const COUNT_FACTOR_MAX = 4

@@ -1,3 +1,4 @@
+import { modelKeyOf } from '../../src/models/model-key.ts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createBookkeeping } from '../../src/activity/bookkeeping.ts'
 import { createChanges } from '../../src/activity/changes.ts'
@@ -98,7 +99,7 @@ describe('what else happens', () => {
 
   test('a window, a failure, what the operator asks for', () => {
     const { books, events, changed } = openBooks()
-    const key = { upstream: 'default', credential: 'PLANTED-CREDENTIAL', model: 'gpt-5' }
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5')
     books.learnt({ key, window: { tokens: 8_192, kind: 'total' }, by: 'refusal', conversation: null })
     books.failed({ part: 'store', error: 'Error', reason: 'full' }, 4)
     books.compactRequested('c0ffee')

@@ -1,3 +1,4 @@
+import { modelKeyOf } from '../../src/models/model-key.ts'
 import type { Measure } from '../../src/request/request.ts'
 import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
@@ -51,7 +52,7 @@ export async function measureRecording(
       chat,
       profile,
       model,
-      modelKey: { upstream: 'default', credential: '', model },
+      modelKey: modelKeyOf('default', '', model),
       window,
       compaction: null,
       scope: 'recorded',

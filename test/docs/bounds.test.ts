@@ -63,8 +63,7 @@ const bounds: readonly (readonly [file: string, constant: string, row: string, t
     '64 MB',
   ],
   ['src/models/models.ts', 'MODELS_MAX = 4096', '| what is believed of a model', '4,096 models'],
-  ['src/models/windows.ts', 'MODELS_MAX = 1_000', '| prompts that were refused', '1,000 models'],
-  ['src/models/known-models.ts', 'MODELS_MAX = 4_096', '| the window that a model', '4,096'],
+  ['src/models/suspicions.ts', 'CONVERSATIONS_MAX = 64', '| prompts that were refused', '64 conversations'],
   [
     'src/models/discovery/server-windows.ts',
     'MODELS_MAX = 4_096',

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { sentPrompt } from './counts/sent-prompt.ts'
 import { cutBounds, narrowed, windowWithin, type CutBounds } from '../../src/models/cut-prompt.ts'
 
 /** What a server with this window reports of messages, all of them counted as we count: it drops the oldest. */
@@ -12,8 +13,8 @@ function boundsOf(windowTokens: number, messages: readonly number[]): CutBounds 
   }
   return cutBounds({
     promptTokens: Math.min(left, windowTokens),
-    textBytes: all * 4,
-    counted: { expectedTokens: all, ratio: 1, ownTextTokens: all, ownMessageTokens: messages },
+    expectedTokens: all,
+    sent: sentPrompt(all, { messageTokens: messages }),
     beginnings: [],
   })
 }

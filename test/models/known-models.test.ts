@@ -1,44 +1,40 @@
+import { modelKeyOf } from '../../src/models/model-key.ts'
 import { expect, test } from 'vitest'
 import { createCounts } from '../../src/models/counts/counts.ts'
-import { createKnownModels } from '../../src/models/known-models.ts'
 import { createLearning } from '../../src/models/learn.ts'
-import { createPromptCaches } from '../../src/models/prompt-caches.ts'
+import { noteCached, readsFromCache } from '../../src/models/prompt-caches.ts'
 import { createWindows } from '../../src/models/windows.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { modelsOn, unknownWindow } from '../support/models.ts'
 
 const hourMs = 3_600_000
-const key = { upstream: 'default', credential: 'c1', model: 'm' }
-const other = { ...key, model: 'other' }
+const key = modelKeyOf('default', 'c1', 'm')
+const other = modelKeyOf('default', 'c1', 'other')
 
 function open(store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })) {
   let nowMs = 1_000_000
   const models = modelsOn(store, () => nowMs)
   const windows = createWindows({ models, onLearnt: () => {} })
   const counts = createCounts({ models, promptsMax: 100 })
-  const promptCaches = createPromptCaches()
   const serverWindows = { lookup: () => null, refresh: () => {}, answered: () => {} }
-  const learning = createLearning({ models, windows, counts, promptCaches, serverWindows, onCut: () => {} })
-  const known = createKnownModels({ models, besideRecords: [windows, counts, promptCaches, learning] })
+  const learning = createLearning({ models, windows, counts, serverWindows, onCut: () => {} })
   return {
     models,
     windows,
     counts,
-    promptCaches,
     learning,
-    known,
     pass: (milliseconds: number) => void (nowMs += milliseconds),
-    idOf: (model: string) => known.list().find((each) => each.key.model === model)?.id ?? '',
+    idOf: (model: string) => models.list().find((each) => each.key.model === model)?.id ?? '',
   }
 }
 
 test('the window in force is that of the next request: a refusal counts at once, and until its hour is over', () => {
-  const { known, models, pass } = open()
+  const { models, pass } = open()
   models.set(key, 'accepted', '', 'answer')
-  expect(known.list()[0]?.window).toBeNull()
-  known.noteSources(key, 'small', { ...unknownWindow, configuredTokens: 32_000 })
-  const window = () => known.list()[0]?.window
+  expect(models.list()[0]?.window).toBeNull()
+  models.noteWindow(key, 'small', { ...unknownWindow, configuredTokens: 32_000 })
+  const window = () => models.list()[0]?.window
   expect(window()).toMatchObject({ tokens: 32_000, source: 'config', profile: 'small' })
   models.set(key, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
   expect(window()).toMatchObject({ tokens: 8_192, source: 'learnt', overruledTokens: 32_000 })
@@ -47,7 +43,7 @@ test('the window in force is that of the next request: a refusal counts at once,
 })
 
 test('to forget a model is to forget what is kept of it beside its record, and nothing of others', () => {
-  const { known, models, windows, counts, promptCaches, learning, idOf } = open()
+  const { models, windows, counts, learning, idOf } = open()
   const answered = {
     textBytes: 400,
     counted: { ownTokens: 100, aroundTokens: 0, looseTokens: 0, conversationTokens: 100 },
@@ -61,19 +57,20 @@ test('to forget a model is to forget what is kept of it beside its record, and n
     windows.recovered(each, 'conversation', 9_000)
     counts.observe({ key: each, encoding: 'e' }, 'p', answered)
     oddAnswer(learning, each)
-    promptCaches.note(each, 10_000, 9_000)
+    noteCached(models, each, 10_000, 9_000)
   }
-  expect(known.forget(idOf('m'))).toBe(key)
-  expect(known.list().map((model) => model.key)).toEqual([other])
+  expect(models.forgetAll(idOf('m'))).toBe(key)
+  counts.forget(key)
+  expect(models.list().map((model) => model.key)).toEqual([other])
   const left = (each: typeof key) => [
     windows.suggestedTokens(each, 'conversation'),
     counts.anchorAt({ key: each, encoding: 'e' }, beginnings)?.promptTokens ?? null,
-    promptCaches.isRead(each),
+    readsFromCache(models, each),
     learning.wantsCount(each, 'conversation'),
   ]
   expect(left(key)).toEqual([null, null, false, false])
   expect(left(other)).toEqual([8_999, 120, true, true])
-  expect(known.forget('nothing')).toBeNull()
+  expect(models.forgetAll('nothing')).toBeNull()
 })
 
 /** An answer that reports far less than was sent: a doubt that the next prompt's count has to settle. */
@@ -92,7 +89,6 @@ function oddAnswer(learning: ReturnType<typeof open>['learning'], of: typeof key
   learning.answered(
     {
       modelKey: of,
-      model: of.model,
       conversation: 'conversation',
       expectedTokens: 9_000,
       outputTokens: null,
@@ -125,10 +121,10 @@ test('a model that is forgotten before its record was read stays so when it is',
   await before.models.load(key)
   before.models.set(key, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
   await before.models.close()
-  const { models, known, idOf, pass } = open(store)
+  const { models, idOf, pass } = open(store)
   pass(1)
   models.set(key, 'name', 'a name', 'answer')
-  known.forget(idOf('m'))
+  models.forgetAll(idOf('m'))
   await models.load(key)
   expect(models.get(key, 'window')).toBeNull()
 })

@@ -1,9 +1,10 @@
+import { modelKeyOf } from '../../src/models/model-key.ts'
 import { describe, expect, test } from 'vitest'
 import { createWindows, type LearntWindow, type Refusal } from '../../src/models/windows.ts'
 import { modelsOn } from '../support/models.ts'
 
 const hourMs = 3_600_000
-const key = { upstream: 'default', credential: 'c1', model: 'm' }
+const key = modelKeyOf('default', 'c1', 'm')
 
 function open() {
   let nowMs = 1_000_000
@@ -14,7 +15,7 @@ function open() {
     windows,
     told,
     pass: (milliseconds: number) => void (nowMs += milliseconds),
-    learnt: () => windows.learnt(key)?.value ?? null,
+    learnt: (of = key) => models.get(of, 'window'),
     refused: (
       refusal: Partial<Refusal> & { window?: number | null; prompt?: number },
       conversation = 'a',
@@ -36,11 +37,15 @@ function open() {
 
 describe('a refusal with numbers', () => {
   test('is believed at once, for an hour, of this upstream, credential and model', () => {
-    const { windows, refused, learnt, pass, told } = open()
+    const { refused, learnt, pass, told } = open()
     refused({})
     expect(learnt()).toEqual({ tokens: 8192, kind: 'total' })
-    for (const other of [{ upstream: 'v' }, { credential: 'c2' }, { model: 'n' }])
-      expect(windows.learnt({ ...key, ...other })).toBeNull()
+    for (const other of [
+      modelKeyOf('v', 'c1', 'm'),
+      modelKeyOf('default', 'c2', 'm'),
+      modelKeyOf('default', 'c1', 'n'),
+    ])
+      expect(learnt(other)).toBeNull()
     refused({})
     expect(told).toHaveLength(1)
     pass(hourMs - 1)

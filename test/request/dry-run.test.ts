@@ -1,9 +1,10 @@
+import { modelKeyOf } from '../../src/models/model-key.ts'
 import type { Form } from '../../src/request/request.ts'
 import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
-import { nothingCounted } from '../../src/models/counts/nothing-counted.ts'
+import { nothingCounted } from '../../src/models/counts/counts.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createMeasure } from '../../src/request/measure/measure.ts'
@@ -16,7 +17,7 @@ import { rounds, user } from '../compaction/sending.ts'
 import { unknownWindow } from '../support/models.ts'
 
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
-const modelKey = { upstream: 'default', credential: '', model: 'gpt-4o' }
+const modelKey = modelKeyOf('default', '', 'gpt-4o')
 
 /** What forms are made with, and what was recorded. */
 function recordingParts() {

@@ -4,7 +4,8 @@ import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
-import { nothingCounted } from '../../models/counts/nothing-counted.ts'
+import { nothingCounted } from '../../models/counts/counts.ts'
+import { modelKeyOf } from '../../models/model-key.ts'
 import { budgetOf, isSensibleLimit } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
@@ -140,7 +141,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
     chat,
     profile,
     model,
-    modelKey: { upstream: profile.upstream ?? 'default', credential: '', model },
+    modelKey: modelKeyOf(profile.upstream ?? 'default', '', model),
     window,
     compaction: null,
     scope: ASKED_SCOPE,

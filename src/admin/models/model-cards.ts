@@ -1,8 +1,14 @@
 import { overheadIn } from '../../models/counts/overheads.ts'
-import { seenRatio } from '../../models/counts/growth.ts'
-import type { KnownModelInUse, WindowInForce } from '../../models/known-models.ts'
-import { changedBy, type Field, type Source, type Values } from '../../models/model-record.ts'
-import type { Held, HeldRecord } from '../../models/models.ts'
+import { seenRatio } from '../../models/counts/seen-ratio.ts'
+import {
+  changedBy,
+  type Belief,
+  type Beliefs,
+  type BeliefSource,
+  type Field,
+  type Values,
+} from '../../models/model-record.ts'
+import type { KnownModel, WindowInForce } from '../../models/models.ts'
 
 /** What is believed of a model, as `GET /models` says it: figures and names, never a credential or a text. */
 export type ModelCard = {
@@ -42,14 +48,14 @@ export type ModelCard = {
 /** A belief: where it comes from, since when and until when it holds (ISO 8601), and what would change it. */
 export type Told<Value> = {
   readonly value: Value
-  readonly from: Source
+  readonly from: BeliefSource
   readonly since: string
   /** Null where nothing but an answer ends it. */
   readonly until: string | null
   readonly changed_by: string
 }
 
-export function modelCard({ id, key, beliefs, window }: KnownModelInUse): ModelCard {
+export function modelCard({ id, key, beliefs, window }: KnownModel): ModelCard {
   return {
     id,
     upstream: key.upstream,
@@ -68,7 +74,7 @@ function windowInForce({ tokens, kind, source, profile, overruledTokens }: Windo
   return { tokens, kind, source, profile, overruled_tokens: overruledTokens }
 }
 
-function fieldsOf(beliefs: HeldRecord): ModelCard['fields'] {
+function fieldsOf(beliefs: Beliefs): ModelCard['fields'] {
   const { window, stated, answered, ratio, overhead, placement, name, usage, recall, accepted } = beliefs
   const seen = ratio === undefined ? null : seenRatio(ratio.value)
   const refuses = {
@@ -91,7 +97,7 @@ function fieldsOf(beliefs: HeldRecord): ModelCard['fields'] {
   }
 }
 
-function told<Value>(field: Field, { from, sinceMs, untilMs }: Held<unknown>, value: Value): Told<Value> {
+function told<Value>(field: Field, { from, sinceMs, untilMs }: Belief<unknown>, value: Value): Told<Value> {
   return {
     value,
     from,

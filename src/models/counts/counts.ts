@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { nameOfModel, type ModelKey } from '../model-key.ts'
+import type { ModelKey } from '../model-key.ts'
 import type { Models } from '../models.ts'
-import type { Rate } from './expected.ts'
-import { grownBy, noGrowth, ratioFrom } from './growth.ts'
 import { overheadIn, withSample } from './overheads.ts'
-import type { Anchor, AnsweredPrompt } from './prompt.ts'
+import type { Anchor, AnsweredPrompt, Rate } from './prompt.ts'
+import { grownBy, ratioFrom } from './seen-ratio.ts'
 
 /** A model's count is learnt for each encoding that we count in. */
 export type CountedModel = { readonly key: ModelKey; readonly encoding: string }
@@ -14,8 +13,11 @@ export type Counts = {
   readonly rateOf: (model: CountedModel, startingRatio: number, aroundTokens: number) => Rate
   /** The longest beginning of a prompt that both have counted; null where there is none. */
   readonly anchorAt: (model: CountedModel, beginnings: readonly Beginning[]) => Anchor | null
-  /** Those of a prompt's beginnings that were answered, in their order. */
-  readonly answeredAt: (model: CountedModel, prompts: readonly string[]) => readonly AnsweredBeginning[]
+  /** Those of a prompt's beginnings that were answered, in their order; `index` is that of its name. */
+  readonly answeredAt: (
+    model: CountedModel,
+    prompts: readonly string[],
+  ) => readonly { readonly index: number; readonly answered: AnsweredPrompt }[]
   /** Takes a prompt that the provider counted whole; false where what it says cannot be a count of it. */
   readonly observe: (model: CountedModel, prompt: string, answered: CountedAnswer) => boolean
   /** Takes a prompt that was answered without a count of it that can be used. */
@@ -30,9 +32,6 @@ export type Beginning = {
   /** Our count of the conversation up to there: one that was counted otherwise was another. */
   readonly conversationTokens: number
 }
-
-/** A beginning that was answered; `index` is that of its name. */
-export type AnsweredBeginning = { readonly index: number; readonly answered: AnsweredPrompt }
 
 export type CountedAnswer = AnsweredPrompt & {
   readonly promptTokens: number
@@ -51,24 +50,20 @@ export function createCounts(options: {
   function pass(model: CountedModel, prompt: string, answered: AnsweredPrompt): void {
     const name = promptName(model, prompt)
     const known = prompts.get(name)
-    if (known?.promptTokens != null && isSame(known, answered)) return
-    prompts.set(name, { ...answered, promptTokens: null })
+    const isSame = known?.counted?.conversationTokens === answered.counted?.conversationTokens
+    if (known?.promptTokens == null || !isSame) prompts.set(name, { ...answered, promptTokens: null })
   }
 
-  function growthOf({ key, encoding }: CountedModel) {
-    const known = models.get(key, 'ratio')
-    return known?.encoding === encoding ? known : noGrowth(encoding)
-  }
-
-  function surroundingsOf({ key, encoding }: CountedModel) {
-    const known = models.get(key, 'overhead')
-    return known?.encoding === encoding ? known : { encoding, samples: [] }
+  /** What is believed of how a model counts, where it was learnt in this encoding. */
+  function learnt<Name extends 'ratio' | 'overhead'>({ key, encoding }: CountedModel, name: Name) {
+    const known = models.get(key, name)
+    return known?.encoding === encoding ? known : null
   }
 
   return {
     rateOf: (model, startingRatio, aroundTokens) => {
-      const ratio = ratioFrom(growthOf(model), startingRatio)
-      const overhead = overheadIn(surroundingsOf(model), aroundTokens, ratio)
+      const ratio = ratioFrom(learnt(model, 'ratio'), startingRatio)
+      const overhead = overheadIn(learnt(model, 'overhead'), aroundTokens, ratio)
       return {
         ratio,
         overheadTokens: overhead?.tokens ?? 0,
@@ -94,8 +89,9 @@ export function createCounts(options: {
         return false
       }
       if (anchor !== null) {
-        models.set(model.key, 'ratio', grownBy(growthOf(model), anchor, since), 'answer')
-        models.set(model.key, 'overhead', withSample(surroundingsOf(model), anchor), 'answer')
+        const { key, encoding } = model
+        models.set(key, 'ratio', grownBy(learnt(model, 'ratio'), encoding, anchor, since), 'answer')
+        models.set(key, 'overhead', withSample(learnt(model, 'overhead'), encoding, anchor), 'answer')
       }
       prompts.set(promptName(model, prompt), answered)
       return true
@@ -104,10 +100,15 @@ export function createCounts(options: {
     forget: (key) => {
       models.forget(key, 'ratio')
       models.forget(key, 'overhead')
-      const beginning = nameOfModel(key)
-      for (const name of prompts.keys()) if (name.startsWith(beginning)) prompts.delete(name)
+      for (const name of prompts.keys()) if (name.startsWith(key.name)) prompts.delete(name)
     },
   }
+}
+
+/** What is counted for nobody: a model's family tells all that there is to know. */
+export const nothingCounted: Pick<Counts, 'rateOf' | 'anchorAt'> = {
+  rateOf: (_model, ratio) => ({ ratio, overheadTokens: 0, overheadDoubtTokens: Infinity }),
+  anchorAt: () => null,
 }
 
 // --- internal ---
@@ -123,10 +124,6 @@ function anchorOf(prompt: AnsweredPrompt | undefined): Anchor | null {
   return { ...prompt.counted, promptTokens: prompt.promptTokens, answeredBy: prompt.answeredBy }
 }
 
-function isSame(known: AnsweredPrompt, answered: AnsweredPrompt): boolean {
-  return known.counted?.conversationTokens === answered.counted?.conversationTokens
-}
-
 function isPlausible(anchor: Anchor | null): boolean {
   if (anchor === null) return true
   const { ownTokens, looseTokens, promptTokens } = anchor
@@ -136,5 +133,5 @@ function isPlausible(anchor: Anchor | null): boolean {
 
 /** Begins with the model's name, so that all of a model are found. */
 function promptName({ key, encoding }: CountedModel, prompt: string): string {
-  return `${nameOfModel(key)} ${encoding} ${prompt}`
+  return `${key.name} ${encoding} ${prompt}`
 }

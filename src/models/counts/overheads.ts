@@ -27,17 +27,15 @@ export type Surroundings = z.output<typeof surroundingsSchema>
 export type Overhead = { readonly tokens: number; readonly doubtTokens: number }
 
 /** With one more prompt that the provider counted. */
-export function withSample(known: Surroundings, prompt: Anchor): Surroundings {
+export function withSample(known: Surroundings | null, encoding: string, prompt: Anchor): Surroundings {
+  const samples = known?.samples ?? []
   // What a provider makes of thoughts and pictures is another matter.
-  if (prompt.looseTokens > 0) return known
+  if (prompt.looseTokens > 0) return { encoding, samples }
   const { aroundTokens, ownTokens, promptTokens } = prompt
   const isSame = (each: readonly Sample[]): boolean => each[0]?.aroundTokens === aroundTokens
-  const before = known.samples.find(isSame) ?? []
-  const others = known.samples.filter((each) => !isSame(each)).slice(1 - surroundingsMax)
-  return {
-    encoding: known.encoding,
-    samples: [...others, kept(before, { aroundTokens, ownTokens, promptTokens })],
-  }
+  const before = samples.find(isSame) ?? []
+  const others = samples.filter((each) => !isSame(each)).slice(1 - surroundingsMax)
+  return { encoding, samples: [...others, kept(before, { aroundTokens, ownTokens, promptTokens })] }
 }
 
 /**
@@ -45,12 +43,8 @@ export function withSample(known: Surroundings, prompt: Anchor): Surroundings {
  * the provider's tokens; null for surroundings that nobody has seen. Surroundings are told apart by their own count: a
  * clock or a list of files in the system block changes it a little.
  */
-export function overheadIn(
-  { samples }: Pick<Surroundings, 'samples'>,
-  aroundTokens: number,
-  ratio: number,
-): Overhead | null {
-  const found = nearestOf(samples, aroundTokens)
+export function overheadIn(known: Surroundings | null, aroundTokens: number, ratio: number): Overhead | null {
+  const found = nearestOf(known?.samples ?? [], aroundTokens)
   if (found === null) return null
   const each = found.map((one) => overheadOf(one, ratio))
   // One odd report (search results that were put in, a picture) is no overhead: the least of a few is.

@@ -21,5 +21,69 @@ export type AnsweredPrompt = {
   readonly answeredBy: string | null
 }
 
-/** A prompt that both have counted. */
+/** A prompt that both have counted: what a longer one is reckoned from. */
 export type Anchor = CountedPrompt & Pick<AnsweredPrompt, 'answeredBy'> & { readonly promptTokens: number }
+
+/** A prompt that was sent, as far as it is compared with what the provider says of it. Holds nothing of its content. */
+export type SentPrompt = {
+  /** Under which a longer prompt finds it again. */
+  readonly prompt: string
+  /** In which it was counted. */
+  readonly encoding: string
+  /** What request points before this one had sent, the longest first. */
+  readonly beginnings: readonly SentBeginning[]
+  /** The bytes that were sent, without what media took of them. */
+  readonly textBytes: number
+  /** Null where it was not counted. */
+  readonly counted: SentCount | null
+}
+
+export type SentCount = CountedPrompt & {
+  /** Tools and schemas. */
+  readonly toolsTokens: number
+  /** The messages behind the system block, in their order. */
+  readonly messageTokens: readonly number[]
+  /** The provider's tokens for one of ours: as far as is known, and at the least. */
+  readonly ratio: number
+  readonly ratioMin: number
+  /** What of it both have counted before; null where nothing. */
+  readonly anchor: Anchor | null
+}
+
+export type SentBeginning = {
+  readonly prompt: string
+  /** What came after it and what it held, in our tokens; null where nothing was counted. */
+  readonly counted: {
+    /** Text alone, without media and thoughts. */
+    readonly addedTextTokens: number
+    /** Media and thoughts in the messages before it. */
+    readonly looseTokens: number
+  } | null
+}
+
+/** How a provider's count follows from ours. */
+export type Rate = {
+  /** The provider's tokens for one of ours. */
+  readonly ratio: number
+  /** What the provider counts with every prompt beyond that, in its tokens; below zero where we count too much. */
+  readonly overheadTokens: number
+  /** By how much the overhead may be off: what texts explain of the smallest prompt counted; infinite before any was. */
+  readonly overheadDoubtTokens: number
+}
+
+/** The provider's count of a prompt, from an anchor that it grew from where there is one. */
+export function expectedTokens(ownTokens: number, rate: Rate, anchor: Anchor | null): number {
+  const tokens =
+    anchor === null
+      ? rate.overheadTokens + ownTokens * rate.ratio
+      : anchor.promptTokens + (ownTokens - anchor.ownTokens) * rate.ratio
+  return Math.max(0, Math.ceil(tokens))
+}
+
+/**
+ * By how much the provider counted the beginning of a prompt differently from us, in our tokens; below zero where it counted
+ * less. `besideTokens`: what is already reckoned with beside our count, in our tokens.
+ */
+export function differenceTokens({ ratio }: Rate, anchor: Anchor, besideTokens: number): number {
+  return Math.ceil(anchor.promptTokens / ratio - anchor.ownTokens - besideTokens)
+}

@@ -1,68 +1,26 @@
-import type { AnsweredPrompt } from './prompt.ts'
+import type { AnsweredPrompt, SentCount, SentPrompt } from './prompt.ts'
 
 /** What an answer reported of its prompt, and what we know of that prompt. All counts are the provider's tokens. */
 export type ReportedPrompt = {
   readonly promptTokens: number
-  /** What was sent, without what media took of it. */
-  readonly textBytes: number
-  /** Null where we did not count the prompt. */
-  readonly counted: {
-    /** What the provider should have counted. */
-    readonly expectedTokens: number
-    /** The provider's tokens for one of ours. */
-    readonly ratio: number
-    /** Our count of the text of messages, without tools, media and thoughts. */
-    readonly ownTextTokens: number
-    /** Our counts of the messages behind the system block that were sent, in their order. */
-    readonly ownMessageTokens: readonly number[]
-  } | null
+  /** What the provider should have counted; an upper bound where we did not count the prompt. */
+  readonly expectedTokens: number
+  readonly sent: SentPrompt
   /** What the same model reported of beginnings of this prompt, the longest first. */
-  readonly beginnings: readonly ReportedBeginning[]
-}
-
-export type ReportedBeginning = {
-  readonly promptTokens: number
-  /** What of it a template may drop later. */
-  readonly looseTokens: number
-  /** The text that was added since, at the least. */
-  readonly addedTokensMin: number
-}
-
-/** A prompt as it was sent, in our tokens. */
-export type SentCounts = {
-  readonly ownTokens: number
-  readonly aroundTokens: number
-  readonly looseTokens: number
-  /** Tools and schemas. */
-  readonly toolsTokens: number
-  /** The messages behind the system block, in their order. */
-  readonly messageTokens: readonly number[]
-  /** The provider's tokens for one of ours: as far as is known, and at the least. */
-  readonly ratio: number
-  readonly ratioMin: number
-}
-
-/** What a request point before this one had sent. */
-export type SentBeginning = {
-  readonly prompt: string
-  /** What came after it and what it held, in our tokens; null where nothing was counted. */
-  readonly counted: {
-    /** Text alone, without media and thoughts. */
-    readonly addedTextTokens: number
-    /** Media and thoughts in the messages before it. */
+  readonly beginnings: readonly {
+    readonly promptTokens: number
+    /** What of it a template may drop later. */
     readonly looseTokens: number
-  } | null
+    /** The text that was added since, at the least. */
+    readonly addedTokensMin: number
+  }[]
 }
 
 /** Holds what an answer reported against what is known of its prompt and of the prompts that it began with. */
 export function reportedPrompt(
   promptTokens: number,
-  sent: {
-    readonly textBytes: number
-    readonly counted: SentCounts | null
-    readonly beginnings: readonly SentBeginning[]
-    readonly expectedTokens: number
-  },
+  expectedTokens: number,
+  sent: SentPrompt,
   answered: readonly { readonly index: number; readonly answered: AnsweredPrompt }[],
   answeredBy: string | null,
 ): ReportedPrompt {
@@ -82,28 +40,21 @@ export function reportedPrompt(
           : counts.addedTextTokens * counted.ratioMin,
     }
   })
-  return {
-    promptTokens,
-    textBytes,
-    counted:
-      counted === null
-        ? null
-        : {
-            expectedTokens: sent.expectedTokens,
-            ratio: counted.ratio,
-            ownTextTokens: Math.max(0, counted.ownTokens - counted.looseTokens - counted.toolsTokens),
-            ownMessageTokens: counted.messageTokens,
-          },
-    beginnings,
-  }
+  return { promptTokens, expectedTokens, sent, beginnings }
+}
+
+/** Our count of the text of messages, without tools, media and thoughts. */
+export function ownTextTokens({ ownTokens, looseTokens, toolsTokens }: SentCount): number {
+  return Math.max(0, ownTokens - looseTokens - toolsTokens)
 }
 
 /**
  * Whether the provider seems to have counted the whole prompt. Servers that report only what was not cached, that say
  * always the same or that have cut the prompt do not; what they say is no count, and teaches nothing.
  */
-export function isWhole({ promptTokens, textBytes, counted, beginnings }: ReportedPrompt): boolean {
-  if (counted !== null && promptTokens < counted.ownTextTokens * textShareMin) return false
+export function isWhole({ promptTokens, sent, beginnings }: ReportedPrompt): boolean {
+  const { counted, textBytes } = sent
+  if (counted !== null && promptTokens < ownTextTokens(counted) * textShareMin) return false
   const isUnknown = counted === null && beginnings.length === 0
   if (isUnknown && textBytes >= thinBytesMin && promptTokens * bytesPerTokenMax < textBytes) return false
   return !beginnings.some((beginning) => hasStalled(promptTokens, beginning))
@@ -137,7 +88,7 @@ const missingTokensMin = 64
 const aroundTokensMoreMax = 64
 
 /** Whether the report grew by clearly less than its prompt since this beginning. */
-function hasStalled(promptTokens: number, beginning: ReportedBeginning): boolean {
+function hasStalled(promptTokens: number, beginning: ReportedPrompt['beginnings'][number]): boolean {
   const grownTokens = promptTokens - (beginning.promptTokens - beginning.looseTokens)
   return grownTokens < beginning.addedTokensMin * grownShareMin - missingTokensMin
 }
@@ -145,7 +96,7 @@ function hasStalled(promptTokens: number, beginning: ReportedBeginning): boolean
 /** Whether what was sent then may stand in what is sent now: with fewer tools it was another prompt. */
 function isWithin(
   then: Pick<AnsweredPrompt, 'counted' | 'textBytes'>,
-  now: { readonly textBytes: number; readonly counted: Pick<SentCounts, 'aroundTokens'> | null },
+  now: Pick<SentPrompt, 'counted' | 'textBytes'>,
 ): boolean {
   if (then.textBytes > now.textBytes) return false
   if (then.counted === null || now.counted === null) return true

@@ -1,10 +1,13 @@
 import type { Chat, Counted, Measure, Form } from '../request.ts'
 import { sumsOf } from '../../compaction/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
-import { expectedTokens } from '../../models/counts/expected.ts'
-import type { Anchor } from '../../models/counts/prompt.ts'
-import type { SentBeginning } from '../../models/counts/reported-prompt.ts'
-import type { SentCount, SentPrompt } from '../../models/learn.ts'
+import {
+  expectedTokens,
+  type Anchor,
+  type SentBeginning,
+  type SentCount,
+  type SentPrompt,
+} from '../../models/counts/prompt.ts'
 import { digest } from '../read/body-source.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 

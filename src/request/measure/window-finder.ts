@@ -37,7 +37,7 @@ export function createWindowFinder(
   return async function findWindow(request, conversation) {
     const { model, modelKey, profile, question } = request
     const host = options.hostOf(request.upstreamName)
-    const learnt = windows.learnt(modelKey)
+    const learnt = models.belief(modelKey, 'window')
     const answeredBy = models.get(modelKey, 'name')
     const isAuto = profile.window.tokens === 'auto'
     if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {

@@ -12,11 +12,12 @@ import type { ParameterMemory } from '../../summaries/parameter-memory.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import type { Order } from '../../summaries/order.ts'
 import { writeSummary, type Written } from '../../summaries/write-summary.ts'
-import type { ModelKey } from '../../models/model-key.ts'
+import { modelKeyOf, type ModelKey } from '../../models/model-key.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { knownWindow } from '../measure/measure.ts'
-import type { PromptCaches } from '../../models/prompt-caches.ts'
+import type { Models } from '../../models/models.ts'
+import { readsFromCache } from '../../models/prompt-caches.ts'
 import type { Windows } from '../../models/windows.ts'
 import { digest } from '../read/body-source.ts'
 import type { RateLimits } from '../../summaries/rate-limits.ts'
@@ -41,8 +42,8 @@ export type SummaryWish = {
 export type SummaryOrderParts = {
   readonly upstreams: Upstreams
   readonly writer: Pick<SummaryWriter, 'find'>
-  readonly promptCaches: Pick<PromptCaches, 'isRead'>
-  readonly windows: Pick<Windows, 'learnt' | 'refused'>
+  readonly models: Pick<Models, 'belief' | 'suspected'>
+  readonly windows: Pick<Windows, 'refused'>
   readonly parameters: ParameterMemory
   readonly rateLimits: RateLimits
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -52,11 +53,7 @@ export type SummaryOrderParts = {
 /** The model that writes summaries for a request, as what is learnt of it is kept. */
 export function summaryModelKey({ profile, modelKey, model }: ReadRequest): ModelKey {
   const { summary } = profile
-  return {
-    upstream: summary.upstream ?? modelKey.upstream,
-    credential: modelKey.credential,
-    model: summary.model ?? model,
-  }
+  return modelKeyOf(summary.upstream ?? modelKey.upstream, modelKey.credential, summary.model ?? model)
 }
 
 /**
@@ -84,7 +81,7 @@ export async function orderSummary(
     windowTokens: windowOf(wish, parts),
     spendableTokens: wish.spendableTokens,
     warm:
-      wish.sent === null || !parts.promptCaches.isRead(request.modelKey)
+      wish.sent === null || !readsFromCache(parts.models, request.modelKey)
         ? null
         : cachedCall({ request, counted, compacted: wish.sent, range: wish.range, entries, previous }),
     parametersKey: JSON.stringify([modelKey.upstream, modelKey.model]),
@@ -181,7 +178,7 @@ function windowOf({ request, measure }: SummaryWish, parts: SummaryOrderParts): 
   const { source, tokens: found } = resolveWindow({
     configuredTokens: tokens === 'auto' ? null : tokens,
     maxTokens: max,
-    learnt: parts.windows.learnt(modelKey),
+    learnt: parts.models.belief(modelKey, 'window'),
     suggestedTokens: null,
     answeredTokens: 0,
     reserveTokens: summary.max_tokens,

@@ -74,7 +74,6 @@ function lessonOf(request: AnsweredRequest): Lesson {
   const isMeasured = measure !== null && form.chat === chat
   return {
     modelKey: request.modelKey,
-    model: request.model,
     conversation: request.remembered.conversation,
     expectedTokens: measure === null ? form.sentTokens : expectedPromptTokens(measure, form),
     outputTokens: outputLimit?.tokens ?? null,

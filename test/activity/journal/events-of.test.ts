@@ -1,3 +1,4 @@
+import { modelKeyOf } from '../../../src/models/model-key.ts'
 import { describe, expect, test } from 'vitest'
 import {
   compactRequestedEvent,
@@ -118,7 +119,7 @@ describe('a request', () => {
 
 describe('what Foldgate learns and meets', () => {
   test('a window', () => {
-    const key = { upstream: 'default', credential: 'PLANTED-CREDENTIAL', model: 'gpt-5' }
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5')
     const event = windowEvent(
       { key, window: { tokens: 8_192, kind: 'total' }, by: 'refusal', conversation: 'c0ffee' },
       stamp,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { modelCard, type ModelCard } from '../../../src/admin/models/model-cards.ts'
-import { noGrowth } from '../../../src/models/counts/growth.ts'
-import type { HeldRecord } from '../../../src/models/models.ts'
+import { modelKeyOf } from '../../../src/models/model-key.ts'
+import type { Beliefs } from '../../../src/models/model-record.ts'
 
 const held = { from: 'answer', sinceMs: 0, untilMs: Infinity } as const
 
-function fieldsOf(beliefs: HeldRecord): ModelCard['fields'] {
-  const key = { upstream: 'default', credential: 'a-digest-of-22-letters', model: 'm' }
+function fieldsOf(beliefs: Beliefs): ModelCard['fields'] {
+  const key = modelKeyOf('default', 'a-digest-of-22-letters', 'm')
   return modelCard({ id: 'id', key, beliefs, window: null }).fields
 }
 
@@ -23,7 +23,7 @@ describe('what is said of how a model counts', () => {
   test('is nothing before anything was seen', () => {
     expect(
       fieldsOf({
-        ratio: { ...held, value: noGrowth('e') },
+        ratio: { ...held, value: { encoding: 'e', promptTokens: 0, ownTokens: 0, startingTokens: 2_000 } },
         overhead: { ...held, value: { encoding: 'e', samples: [] } },
       }),
     ).toEqual({})

@@ -1,3 +1,4 @@
+import { modelKeyOf } from '../../../src/models/model-key.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -210,7 +211,7 @@ test('of a credential’s digest never more than eight characters are said, what
       fc.integer({ min: 1, max: 1_000_000 }),
       (credential, mark, tokens) => {
         const models = modelsOn()
-        const key = { upstream: 'default', credential, model: 'm' }
+        const key = modelKeyOf('default', credential, 'm')
         models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
         models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false, hasChanged: false }, 'server')
         models.set(key, 'answered', tokens, 'answer')

@@ -1,12 +1,17 @@
+import { modelKeyOf } from '../../../src/models/model-key.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Counts } from '../../../src/models/counts/counts.ts'
-import { differenceTokens, expectedTokens } from '../../../src/models/counts/expected.ts'
-import type { Anchor, CountedPrompt } from '../../../src/models/counts/prompt.ts'
+import {
+  differenceTokens,
+  expectedTokens,
+  type Anchor,
+  type CountedPrompt,
+} from '../../../src/models/counts/prompt.ts'
 import { freshCounts as fresh } from '../../support/models.ts'
 
 const modelOf = (model: string) => ({
-  key: { upstream: 'default', credential: 'c', model },
+  key: modelKeyOf('default', 'c', model),
   encoding: 'o200k_base',
 })
 const a = modelOf('a')
@@ -226,7 +231,7 @@ describe('a report that is no count', () => {
 test('forgetting a model forgets its rate and its prompts, and nothing of others', () => {
   const counts = fresh()
   converse(counts, 4, 3000, (own) => own * 2)
-  const other = { key: { ...a.key, model: 'other' }, encoding: a.encoding }
+  const other = modelOf('other')
   const answer = { textBytes: 40_000, counted: null, promptTokens: 9000, answeredBy: null, since: null }
   counts.observe(other, 'p1', answer)
   counts.forget(a.key)

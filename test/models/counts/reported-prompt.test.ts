@@ -1,41 +1,24 @@
 import { describe, expect, test } from 'vitest'
+import type { SentPrompt } from '../../../src/models/counts/prompt.ts'
 import {
   isConstant,
   isWhole,
   reportedPrompt,
   type ReportedPrompt,
-  type SentBeginning,
-  type SentCounts,
 } from '../../../src/models/counts/reported-prompt.ts'
-
-const counted = (ownTokens: number, aroundTokens: number): SentCounts => ({
-  ownTokens,
-  aroundTokens,
-  looseTokens: 0,
-  ratio: 1,
-  ratioMin: 1,
-  toolsTokens: 0,
-  messageTokens: [],
-})
-
-const beginning: SentBeginning = { prompt: 'p1', counted: { addedTextTokens: 1000, looseTokens: 0 } }
+import { sentPrompt } from './sent-prompt.ts'
 
 /** What is known of a prompt of 20,000 bytes, whose beginning of 16,000 a model has answered. */
 function reported(
   then: { aroundTokens?: number; answeredBy?: string; textBytes?: number },
-  now: { counted?: null } = {},
+  now: Partial<SentPrompt> = {},
 ): ReportedPrompt {
   const { aroundTokens = 1000, answeredBy = 'm', textBytes = 16_000 } = then
-  const before = { ...counted(4000, aroundTokens), conversationTokens: 3000 }
-  const answered = { textBytes, counted: before, promptTokens: 4100, answeredBy }
-  const sent = {
-    beginnings: [beginning],
-    textBytes: 20_000,
-    counted: counted(5000, 1000),
-    expectedTokens: 5100,
-    ...now,
-  }
-  return reportedPrompt(5000, sent, [{ index: 0, answered }], 'm')
+  const { counted } = sentPrompt(4000, { aroundTokens })
+  const answered = { textBytes, counted, promptTokens: 4100, answeredBy }
+  const beginnings = [{ prompt: 'p1', counted: { addedTextTokens: 1000, looseTokens: 0 } }]
+  const sent = { ...sentPrompt(5000, { aroundTokens: 1000 }), beginnings, ...now }
+  return reportedPrompt(5000, 5100, sent, [{ index: 0, answered }], 'm')
 }
 
 describe('what a report is held against', () => {
@@ -54,16 +37,16 @@ describe('what a report is held against', () => {
   })
 
   test('are bytes, if nothing was counted', () => {
-    const { beginnings, counted: none } = reported({}, { counted: null })
-    expect(none).toBeNull()
-    expect(beginnings).toEqual([{ promptTokens: 4100, looseTokens: 0, addedTokensMin: 1000 }])
+    expect(reported({}, { counted: null }).beginnings).toEqual([
+      { promptTokens: 4100, looseTokens: 0, addedTokensMin: 1000 },
+    ])
   })
 })
 
 describe('a report counts the whole prompt', () => {
-  const own = { expectedTokens: 10_000, ratio: 1, ownTextTokens: 9000, ownMessageTokens: [] }
+  const sent = { ...sentPrompt(10_000, { toolsTokens: 1000 }), textBytes: 40_000 }
   const of = (promptTokens: number, more: Partial<ReportedPrompt> = {}): boolean =>
-    isWhole({ promptTokens, textBytes: 40_000, counted: own, beginnings: [], ...more })
+    isWhole({ promptTokens, expectedTokens: 10_000, sent, beginnings: [], ...more })
 
   test('if it comes near to what the text has', () => {
     expect([of(10_000), of(14_000), of(5600)]).toEqual([true, true, true])
@@ -84,7 +67,7 @@ describe('a report counts the whole prompt', () => {
   })
 
   test('of which nothing was counted, unless few texts have so few tokens', () => {
-    const bare = { counted: null, beginnings: [] }
+    const bare = { sent: { ...sent, counted: null } }
     expect([of(8000, bare), of(6000, bare)]).toEqual([true, false])
   })
 })
@@ -92,8 +75,8 @@ describe('a report counts the whole prompt', () => {
 const constantOf = (promptTokens: number, addedTokensMin: number): boolean =>
   isConstant({
     promptTokens,
-    textBytes: 40_000,
-    counted: null,
+    expectedTokens: promptTokens,
+    sent: { ...sentPrompt(10_000), counted: null },
     beginnings: [{ promptTokens: 5000, looseTokens: 0, addedTokensMin }],
   })
 

@@ -5,7 +5,7 @@ import type { Anchor } from './prompt.ts'
 const size = z.number().min(0).max(1_000_000_000)
 
 /** What conversations grew by, in the provider's tokens and in ours; the newest weighs most. */
-export const growthSchema = z
+export const seenRatioSchema = z
   .object({
     /** In which our tokens are: a ratio is one of this encoding. */
     encoding: z.string().max(32),
@@ -18,46 +18,48 @@ export const growthSchema = z
   // The ratio is a share of the two sums.
   .refine(({ ownTokens, startingTokens }) => ownTokens + startingTokens > 0)
 
-export type Growth = z.output<typeof growthSchema>
+export type SeenRatio = z.output<typeof seenRatioSchema>
 
-/** The starting ratio weighs at first as much as so many of our tokens; once that many were counted it says nothing more. */
-export function noGrowth(encoding: string): Growth {
-  return { encoding, promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
-}
-
-/** The provider's tokens for one of ours. */
-export function ratioFrom(
-  { promptTokens, ownTokens, startingTokens }: Growth,
-  startingRatio: number,
-): number {
+/** The provider's tokens for one of ours; null: nothing was seen yet. */
+export function ratioFrom(seen: SeenRatio | null, startingRatio: number): number {
+  const { promptTokens, ownTokens, startingTokens } = seen ?? nothingSeen
   return bounded((promptTokens + startingRatio * startingTokens) / (ownTokens + startingTokens))
 }
 
 /** The same from what was seen alone, without the starting ratio; null before anything was. */
-export function seenRatio({ promptTokens, ownTokens }: Growth): number | null {
+export function seenRatio({ promptTokens, ownTokens }: SeenRatio): number | null {
   return ownTokens === 0 ? null : bounded(promptTokens / ownTokens)
 }
 
-/** The growth with one more prompt, seen against what it grew from; null: nothing that was counted before. */
-export function grownBy(growth: Growth, prompt: Anchor, since: Anchor | null): Growth {
+/** The ratio with one more prompt, seen against what it grew from; null: nothing that was counted before. */
+export function grownBy(
+  seen: SeenRatio | null,
+  encoding: string,
+  prompt: Anchor,
+  since: Anchor | null,
+): SeenRatio {
+  const before = seen ?? { encoding, ...nothingSeen }
   // What media cost, and whether thoughts are counted, is no matter of the ratio.
-  if (prompt.looseTokens !== (since?.looseTokens ?? 0)) return growth
+  if (prompt.looseTokens !== (since?.looseTokens ?? 0)) return before
   const grownTokens = prompt.ownTokens - (since?.ownTokens ?? 0)
   const ratio = (prompt.promptTokens - (since?.promptTokens ?? 0)) / grownTokens
-  if (grownTokens <= 0 || ratio < ratioMin || ratio > ratioMax) return growth
+  if (grownTokens <= 0 || ratio < ratioMin || ratio > ratioMax) return before
   const weighed = since === null ? Math.min(grownTokens, unanchoredTokensMax) : grownTokens
   // A large prompt tells enough to let go of the guess; the first growth then outweighs it.
-  const said = since === null && grownTokens >= unanchoredTokensMin ? growth.startingTokens : weighed
+  const said = since === null && grownTokens >= unanchoredTokensMin ? before.startingTokens : weighed
   const kept = 0.5 ** (weighed / halfLifeTokens)
   return {
-    encoding: growth.encoding,
-    promptTokens: growth.promptTokens * kept + weighed * ratio,
-    ownTokens: growth.ownTokens * kept + weighed,
-    startingTokens: Math.max(0, growth.startingTokens - said),
+    encoding,
+    promptTokens: before.promptTokens * kept + weighed * ratio,
+    ownTokens: before.ownTokens * kept + weighed,
+    startingTokens: Math.max(0, before.startingTokens - said),
   }
 }
 
 // --- internal ---
+
+/** The starting ratio weighs at first as much as so many of our tokens; once that many were counted it says nothing more. */
+const nothingSeen = { promptTokens: 0, ownTokens: 0, startingTokens: 2000 }
 
 /** A sample weighs half once so many of our tokens were counted after it: texts differ, and the newest are most alike. */
 const halfLifeTokens = 16_000

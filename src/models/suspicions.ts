@@ -1,0 +1,51 @@
+import type { CutBounds } from './cut-prompt.ts'
+
+/** What is suspected of a model, in this process alone; all of it ends an hour after the first of it. */
+export type Suspicions = {
+  readonly sinceMs: number
+  /** By conversation, the smallest prompt that was refused without numbers, in the provider's tokens. */
+  readonly refusedTokens: Map<string, number>
+  /** A window that contradicts a prompt which was answered: said to another conversation, too, it is believed. */
+  contradicted: { readonly tokens: number; readonly conversation: string } | null
+  /** By conversation, the last report of a prompt that was no count of it. */
+  readonly oddReports: Map<string, OddReport>
+  /** The number that is reported whatever the prompt. */
+  constantTokens: number | null
+  /** Whether an Ollama answers that has not said what it has loaded: only what was counted can show a cut. */
+  isSilentOllama: boolean
+  /** Where prompts that came out cut say that the window lies. */
+  cutBounds: CutBounds | null
+  /** How many long prompts in a row were not read from the provider's cache; null before any was. */
+  cacheMisses: number | null
+}
+
+export type OddReport = { readonly promptTokens: number; readonly ownTextTokens: number | null }
+
+/** How long something is suspected that nothing has confirmed, in milliseconds. */
+export const SUSPECTED_MS = 3_600_000
+
+export function noSuspicions(sinceMs: number): Suspicions {
+  return {
+    sinceMs,
+    refusedTokens: new Map(),
+    contradicted: null,
+    oddReports: new Map(),
+    constantTokens: null,
+    isSilentOllama: false,
+    cutBounds: null,
+    cacheMisses: null,
+  }
+}
+
+/** Notes something of a conversation, as one of the latest few. */
+export function noteOf<Value>(map: Map<string, Value>, conversation: string, value: Value): void {
+  map.delete(conversation)
+  map.set(conversation, value)
+  const [oldest] = map.keys()
+  if (map.size > CONVERSATIONS_MAX && oldest !== undefined) map.delete(oldest)
+}
+
+// --- internal ---
+
+/** Conversations remembered of one model; two are enough to confirm each other. */
+const CONVERSATIONS_MAX = 64
