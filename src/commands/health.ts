@@ -5,7 +5,7 @@ import { complain, say, type CommandContext } from './command.ts'
 /** Asks the Foldgate that runs with these settings whether it is up. */
 export async function health(context: CommandContext): Promise<number> {
   const loaded = await loadSettings(context)
-  const settings = loaded.ok ? loaded.settings : loaded.sound
+  const settings = loaded.ok ? loaded.settings : loaded.valid
   const wildcard = settings.host === '0.0.0.0' || settings.host === '::'
   const host = wildcard ? '127.0.0.1' : settings.host
   const address = `${addressOf({ host, port: settings.port })}/healthz`

@@ -56,6 +56,7 @@ export async function serve(context: CommandContext): Promise<number> {
   })
   const profileWatch = watchProfiles({
     ...profileFilesOptions(settings, context),
+    profiles,
     onReload: (reloaded) => {
       profiles = reloaded
       log.info('profiles reloaded', { profiles: reloaded.size })

@@ -15,37 +15,37 @@ export type Configuration =
 /** Loads settings and profiles, as the start does. The problems of both are told at once. */
 export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
   const loaded = await loadSettings(options)
-  const settings = loaded.ok ? loaded.settings : loaded.sound
-  const where = profileFilesOptions(settings, options)
-  if (loaded.ok) {
-    const files = await readProfileFiles(where)
-    return files.problems.length === 0
-      ? { ok: true, settings, files }
-      : { ok: false, problems: files.problems }
+  if (!loaded.ok) {
+    // A folder that is missing was told with the settings; upstreams may be missing because of what is wrong there.
+    const where = profilesAt(loaded.valid.profiles, options)
+    const files = await readProfileFiles({ ...where, upstreams: null })
+    return { ok: false, problems: [...loaded.problems, ...files.problems] }
   }
-  // A folder that is missing was told with the settings; upstreams may be missing because of what is wrong there.
-  const files = await readProfileFiles({ ...where, required: false, upstreams: null })
-  return { ok: false, problems: [...loaded.problems, ...files.problems] }
+  const { settings } = loaded
+  const files = await readProfileFiles(profileFilesOptions(settings, options))
+  return files.problems.length === 0 ? { ok: true, settings, files } : { ok: false, problems: files.problems }
 }
 
 /** Where profiles are read from with these settings: for reading and for watching them. */
 export function profileFilesOptions(
-  settings: Settings,
-  { builtInDirectory, cwd }: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
+  { profiles, profiles_required, upstreams }: Settings,
+  options: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
 ): ProfileFilesOptions {
   return {
-    builtInDirectory,
-    directory: settings.profiles,
-    required: settings.profiles_required,
-    shownDirectory: shownPath(settings.profiles, cwd),
-    upstreams: new Set(settings.upstreams.keys()),
+    ...profilesAt(profiles, options),
+    required: profiles_required,
+    upstreams: new Set(upstreams.keys()),
   }
 }
 
 // --- internal ---
 
-/** Relative where that is shorter to read: within the working directory. */
-function shownPath(path: string, cwd: string): string {
-  const near = relative(cwd, path)
-  return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near
+function profilesAt(
+  directory: string,
+  { builtInDirectory, cwd }: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
+) {
+  // Relative to the working directory if it lies in it: that is shorter to read.
+  const near = relative(cwd, directory)
+  const isOutside = near === '' || near.startsWith('..') || isAbsolute(near)
+  return { builtInDirectory, directory, shownDirectory: isOutside ? directory : near }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Environment } from './key-source.ts'
+import type { Environment } from './keys.ts'
 import { type Flag, flags, type FlagValues } from './flags.ts'
 
 /** A setting that comes from a flag or an environment variable. */

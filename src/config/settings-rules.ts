@@ -3,20 +3,9 @@ import type { SettingsFile } from './settings-schema.ts'
 import { isCredentialHeader } from '../upstream/credential.ts'
 import { isLoopback } from './web-address.ts'
 
-export type RuleProblem = KeyProblem & {
-  /** Other settings without whose valid values this problem cannot be told. */
-  readonly given?: readonly (readonly PropertyKey[])[]
-}
-
-/** What must hold between settings, checked when each of them is valid. No key is read for it. */
-export function settingsRules(settings: SettingsFile): readonly RuleProblem[] {
-  return [
-    ...upstreamRules(settings),
-    ...clientKeyRules(settings),
-    ...openRelayRule(settings),
-    ...openToPagesRule(settings),
-    ...adminRule(settings),
-  ]
+/** What must hold between settings that are valid by themselves. No key is read for it. */
+export function settingsRules(settings: SettingsFile): readonly KeyProblem[] {
+  return [...upstreamRules(settings), ...clientKeyRules(settings), ...exposureRules(settings)]
 }
 
 /** Whether configured headers carry a credential, as well as `api_key_env` does. */
@@ -71,37 +60,28 @@ function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
   return problems
 }
 
-function openRelayRule({ host, upstreams, client_keys }: SettingsFile): readonly RuleProblem[] {
-  if (isLoopback(host) || client_keys.length > 0) return []
-  const holder = keyHolderIn(upstreams)
-  if (holder === null) return []
-  const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder}": anyone could use it`
-  const suggestion = 'add client_keys to foldgate.yaml, or listen on 127.0.0.1'
-  return [{ path: ['host'], of: 'value', message, suggestion, given: [['client_keys']] }]
-}
-
-function openToPagesRule({ cors, upstreams, client_keys }: SettingsFile): readonly RuleProblem[] {
-  if (!cors.origins.includes('*') || client_keys.length > 0) return []
-  const holder = keyHolderIn(upstreams)
-  if (holder === null) return []
-  const message = `"cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "${holder}": any page that is opened on this machine could use it`
-  const suggestion = 'name the origins, or add client_keys to foldgate.yaml'
-  return [{ path: ['cors', 'origins'], of: 'value', message, suggestion, given: [['client_keys']] }]
-}
-
-/** The name of an upstream that Foldgate holds a key for; null where there is none. */
-function keyHolderIn(upstreams: SettingsFile['upstreams']): string | null {
+/** Who may use the keys that Foldgate holds, and the admin listener. */
+function exposureRules({ host, cors, upstreams, client_keys, admin }: SettingsFile): readonly KeyProblem[] {
+  const problems: KeyProblem[] = []
+  const add = (path: readonly string[], message: string, suggestion: string): void =>
+    void problems.push({ path, of: 'value', message, suggestion })
   const holder = Object.entries(upstreams).find(
     ([, { api_key_env, api_key_file, headers }]) =>
       api_key_env !== null || api_key_file !== null || holdsCredential(headers),
-  )
-  return holder?.[0] ?? null
-}
-
-function adminRule({ admin }: SettingsFile): readonly RuleProblem[] {
-  if (admin.port === 0 || isLoopback(admin.host) || admin.token_env !== null) return []
-  const message = `"admin.host" is ${admin.host}, which other machines reach, and there is no token`
-  const suggestion =
-    'set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0'
-  return [{ path: ['admin', 'host'], of: 'value', message, suggestion, given: [['admin']] }]
+  )?.[0]
+  if (holder !== undefined && client_keys.length === 0 && !isLoopback(host)) {
+    const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder}": anyone could use it`
+    add(['host'], message, 'add client_keys to foldgate.yaml, or listen on 127.0.0.1')
+  }
+  if (holder !== undefined && client_keys.length === 0 && cors.origins.includes('*')) {
+    const message = `"cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "${holder}": any page that is opened on this machine could use it`
+    add(['cors', 'origins'], message, 'name the origins, or add client_keys to foldgate.yaml')
+  }
+  if (admin.port !== 0 && !isLoopback(admin.host) && admin.token_env === null) {
+    const message = `"admin.host" is ${admin.host}, which other machines reach, and there is no token`
+    const suggestion =
+      'set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0'
+    add(['admin', 'host'], message, suggestion)
+  }
+  return problems
 }

@@ -329,6 +329,17 @@ export const settingsSchema = group({
     ),
 })
 
+const defaults = settingsSchema.parse({})
+
+/** Some settings, of a file in which others, or they themselves, may be wrong: then they have their defaults. */
+export const validPart = z
+  .object({
+    host: settingsSchema.shape.host.catch(defaults.host),
+    port: settingsSchema.shape.port.catch(defaults.port),
+    profiles: settingsSchema.shape.profiles.catch(null),
+  })
+  .catch(defaults)
+
 /** foldgate.yaml with everything filled in. */
 export type SettingsFile = z.output<typeof settingsSchema>
 

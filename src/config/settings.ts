@@ -1,17 +1,23 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type KeyProblem, spellPath } from '../profiles/issues.ts'
-import { deepFreeze } from './deep-freeze.ts'
+import { describeIssues, type KeyProblem, spellPath } from '../profiles/issues.ts'
+import { knownKeys } from '../profiles/known-keys.ts'
 import type { FlagValues } from './flags.ts'
-import { keyClashes, keyHoldings } from './key-clashes.ts'
-import { type Environment, fromVariable, type KeyRead, type KeySource, readKeys } from './key-source.ts'
-import { createLiveKey, type LiveKey } from './live-key.ts'
+import { keyClashes } from './key-clashes.ts'
+import { type Environment, type KeySource, type LiveKey, readKey, readVariable } from './keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import { readText } from './read-text.ts'
 import type { Secret } from './secret.ts'
-import { clientOverrides, defaultUpstreamUrl, type SettingsFile, upstreamKeys } from './settings-schema.ts'
-import { validateSettings } from './settings-validation.ts'
+import { settingsRules } from './settings-rules.ts'
+import {
+  clientOverrides,
+  defaultUpstreamUrl,
+  type SettingsFile,
+  settingsSchema,
+  upstreamKeys,
+  validPart,
+} from './settings-schema.ts'
 import { canonicalUrl } from './web-address.ts'
 import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
 
@@ -68,25 +74,51 @@ export type LoadedSettings =
   | {
       readonly ok: false
       readonly problems: readonly Problem[]
-      /** What is left when the wrong parts are taken out: for finding further problems, not for use. */
-      readonly sound: Settings
+      /** Some settings as far as they are valid: for asking a Foldgate that runs, and for finding further problems. */
+      readonly valid: Pick<Settings, 'host' | 'port' | 'profiles'>
     }
 
-/** Merges flags, environment, foldgate.yaml and defaults, in this order. All problems are told at once. */
+/**
+ * Merges flags, environment, foldgate.yaml and defaults, in this order. All problems with values are told at once; if
+ * there are none, all that hold between them and all with keys.
+ */
 export async function loadSettings(options: SettingsOptions): Promise<LoadedSettings> {
   const { flags, env, cwd } = options
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
-  const { settings, problems } = validateSettings(applyOverrides(file?.value ?? {}, overrides))
+  const raw = applyOverrides(file?.value ?? {}, overrides)
+  const parsed = settingsSchema.safeParse(raw)
   const directory = path === null ? cwd : dirname(path)
-  const completed = await complete(settings, { env, directory, configFile: file === null ? null : path })
-  const all = [...problems, ...completed.problems].map((problem) => locate(problem, file, overrides))
-  const found = sortProblems([...fileProblems, ...all])
-  if (found.length > 0) return { ok: false, problems: found, sound: completed.settings }
-  return { ok: true, settings: completed.settings }
+  const completed = parsed.success ? await complete(parsed.data, { env, directory, configFile: path }) : null
+  const found = parsed.success
+    ? [...settingsRules(parsed.data), ...(completed?.problems ?? [])]
+    : describeIssues(parsed.error.issues, { raw, keys, isSecret })
+  const problems = [...fileProblems, ...found.map((problem) => locate(problem, file, overrides))]
+  if (completed !== null && problems.length === 0) return { ok: true, settings: completed.settings }
+  const valid = validPart.parse(raw)
+  const profiles = resolve(directory, valid.profiles ?? 'profiles')
+  return { ok: false, problems: sortProblems(problems), valid: { ...valid, profiles } }
 }
 
 // --- internal ---
+
+const keys = knownKeys(settingsSchema)
+
+/** Settings whose values may be a credential, by right or by mistake. */
+const secretKeys = new Set<PropertyKey>([
+  'url',
+  'headers',
+  'api_key_env',
+  'api_key_file',
+  'key_env',
+  'key_file',
+  'token_env',
+  'encrypt_key_env',
+])
+
+function isSecret(path: readonly PropertyKey[]): boolean {
+  return path.some((step) => secretKeys.has(step))
+}
 
 type SettingsFileRead = {
   readonly path: string | null
@@ -128,17 +160,20 @@ type Surroundings = {
 async function complete(file: SettingsFile, surroundings: Surroundings) {
   const { env, directory, configFile } = surroundings
   const problems: KeyProblem[] = []
-  const keep = ({ secrets, problem }: KeyRead) => {
-    if (problem !== null) problems.push(problem)
-    return secrets
-  }
   const read: ReadSource = async (given) => {
-    const source = { ...given, file: given.file === null ? null : resolve(directory, given.file) }
-    const secrets = keep(await readKeys(source, env))
-    return secrets === null ? null : createLiveKey(source, secrets)
+    const key = await readKey(
+      { ...given, file: given.file === null ? null : resolve(directory, given.file) },
+      env,
+    )
+    if (key === null || 'now' in key) return key
+    problems.push(key)
+    return null
   }
-  const variable = (name: string | null, path: readonly string[]): Secret | null =>
-    name === null ? null : (keep(fromVariable(name, path, env))?.[0] ?? null)
+  const variable = (name: string | null, path: readonly string[]): Secret | null => {
+    const found = name === null ? [] : readVariable(name, path, env)
+    if ('message' in found) problems.push(found)
+    return 'message' in found ? null : (found[0] ?? null)
+  }
 
   const upstreams = await completeUpstreams(file, read)
   const clientKeys = await completeClientKeys(file, read)
@@ -147,7 +182,7 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     const message = `the folder of profiles, ${profiles}, does not exist`
     problems.push({ path: ['profiles'], of: 'value', message, suggestion: 'create it, or name another' })
   }
-  const settings: Settings = deepFreeze({
+  const settings: Settings = {
     ...file,
     hosts: file.hosts.map((host) => host.toLowerCase()),
     upstreams,
@@ -165,9 +200,9 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
       dir: file.archive.dir === null ? null : resolve(directory, file.archive.dir),
     },
     config_file: configFile,
-  })
+  }
   const suggestion = 'give each client a key of its own'
-  for (const { message } of keyClashes(keyHoldings(settings)))
+  for (const { message } of keyClashes(settings))
     problems.push({ path: ['client_keys'], of: 'value', message, suggestion })
   return { settings, problems }
 }

@@ -12,7 +12,6 @@ import {
 } from 'yaml'
 import { type KeyProblem, spellPath } from '../profiles/issues.ts'
 import { problemOf, type Problem } from './problem.ts'
-import { syntaxAdvice } from './yaml-syntax.ts'
 
 /** A YAML (or JSON) file that was read, with the places of its keys. */
 export type YamlFile = {
@@ -113,7 +112,44 @@ function keysOf(document: Document): { readonly count: number; readonly repeated
 }
 
 function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosition): Problem {
-  return { source, line, column: col, path: '', ...syntaxAdvice(code) }
+  return { source, line, column: col, path: '', ...(syntaxFaults[code] ?? syntaxFault) }
+}
+
+type SyntaxFault = Pick<Problem, 'message' | 'suggestion'>
+
+/**
+ * The parser's complaints in our words, those that people meet. Its own messages repeat the text around the fault, which
+ * may hold a credential.
+ */
+const syntaxFaults: { readonly [Code in ErrorCode]?: SyntaxFault } = {
+  BAD_ALIAS: faultOf('this alias (*name) has no anchor before it', 'put text that begins with * in quotes'),
+  BAD_DQ_ESCAPE: faultOf('unknown escape in double quotes', 'double the backslash, or use single quotes'),
+  BAD_INDENT: faultOf('the indentation does not fit the lines above'),
+  BAD_SCALAR_START: faultOf('text may not begin with this character', 'put it in quotes'),
+  BLOCK_AS_IMPLICIT_KEY: faultOf(
+    'a key and a value too many in this line',
+    'put text that holds ": " in quotes',
+  ),
+  BLOCK_IN_FLOW: faultOf('an indented block inside { } or [ ]'),
+  DUPLICATE_KEY: faultOf('this key stands twice in its group', 'remove one of the two'),
+  MISSING_CHAR: faultOf(
+    'something is missing here',
+    'look for an open quote or bracket, or a missing ":" or ","',
+  ),
+  MULTILINE_IMPLICIT_KEY: faultOf(
+    'a key that goes over several lines',
+    'look for a missing ":" or an open quote',
+  ),
+  MULTIPLE_DOCS: faultOf('a second document begins here', 'one file holds one document: remove the "---"'),
+  NON_STRING_KEY: faultOf('a key must be plain text'),
+  TAB_AS_INDENT: faultOf('a tab in the indentation', 'indent with spaces'),
+  TAG_RESOLVE_FAILED: faultOf('this tag (!name) is not understood', 'put text that begins with ! in quotes'),
+}
+
+const syntaxFault = faultOf('something unexpected stands here', 'put text with special characters in quotes')
+
+function faultOf(message: string, suggestion: string | null = null): SyntaxFault {
+  return { message: `cannot be read: ${message}`, suggestion }
 }
 
 /** The parser follows aliases last; it fails on one without an anchor and on too many. */

@@ -47,12 +47,14 @@ test('the problems of settings and profiles are told together, one a line', asyn
   expect(await check(files)).toEqual({
     text: [
       'foldgate.yaml:1:1: unknown key "prot" — did you mean "port"?',
-      'foldgate.yaml:2:13: "upstreams.cheap.url" is missing — add the address, such as url: https://host/v1',
       'profiles/mine.yaml:3:3: unknown key "tokns" in "window" — did you mean "tokens"?',
-      '3 problems',
+      '2 problems',
     ].join('\n'),
     exitCode: 1,
   })
+  expect((await check({ 'profiles/mine.yaml': 'upstream: cheap\n' })).text.split('\n')[0]).toBe(
+    'profiles/mine.yaml:1:11: "upstream" names the upstream "cheap", which foldgate.yaml does not have — foldgate.yaml has: default',
+  )
 })
 
 test('with a model it says which profile and window the model gets, and why', async () => {

@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { formatProblem, type Problem } from '../../src/config/problem.ts'
+import { readProfileFiles } from '../../src/config/profile-files.ts'
 import { watchProfiles } from '../../src/config/watch-profiles.ts'
 import type { Profile } from '../../src/profiles/schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -13,14 +14,18 @@ async function watchFolder(files: Readonly<Record<string, string>>) {
   return watchAt(await temporaryFolder(files))
 }
 
-function watchAt(directory: string) {
+async function watchAt(directory: string) {
   const loads: ReadonlyMap<string, Profile>[] = []
   const problems: Problem[] = []
-  const watching = watchProfiles({
+  const files = {
     builtInDirectory,
     directory,
     shownDirectory: 'profiles',
     upstreams: new Set(['default']),
+  }
+  const watching = watchProfiles({
+    ...files,
+    profiles: (await readProfileFiles(files)).profiles,
     quietMs: 20,
     lookMs: 30,
     onReload: (profiles) => loads.push(profiles),
@@ -78,7 +83,7 @@ test('a reload that is asked for reads at once', async () => {
 describe('the folder itself', () => {
   test('may come later, and is watched from then on', async () => {
     const directory = join(await temporaryFolder(), 'profiles')
-    const { loads, problems } = watchAt(directory)
+    const { loads, problems } = await watchAt(directory)
     await mkdir(directory)
     await writeFile(join(directory, 'x.yaml'), '')
     await eventually(() => expect(loads.at(-1)?.has('x')).toBe(true))
@@ -89,7 +94,7 @@ describe('the folder itself', () => {
 
   test('may be made anew, and is watched from then on', async () => {
     const directory = join(await temporaryFolder({ 'profiles/x.yaml': '' }), 'profiles')
-    const { loads, problems, observed } = watchAt(directory)
+    const { loads, problems, observed } = await watchAt(directory)
     await rm(directory, { recursive: true })
     await eventually(() => expect(problems.length).toBeGreaterThan(0))
     await mkdir(directory)
@@ -102,7 +107,7 @@ describe('the folder itself', () => {
   test('that goes is told once, and its profiles stay', async () => {
     const folder = await temporaryFolder({ 'profiles/x.yaml': '' })
     const directory = join(folder, 'profiles')
-    const { loads, problems, watching } = watchAt(directory)
+    const { loads, problems, watching } = await watchAt(directory)
     await rename(directory, join(folder, 'elsewhere'))
     await eventually(() => expect(problems.length).toBe(1))
     expect(problems.map(formatProblem)).toEqual([
@@ -121,7 +126,7 @@ describe('the folder itself', () => {
     const folder = await temporaryFolder({ 'one/x.yaml': '', 'two/x.yaml': 'observe: true' })
     const directory = join(folder, 'profiles')
     await symlink(join(folder, 'one'), directory)
-    const { observed, problems } = watchAt(directory)
+    const { observed, problems } = await watchAt(directory)
     await symlink(join(folder, 'two'), join(folder, 'next'))
     await rename(join(folder, 'next'), directory)
     await eventually(() => expect(observed()).toBe(true))
@@ -132,7 +137,7 @@ describe('the folder itself', () => {
 
   test('that comes later is found at once by a reload that is asked for', async () => {
     const directory = join(await temporaryFolder(), 'profiles')
-    const { loads, watching } = watchAt(directory)
+    const { loads, watching } = await watchAt(directory)
     await rename(await temporaryFolder({ 'x.yaml': '' }), directory)
     await watching.reload()
     expect(loads.at(-1)?.has('x')).toBe(true)

@@ -41,7 +41,11 @@ const CLIENT_HEADER = 'x-request-id'
  * window and reports what it counted. The model's tokens are counted exactly, so that figures are what they say.
  */
 export async function exampleStand(profile: string, windowTokens: number) {
-  const files = await readProfileFiles({ builtInDirectory, directory: examplesDirectory, upstreams: null })
+  const files = await readProfileFiles({
+    builtInDirectory,
+    directory: examplesDirectory,
+    upstreams: new Set(),
+  })
   const upstream = await exactUpstream(windowTokens)
   const foldgate = await startFoldgate({ upstream: upstream.url, profiles: files.profiles })
 

@@ -1,0 +1,101 @@
+import { type KeyProblem, spellPath } from '../profiles/issues.ts'
+import { readText } from './read-text.ts'
+import { Secret } from './secret.ts'
+
+/** Environment variables, as the process has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where a key is to be read from: one of the two, or neither. */
+export type KeySource = {
+  /** The setting that holds `variable`, and where it stands. */
+  readonly variablePath: readonly PropertyKey[]
+  readonly variable: string | null
+  readonly filePath: readonly PropertyKey[]
+  /** Absolute. */
+  readonly file: string | null
+  /** Whether each line is a key, and all of them hold. */
+  readonly takesSeveral: boolean
+}
+
+/**
+ * A key as it is now. One from a file changes while the process runs (`watch-keys.ts`): it is asked for each time that it
+ * is needed, and never copied.
+ */
+export type LiveKey = {
+  readonly source: KeySource
+  /** All that hold, at least one. A client may have several, so that a new one can take an old one's place. */
+  readonly now: () => LiveSecrets
+  readonly replace: (secrets: LiveSecrets) => void
+}
+
+export type LiveSecrets = readonly [Secret, ...Secret[]]
+
+/** Keys, or what is wrong with the text that should hold one, as the end of a sentence. */
+export type KeyRead = LiveSecrets | { readonly fault: string }
+
+/** Reads a key. Null if neither source is set. A key never stands in a problem. */
+export async function readKey(source: KeySource, env: Environment): Promise<LiveKey | KeyProblem | null> {
+  const { variable, file, variablePath, filePath, takesSeveral } = source
+  if (variable !== null && file !== null) {
+    const message = `"${spellPath(variablePath)}" and "${spellPath(filePath)}" are both set`
+    return { path: filePath, of: 'key', message, suggestion: 'keep one of the two' }
+  }
+  if (variable === null && file === null) return null
+  const read =
+    variable !== null
+      ? readVariable(variable, variablePath, env, takesSeveral)
+      : keyOrProblem(await readKeyFile(file ?? '', takesSeveral), filePath, 'the file')
+  if ('message' in read) return read
+  let current: LiveSecrets = read
+  return {
+    source,
+    now: () => current,
+    replace: (replacement) => {
+      current = replacement
+    },
+  }
+}
+
+/** Reads a key from an environment variable, or several where it may hold them. */
+export function readVariable(
+  variable: string,
+  path: readonly PropertyKey[],
+  env: Environment,
+  takesSeveral = false,
+): LiveSecrets | KeyProblem {
+  // What every object has (`constructor`) is no variable.
+  const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : ''
+  // Some keys are spelt like names of variables (gsk_…). What is not in capitals might be one.
+  const name = /^[A-Z][A-Z0-9_]{0,63}$/.test(variable) ? ` ${variable}` : ''
+  return keyOrProblem(secretsIn(text, takesSeveral, 'is not set'), path, `the environment variable${name}`)
+}
+
+/** Reads keys from a file; a fault is the end of "the file …". */
+export async function readKeyFile(path: string, takesSeveral: boolean): Promise<KeyRead> {
+  const read = await readText(path, keyFileBytesMax)
+  if (read.kind === 'absent') return { fault: 'does not exist' }
+  if (read.kind === 'unreadable') return { fault: read.reason }
+  return secretsIn(read.text, takesSeveral, 'is empty')
+}
+
+// --- internal ---
+
+/** Keys and tokens are a line; more is the wrong file. */
+const keyFileBytesMax = 64 * 1024
+
+function secretsIn(text: string, takesSeveral: boolean, whenEmpty: string): KeyRead {
+  const trimmed = text.trim()
+  const lines = takesSeveral ? trimmed.split(/\s*\n\s*/) : [trimmed]
+  const [first = '', ...more] = lines
+  if (first === '') return { fault: whenEmpty }
+  // It goes into a header, which carries visible ASCII only.
+  if (!lines.every((line) => /^[\x21-\x7e]+$/.test(line)))
+    return { fault: 'holds spaces or characters that no key has' }
+  return [new Secret(first), ...more.map((line) => new Secret(line))]
+}
+
+function keyOrProblem(read: KeyRead, path: readonly PropertyKey[], what: string): LiveSecrets | KeyProblem {
+  if (!('fault' in read)) return read
+  const message = `${what} in "${spellPath(path)}" ${read.fault}`
+  return { path, of: 'value', message, suggestion: 'set it, or remove the setting' }
+}
