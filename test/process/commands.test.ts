@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
@@ -174,24 +174,14 @@ describe('an older Node', () => {
   test.skipIf(older === null)(
     'is told in one line what Foldgate needs, instead of an error of syntax',
     async () => {
-      const folder = await temporaryFolder({ 'package.json': '{"type":"module"}' })
-      const compiler = join(root, 'node_modules/typescript/bin/tsc')
-      const built = spawnSync(
-        process.execPath,
-        [
-          compiler,
-          '-p',
-          join(root, 'tsconfig.build.json'),
-          '--outDir',
-          join(folder, 'dist'),
-          '--noEmitOnError',
-          'false',
-        ],
-        { encoding: 'utf8', cwd: root },
-      )
-      if (!existsSync(join(folder, 'dist/main.js'))) throw new Error(built.stdout)
-      // Whatever would be imported before the version is known fails on every Node.
-      await writeFile(join(folder, 'dist/cli.js'), 'this is no JavaScript')
+      const source = readFileSync(join(root, 'src/main.ts'), 'utf8')
+      const built = stripTypeScriptTypes(source).replaceAll(/(?<=')(\.[^']*)\.ts(?=')/g, '$1.js')
+      const folder = await temporaryFolder({
+        'package.json': '{"type":"module"}',
+        'dist/main.js': built,
+        // Whatever would be imported before the version is known fails on every Node.
+        'dist/cli.js': 'this is no JavaScript',
+      })
       const command = [older ?? '', join(folder, 'dist/main.js')] as const
       const { code, stdout, stderr } = await output(['--help'], { cwd: folder, command })
       expect([code, stdout]).toEqual([1, ''])

@@ -10,7 +10,7 @@ import { serve, settingsFolder } from './program.ts'
 export function summariesOnOneStore(name: string, isThere: boolean, open: () => Promise<string>): void {
   describe(`two processes on ${name}`, () => {
     test.runIf(isThere)(
-      '200 requests at once for one conversation cause one call and send the same bytes',
+      'fifty requests at once for one conversation cause one call and send the same bytes',
       async () => {
         await using stand = await summaryStand({
           model: { delayMs: 300 },
@@ -29,7 +29,7 @@ export function summariesOnOneStore(name: string, isThere: boolean, open: () => 
         while (other.messages().length < agent.messages().length - 2) await other.turn({ url: urls[0] ?? '' })
         stand.model.forget()
         await other.turn({ url: urls[1] ?? '' }).catch(() => {})
-        const turns = await atOnce(other, urls, 200)
+        const turns = await atOnce(other, urls, 50)
         expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([200]))
         expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
         expect(turns[0]?.summary).toBe('ready')
@@ -43,7 +43,7 @@ export function summariesOnOneStore(name: string, isThere: boolean, open: () => 
       const urls = programs.map(({ url }) => url)
       const agent = stand.agent()
       await untilPending(agent, urls[0] ?? '')
-      const turns = await atOnce(agent, urls, 200)
+      const turns = await atOnce(agent, urls, 50)
       await stand.model.quiet()
       expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
       expect(stand.model.calls).toHaveLength(1)

@@ -34,6 +34,8 @@ describe('OpenTelemetry', () => {
     const { status, code, log, stderr } = await served({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://PLANTED:PLANTED@127.0.0.1:9/PLANTED?key=PLANTED',
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=PLANTED',
+      // What cannot be sent holds up the end so long.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
     })
     expect([status, code]).toEqual([200, 0])
     expect(stderr).toMatch(/^loaded .*@opentelemetry\/sdk-trace\//m)

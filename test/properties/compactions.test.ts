@@ -67,7 +67,7 @@ describe('compactions', () => {
           before = texts
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
@@ -86,7 +86,7 @@ describe('compactions', () => {
         )
         expect(compaction === null || compaction.point === messages.length).toBe(true)
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
@@ -103,7 +103,7 @@ describe('compactions', () => {
         const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
         expect(fitting.compaction).toBeNull()
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
@@ -125,7 +125,7 @@ describe('compactions', () => {
           known = { newest: dated.compaction, seenUntil: point }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 })

@@ -32,6 +32,6 @@ test('whatever a conversation is like, its explanation adds up and can be told',
       const lines = drawExplanation(told, { columns: 80, color: false }).split('\n')
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })

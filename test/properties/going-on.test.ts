@@ -24,7 +24,7 @@ import { standingSummary } from '../support/at-once.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { countThirds } from '../support/subject.ts'
 
-const RUNS = 40
+const RUNS = 24
 
 /** What the client does before its next request: it says more, takes something back, or marks its last message. */
 type Turn = {

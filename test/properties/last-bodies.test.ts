@@ -181,7 +181,7 @@ describe('a body that goes on from an earlier one', () => {
           expect(told(again)).toEqual(told(afresh))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 

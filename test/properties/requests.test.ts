@@ -62,7 +62,7 @@ describe('whatever a client sends', () => {
           if (reply.action === 'relayed') expect(received).toBe(JSON.stringify(body))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 
@@ -77,7 +77,7 @@ describe('whatever a client sends', () => {
         expect(at.upstream.requests.length).toBeLessThanOrEqual(4)
         expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 })
@@ -157,7 +157,7 @@ describe('two thousand messages', () => {
         expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
         expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
       }),
-      { numRuns: 4 },
+      { numRuns: 2 },
     )
   })
 })

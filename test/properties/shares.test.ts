@@ -59,8 +59,20 @@ const policy = policyOf({
 })
 const budget = fc.integer({ min: 1_500, max: 12_000 })
 
+type Request = ReturnType<typeof makeRequests> extends Iterable<infer Each> ? Each : never
+
+/** Every promise is held against the same conversations: their requests are made once. */
+const known = new Map<string, readonly Request[]>()
+
+function requestsOf(messages: readonly object[], budgetTokens: number): readonly Request[] {
+  const key = JSON.stringify([messages, budgetTokens])
+  const requests = known.get(key) ?? [...makeRequests(messages, budgetTokens)]
+  known.set(key, requests)
+  return requests
+}
+
 /** Every request of a conversation as it grows, with the records of those before. */
-function* requestsOf(messages: readonly object[], budgetTokens: number) {
+function* makeRequests(messages: readonly object[], budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
   for (const point of subjectOf(messages).structure.requestPoints) {

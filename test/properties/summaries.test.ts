@@ -73,8 +73,18 @@ const runs: fc.Arbitrary<Run> = fc.record({
   texts: fc.array(written, { minLength: 1, maxLength: 8 }),
 })
 
+/** Every promise is held against the same runs: each is made once. */
+const known = new Map<string, readonly Sent[]>()
+
+function requestsOf(run: Run): readonly Sent[] {
+  const key = JSON.stringify(run)
+  const requests = known.get(key) ?? makeRequests(run)
+  known.set(key, requests)
+  return requests
+}
+
 /** The requests that led to a conversation: what was asked for ahead of need is there when its compaction is due, or not. */
-function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): readonly Sent[] {
+function makeRequests({ messages, budgetTokens, policy, strict, texts }: Run): readonly Sent[] {
   const sent: Sent[] = []
   let newest: Compaction | null = null
   let asked: FoldAhead | null = null

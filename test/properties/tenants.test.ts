@@ -95,7 +95,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
           for (const name of ['action', 'summary', 'window']) seen.add(told[name] ?? null)
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     )
     // What could be taken for another's was there.
     for (const what of ['relayed', 'recovered', 'compacted', 'bypassed', 'ready'])
@@ -108,7 +108,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
         const { received } = await expectUndisturbed(given, sqliteStore)
         expect(received.length).toBeGreaterThanOrEqual(given.deeds.length)
       }),
-      { numRuns: 4 },
+      { numRuns: 3 },
     )
   })
 
@@ -125,7 +125,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
           expectOwn(given, together)
           expect(together.received.length).toBeGreaterThanOrEqual(given.deeds.length)
         }),
-        { numRuns: 4 },
+        { numRuns: 3 },
       )
     },
     120_000,

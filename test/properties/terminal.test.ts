@@ -42,8 +42,8 @@ function isWide(character: string): boolean {
 }
 
 test.each([
-  ['plain characters', arbitraryDrawing, 1_000],
-  ['characters of two columns and none', arbitraryWideDrawing, 500],
+  ['plain characters', arbitraryDrawing, 400],
+  ['characters of two columns and none', arbitraryWideDrawing, 250],
 ] as const)('what is left of %s is what xterm.js shows', async (_, drawing, numRuns) => {
   await fc.assert(
     fc.asyncProperty(drawing, async (text) => {

@@ -91,7 +91,7 @@ describe.each([
         expect(pieces).toEqual(sample.match(pattern) ?? [])
         expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 })
@@ -114,7 +114,7 @@ describe.each([
         while (pieces.step() === 'piece') cut.push(sample.slice(pieces.start, pieces.end))
         expect(cut).toEqual(sample.match(pattern) ?? [])
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     )
   })
 
@@ -123,7 +123,7 @@ describe.each([
       fc.property(text, (sample) => {
         expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 
@@ -164,7 +164,7 @@ describe('a long piece merged in blocks', () => {
           )
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     )
   })
 })
