@@ -250,7 +250,7 @@ export function createApp(options: AppOptions): App {
     hasUpstream: upstreams.has,
     scopeOf: createScopes({ secret: options.secret, header: settings.scope.header }),
     lifecycle,
-    handleChat: handle,
+    handleConversation: handle,
     relay,
     onTurnedAway: (error) => {
       oversight.metrics.turnedAway()

@@ -3,6 +3,7 @@ import type { Cancellation } from '../upstream/cancellation.ts'
 import type { Target } from '../upstream/target.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import type { FoldgateError } from '../errors.ts'
+import type { Route } from './routes.ts'
 import type { Scope } from './scope.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 
@@ -12,6 +13,8 @@ export type ClientRequest = {
   readonly outgoing: ServerResponse
   readonly method: string
   readonly target: Target
+  /** Where its method and path lead. */
+  readonly route: Route
   /** The client's path behind `/u/NAME`, with its query, as it came. */
   readonly path: string
   /** The upstream that `/u/NAME/` chose; null for the default. */

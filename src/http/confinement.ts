@@ -3,7 +3,8 @@ import { FoldgateError } from '../errors.ts'
 import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
-import { isChatCompletions, mayCarryConversation } from '../upstream/target.ts'
+import { barePath } from '../upstream/target.ts'
+import type { ClientRequest } from './client-request.ts'
 import type { ChatCompletion } from '../dialects/chat-completions/read.ts'
 import { chatFields } from '../dialects/chat-completions/fields.ts'
 
@@ -20,32 +21,27 @@ export type ClientRights = {
   readonly overrides: readonly ClientOverride[]
 }
 
-/** What a request says before its body. */
-export type RequestHead = {
-  readonly method: string
-  /** As the client wrote it, behind `/u/NAME`, with its query. */
-  readonly path: string
-  /** Name and value by turns, as they came. */
-  readonly rawHeaders: readonly string[]
-}
-
 /** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
-export function refuseWayAround(rights: ClientRights | null, head: RequestHead): void {
+export function refuseWayAround(
+  rights: ClientRights | null,
+  { method, path, route, incoming: { rawHeaders } }: ClientRequest,
+): void {
   if (rights === null) return
+  const isRead = route.kind === 'conversation'
   if (isConfinedToProfiles(rights)) {
-    if (isChatCompletions(head.method, head.path)) requirePlainChat(head)
-    else if (!isModelList(head))
+    if (isRead) requirePlainChat(path, rawHeaders)
+    else if (!isModelList(method, path))
       throw endpointNotAllowed(
         'may ask for chat completions and lists of models only, by their usual paths',
         'profiles',
       )
-    requirePlainHeaders(head.rawHeaders, otherModelHeaders, 'profiles')
-    requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'profiles')
+    requirePlainHeaders(rawHeaders, otherModelHeaders, 'profiles')
+    requirePlainHeaders(rawHeaders, otherRequestHeaders, 'profiles')
     return
   }
   if (mayBypass(rights)) return
-  requirePlainHeaders(head.rawHeaders, otherRequestHeaders, 'overrides')
-  if (!isChatCompletions(head.method, head.path) && mayCarryConversation(head.method, head.path))
+  requirePlainHeaders(rawHeaders, otherRequestHeaders, 'overrides')
+  if (!isRead && mayCarryConversation(method, path))
     throw endpointNotAllowed(
       'may not send a conversation by a path on which Foldgate does not read it',
       'overrides',
@@ -107,7 +103,45 @@ export function refuseOtherModels(
   }
 }
 
+/**
+ * Whether a request may carry a conversation past Foldgate: all may but those that read or delete, and those to paths that
+ * are known to carry none, in their usual spelling. Messages of the Assistants API are stored, not generated.
+ *
+ * @internal exported for tests
+ */
+export function mayCarryConversation(method: string, path: string): boolean {
+  return !readingMethods.has(method) && !carriesNoConversation.test(barePath(path))
+}
+
 // --- internal ---
+
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
+
+/** What may stand before the name of an endpoint: versions, and an Azure deployment. */
+const usualPrefix = String.raw`(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference)|/openai/deployments/[\w.~-]+)*`
+
+/** Endpoints that take a text, a file or a model's name alone. */
+const plainEndpoints = [
+  'embeddings?',
+  'api/embed',
+  'api/show',
+  'moderations',
+  'rerank',
+  'reranking',
+  'score',
+  'classify',
+  'tokenize',
+  'detokenize',
+  'messages/count_tokens',
+  'threads/[^/]+/messages',
+].join('|')
+
+/** Endpoints that have others below them, which take none either. */
+const plainFamilies = 'files|uploads|images|audio|vector_stores'
+
+const carriesNoConversation = new RegExp(
+  `^${usualPrefix}/(?:${plainEndpoints}|(?:${plainFamilies})(?:/[\\w.~-]+)*)$|^[\\w.~:@/-]+:(?:embedContent|batchEmbedContents|countTokens)$`,
+)
 
 function isConfinedToProfiles({ profiles }: ClientRights): boolean {
   return !profiles.some((pattern) => /^\*+$/.test(pattern))
@@ -127,7 +161,7 @@ const chatPath =
 /** `?model=` goes before the body's model in LiteLLM. */
 const chatQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
 
-function requirePlainChat({ path, rawHeaders }: RequestHead): void {
+function requirePlainChat(path: string, rawHeaders: readonly string[]): void {
   const [bare = '', ...query] = path.split('?')
   if (!chatPath.test(bare))
     throw endpointNotAllowed('may ask for chat completions by their usual paths only', 'profiles')
@@ -148,7 +182,7 @@ function requirePlainChat({ path, rawHeaders }: RequestHead): void {
 const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*;?\s*)?$/i
 
 /** `GET …/models` and `…/models/ID`; the ID may hold a slash. */
-function isModelList({ method, path }: RequestHead): boolean {
+function isModelList(method: string, path: string): boolean {
   const [bare = ''] = path.split('?', 1)
   return (method === 'GET' || method === 'HEAD') && modelsPath.test(bare)
 }

@@ -1,5 +1,5 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
-import { uncompactedGenerationPath, type UncompactedPath } from '../upstream/target.ts'
+import type { UncompactedPath } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { refuseWayAround, type ClientRights } from './confinement.ts'
 import { beginReport, reportUnanswered } from '../activity/begin-report.ts'
@@ -35,14 +35,10 @@ export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
   async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
-    const { method, path, incoming, outgoing } = exchange
-    refuseWayAround(options.rightsOf(exchange.clientKeyName), {
-      method,
-      path,
-      rawHeaders: incoming.rawHeaders,
-    })
+    const { incoming, outgoing } = exchange
+    refuseWayAround(options.rightsOf(exchange.clientKeyName), exchange)
     const arrival = arrivalNow(options)
-    const uncompacted = uncompactedGenerationPath(method, path)
+    const uncompacted = uncompactedOf(exchange)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
@@ -71,8 +67,8 @@ export function createRelay(options: RelayOptions): Relay {
     return delivery.outcome
   }
 
-  function tellRelayed({ method, path }: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {
-    options.reports.relayed(uncompactedGenerationPath(method, path) ?? 'other', action)
+  function tellRelayed(exchange: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {
+    options.reports.relayed(uncompactedOf(exchange) ?? 'other', action)
   }
 
   return async function relay(exchange, action = 'relayed') {
@@ -94,6 +90,10 @@ export function createRelay(options: RelayOptions): Relay {
 }
 
 // --- internal ---
+
+function uncompactedOf({ route }: ClientRequest): UncompactedPath | null {
+  return route.kind === 'relay' ? route.uncompacted : null
+}
 
 /** A chat completion that its client wanted left alone: nobody has read it. */
 function bypassReport(

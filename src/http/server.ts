@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { exchangeOver } from '../heap/young-garbage.ts'
-import { isChatCompletions, parseTarget, type Target } from '../upstream/target.ts'
+import { parseTarget, type Target } from '../upstream/target.ts'
 import { answerError } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { cutOffUnread } from './cut-off.ts'
@@ -19,6 +19,7 @@ import {
 } from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
 import type { RequestListener } from './pipelining.ts'
+import { routeOf } from './routes.ts'
 
 export type ServerOptions = {
   readonly limits: {
@@ -37,8 +38,8 @@ export type ServerOptions = {
   readonly hasUpstream: (name: string) => boolean
   readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
-  /** Answers a chat completion. What it throws is answered here, or cuts an answer that has begun. */
-  readonly handleChat: (exchange: ClientRequest) => Promise<unknown>
+  /** Answers a conversation. What it throws is answered here, or cuts an answer that has begun. */
+  readonly handleConversation: (exchange: ClientRequest) => Promise<unknown>
   /** Answers everything else. */
   readonly relay: (exchange: ClientRequest) => Promise<unknown>
   /** Called for every request that never got to a handler, and why. */
@@ -48,8 +49,8 @@ export type ServerOptions = {
 }
 
 /**
- * The listener that clients talk to: the gates, two probes of its own, chat completions to `handleChat`,
- * everything else to `relay`. It does not listen yet (`listen.ts`).
+ * The listener that clients talk to: two probes of its own, and behind the gates conversations to `handleConversation`,
+ * everything else to `relay` (`routes.ts`). It does not listen yet (`listen.ts`).
  */
 export function createServer(options: ServerOptions): Server {
   return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
@@ -65,30 +66,28 @@ const guarded = {
   pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
 }
 
-/** Two paths are Foldgate's own, all others are passed on: a router would cost every request, refused ones most. */
+/** Takes each request by its route through the gates to its handler. */
 function listenerOf(options: ServerOptions): RequestListener {
-  const refuse = refuserOf(options)
-  const answer = answererOf(options, refuse)
-  return function listener(incoming, outgoing) {
-    const probe = probeOf(incoming)
-    if (probe === null) {
-      void answer({ incoming, outgoing })
-      return
-    }
+  const passGates = gatesOf(options)
+
+  async function answer(bindings: Bindings): Promise<void> {
+    let isDispatched = false
     try {
-      requireSense(incoming)
-      answerProbe(outgoing, probe, options.lifecycle.phase())
+      const exchange = passGates(bindings)
+      if (exchange === null) return
+      isDispatched = true
+      if (exchange.route.kind === 'conversation') await options.handleConversation(exchange)
+      else await options.relay(exchange)
     } catch (error) {
-      refuse({ incoming, outgoing }, error, false)
+      refuse(bindings, error, isDispatched, options)
+    } finally {
+      exchangeOver()
     }
   }
-}
 
-/** Of an orchestrator's question: whether the process lives, or whether it takes requests. */
-function probeOf({ method, url = '' }: IncomingMessage): '/healthz' | '/readyz' | null {
-  if (method !== 'GET' && method !== 'HEAD') return null
-  const [path] = url.split('?', 1)
-  return path === '/healthz' || path === '/readyz' ? path : null
+  return function listener(incoming, outgoing) {
+    void answer({ incoming, outgoing })
+  }
 }
 
 function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
@@ -104,40 +103,21 @@ function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', ph
 /** A request and its answer. */
 type Bindings = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }
 
-type Refuse = (bindings: Bindings, error: unknown, isDispatched: boolean) => void
-
-/** Answers with an error; what is none of Foldgate's own is told as a failure of its. */
-function refuserOf(options: ServerOptions): Refuse {
-  return function refuse({ incoming, outgoing }, error, isDispatched) {
-    if (error instanceof ClientGoneError) return
-    const failure =
-      error instanceof FoldgateError
-        ? error
-        : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
-    if (isDispatched) options.onFailure?.(failure)
-    else options.onTurnedAway?.(failure)
-    answerError(outgoing, failure, corsHeaders(incoming, options.corsOrigins))
-  }
-}
-
-/** Takes a request through the gates to its handler. Never rejects. */
-function answererOf(options: ServerOptions, refuse: Refuse): (bindings: Bindings) => Promise<void> {
-  const passGates = gatesOf(options)
-
-  return async function answer(bindings) {
-    let isDispatched = false
-    try {
-      const exchange = passGates(bindings)
-      if (exchange === null) return
-      isDispatched = true
-      if (isChatCompletions(exchange.method, exchange.target.path)) await options.handleChat(exchange)
-      else await options.relay(exchange)
-    } catch (error) {
-      refuse(bindings, error, isDispatched)
-    } finally {
-      exchangeOver()
-    }
-  }
+/** Answers with an error; one that is none of Foldgate's own is told as a failure of Foldgate. */
+function refuse(
+  { incoming, outgoing }: Bindings,
+  error: unknown,
+  isDispatched: boolean,
+  { corsOrigins, onFailure, onTurnedAway }: ServerOptions,
+): void {
+  if (error instanceof ClientGoneError) return
+  const failure =
+    error instanceof FoldgateError
+      ? error
+      : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+  if (isDispatched) onFailure?.(failure)
+  else onTurnedAway?.(failure)
+  answerError(outgoing, failure, corsHeaders(incoming, corsOrigins))
 }
 
 /**
@@ -151,9 +131,15 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
     const signal = watchClient(incoming, outgoing)
     requireSense(incoming)
     const target = parseTarget(incoming.url ?? '')
+    const method = incoming.method ?? 'GET'
+    const route = routeOf(method, target.path)
+    if (route.kind === 'probe' && target.upstreamName === null && target.path === route.probe) {
+      answerProbe(outgoing, route.probe, lifecycle.phase())
+      return null
+    }
     refuseUpgrade(incoming)
     if (lifecycle.phase() === 'closing') throw draining
-    // Who comes back meets another replica.
+    // A returning client may reach another replica.
     if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
     outgoing.once('close', lifecycle.begin())
     if (options.guardsPages) {
@@ -185,8 +171,9 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
     return {
       incoming,
       outgoing,
-      method: incoming.method ?? 'GET',
+      method,
       target,
+      route,
       path: target.path + target.query,
       upstreamName: target.upstreamName,
       clientKeyName,
@@ -213,7 +200,7 @@ function requireUpstream(target: Target, hasUpstream: (name: string) => boolean)
   throw unknownUpstream
 }
 
-// Anybody may be refused as often as he likes: an error that is made once costs no stack each time.
+// Made once: anybody may be refused as often as he likes, and a stack each time would cost more than the answer.
 
 const upgradeNotSupported = new FoldgateError(
   'upgrade_not_supported',

@@ -82,8 +82,7 @@ function allowedOptions(exchange: ClientRequest, parts: RequestParts): Asked {
   const rights = parts.rightsOf(exchange.clientKeyName)
   try {
     const options = readRequestOptions(exchange.incoming, rights?.overrides ?? null)
-    const { method, path, incoming } = exchange
-    refuseWayAround(rights, { method, path, rawHeaders: incoming.rawHeaders })
+    refuseWayAround(rights, exchange)
     if (options.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
     return { options, rights }
   } catch (error) {

@@ -83,11 +83,6 @@ export function keysOfQuery(query: string): string {
   return query.slice(1).split('&').filter(isKey).join('&')
 }
 
-/** Whether a request asks for a chat completion, under any prefix. `path` may carry a query. */
-export function isChatCompletions(method: string, path: string): boolean {
-  return method === 'POST' && barePath(path).endsWith(completionsPath)
-}
-
 /** The deployment that an Azure path names, decoded; null where the path names none. */
 export function azureDeployment(path: string): string | null {
   const found = /\/openai\/deployments\/([^/?]+)\//.exec(path)?.[1]
@@ -99,59 +94,21 @@ export function azureDeployment(path: string): string | null {
   }
 }
 
-/** Generation paths that carry conversations which Foldgate relays as they are. */
-export type UncompactedPath = (typeof uncompactedPaths)[number]
+/** APIs that generate from conversations which Foldgate relays as they are. */
+export type UncompactedPath = '/responses' | '/messages' | '/completions' | '/api/chat'
 
-/** Which generation path a request asks for that is not compacted, or null. `path` may carry a query. */
-export function uncompactedGenerationPath(method: string, path: string): UncompactedPath | null {
-  if (method !== 'POST' || isChatCompletions(method, path)) return null
-  const bare = barePath(path)
-  // Messages of the Assistants API are stored, not generated.
-  if (bare.includes('/threads/')) return null
-  return uncompactedPaths.find((ending) => bare.endsWith(ending)) ?? null
-}
-
-/**
- * Whether a request may carry a conversation past Foldgate: all may but those that read or delete, and those to paths that
- * are known to carry none, in their usual spelling. Messages of the Assistants API are stored, not generated.
- */
-export function mayCarryConversation(method: string, path: string): boolean {
-  return !readingMethods.has(method) && !carriesNoConversation.test(barePath(path))
+/** A path without its query and the slashes at its end. */
+export function barePath(path: string): string {
+  const question = path.indexOf('?')
+  let end = question === -1 ? path.length : question
+  // No pattern: `/\/+$/` begins anew at each slash of a run that ends elsewhere, and anybody may send a run of 60,000.
+  while (end > 0 && path.charCodeAt(end - 1) === slash) end -= 1
+  return path.slice(0, end)
 }
 
 // --- internal ---
 
 const completionsPath = '/chat/completions'
-
-const uncompactedPaths = ['/responses', '/messages', '/completions', '/api/chat'] as const
-
-const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
-
-/** What may stand before the name of an endpoint: versions, and an Azure deployment. */
-const usualPrefix = String.raw`(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference)|/openai/deployments/[\w.~-]+)*`
-
-/** Endpoints that take a text, a file or a model's name alone. */
-const plainEndpoints = [
-  'embeddings?',
-  'api/embed',
-  'api/show',
-  'moderations',
-  'rerank',
-  'reranking',
-  'score',
-  'classify',
-  'tokenize',
-  'detokenize',
-  'messages/count_tokens',
-  'threads/[^/]+/messages',
-].join('|')
-
-/** Endpoints that have others below them, which take none either. */
-const plainFamilies = 'files|uploads|images|audio|vector_stores'
-
-const carriesNoConversation = new RegExp(
-  `^${usualPrefix}/(?:${plainEndpoints}|(?:${plainFamilies})(?:/[\\w.~-]+)*)$|^[\\w.~:@/-]+:(?:embedContent|batchEmbedContents|countTokens)$`,
-)
 
 /** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
 const decodingPassesMax = 4
@@ -172,15 +129,6 @@ function joinedPath(address: UpstreamAddress, { path }: Target): string {
 
 function isKey(pair: string): boolean {
   return new URLSearchParams(pair.toLowerCase()).has('key')
-}
-
-/** Without query and slashes at the end. */
-function barePath(path: string): string {
-  const question = path.indexOf('?')
-  let end = question === -1 ? path.length : question
-  // No pattern: `/\/+$/` begins anew at each slash of a run that ends elsewhere, and anybody may send a run of 60,000.
-  while (end > 0 && path.charCodeAt(end - 1) === slash) end -= 1
-  return path.slice(0, end)
 }
 
 function hasDotSegment(path: string): boolean {

@@ -28,7 +28,7 @@ describe('a small body that unpacks to a large one', () => {
       let takes = 0
       const budget = createByteBudget({ bytesMax: 32 * MEGABYTE })
       await using proxy = await startProxy(upstream.url, {
-        handleChat: (exchange) =>
+        handleConversation: (exchange) =>
           readBody(exchange, {
             bodyBytesMax: 64 * MEGABYTE,
             budget: {
@@ -69,7 +69,7 @@ describe('a small body that unpacks to a large one', () => {
     const bodies: RequestBody[] = []
     const budget = createByteBudget({ bytesMax: 256 * MEGABYTE })
     await using proxy = await startProxy(upstream.url, {
-      handleChat: async (exchange) => {
+      handleConversation: async (exchange) => {
         const arrival = { silenceMs: 60_000, bytesPerSecondMin: 0 }
         bodies.push(await readBody(exchange, { bodyBytesMax: 64 * MEGABYTE, budget, arrival }))
         exchange.outgoing.end()

@@ -17,7 +17,7 @@ async function startHolder(
   const held: Held[] = []
   const deliveries: Delivery[] = []
   const proxy = await startProxy(upstreamUrl, {
-    handleChat: async (exchange, upstreams) => {
+    handleConversation: async (exchange, upstreams) => {
       const answer = await upstreams.send({
         upstream: null,
         method: 'POST',

@@ -18,7 +18,7 @@ async function startReader(given: Partial<ReadBodyOptions> = {}): Promise<Reader
   const errors: unknown[] = []
   const budget = createByteBudget({ bytesMax: 64 * mebibyte })
   const proxy = await startProxy(upstream.url, {
-    handleChat: async (exchange) => {
+    handleConversation: async (exchange) => {
       try {
         const body = await readBody(exchange, {
           bodyBytesMax: 8 * mebibyte,

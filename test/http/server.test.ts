@@ -29,7 +29,7 @@ describe('routes', () => {
     await using upstream = await fakeUpstream(json({ relayed: true }))
     const handled: string[] = []
     await using proxy = await startProxy(`${upstream.origin}/base`, {
-      handleChat: async (exchange) => {
+      handleConversation: async (exchange) => {
         handled.push(exchange.path)
         exchange.incoming.resume()
         exchange.outgoing.end('{"handled":true}')
@@ -90,7 +90,7 @@ describe('routes', () => {
       new TypeError('a secret detail'),
     ]
     await using proxy = await startProxy(upstream.url, {
-      handleChat: async () => {
+      handleConversation: async () => {
         throw thrown.shift()
       },
     })
@@ -115,7 +115,7 @@ describe('routes', () => {
   test('a handler that throws in the middle of its answer cuts the connection', async () => {
     await using upstream = await fakeUpstream(silence)
     await using proxy = await startProxy(upstream.url, {
-      handleChat: async ({ outgoing }) => {
+      handleConversation: async ({ outgoing }) => {
         outgoing.write('half')
         throw new Error('bug')
       },
@@ -411,7 +411,7 @@ describe('on loopback', () => {
         { name: 'first', keys: () => [new Secret('fg-1')], upstreams: ['*'] },
         { name: 'second', keys: () => [new Secret('fg-2')], upstreams: ['*'] },
       ],
-      handleChat: async (exchange) => {
+      handleConversation: async (exchange) => {
         names.push(exchange.clientKeyName)
         exchange.outgoing.end('{}')
       },

@@ -11,12 +11,12 @@ import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createUpstreams, type Upstreams, type UpstreamSettings } from '../../src/upstream/upstreams.ts'
 import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 
-export type ProxyOptions = Partial<Omit<ServerOptions, 'handleChat' | 'limits'>> & {
+export type ProxyOptions = Partial<Omit<ServerOptions, 'handleConversation' | 'limits'>> & {
   readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
   readonly arrival?: Partial<ArrivalLimits>
   readonly timeouts?: Partial<UpstreamTimeouts>
   readonly limits?: Partial<ServerOptions['limits']>
-  readonly handleChat?: (exchange: ClientRequest, upstreams: Upstreams) => Promise<unknown>
+  readonly handleConversation?: (exchange: ClientRequest, upstreams: Upstreams) => Promise<unknown>
 }
 
 export type TestProxy = {
@@ -28,7 +28,7 @@ export type TestProxy = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** A server of the true parts on a free port; without `handleChat`, chat completions are relayed too. */
+/** A server of the true parts on a free port; without `handleConversation`, chat completions are relayed too. */
 export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
   const failures: FoldgateError[] = []
   const lifecycle = createLifecycle()
@@ -50,7 +50,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     nowMs: Date.now,
     onFailure: (error) => failures.push(error),
   })
-  const { handleChat } = options
+  const { handleConversation } = options
   const server = createServer({
     corsOrigins: [],
     hosts: [],
@@ -64,7 +64,8 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     onFailure: (error) => failures.push(error),
     ...options,
     limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },
-    handleChat: handleChat === undefined ? relay : (exchange) => handleChat(exchange, upstreams),
+    handleConversation:
+      handleConversation === undefined ? relay : (exchange) => handleConversation(exchange, upstreams),
   })
   const { port } = await listen(server, {
     host: '127.0.0.1',

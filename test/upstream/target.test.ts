@@ -5,14 +5,13 @@ import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 import {
   azureDeployment,
   chatBase,
-  isChatCompletions,
   keysOfQuery,
-  mayCarryConversation,
   parseTarget,
   pathAtUpstream,
   queryWithoutKey,
-  uncompactedGenerationPath,
 } from '../../src/upstream/target.ts'
+import { mayCarryConversation } from '../../src/http/confinement.ts'
+import { routeOf } from '../../src/http/routes.ts'
 
 function joined(url: string, requestTarget: string): string {
   return pathAtUpstream(parseUpstreamAddress(url), parseTarget(requestTarget))
@@ -286,32 +285,6 @@ describe('what may carry a conversation past Foldgate', () => {
 })
 
 describe('what a path asks for', () => {
-  test.each([
-    ['POST', '/v1/chat/completions', true],
-    ['POST', '/chat/completions', true],
-    ['POST', '/openai/v1/chat/completions/', true],
-    ['POST', '/openai/deployments/d/chat/completions?api-version=1', true],
-    ['GET', '/v1/chat/completions', false],
-    ['POST', '/v1/chat/completions/chatcmpl-1', false],
-    ['POST', '/v1/completions', false],
-    ['POST', '/v1/embeddings?x=/chat/completions', false],
-  ])('%s %s is a chat completion: %s', (method, path, expected) => {
-    expect(isChatCompletions(method, path)).toBe(expected)
-  })
-
-  test.each([
-    ['POST', '/v1/responses', '/responses'],
-    ['POST', '/v1/messages?beta=true', '/messages'],
-    ['POST', '/v1/completions', '/completions'],
-    ['POST', '/api/chat', '/api/chat'],
-    ['POST', '/v1/chat/completions', null],
-    ['GET', '/v1/responses', null],
-    ['POST', '/v1/threads/thread_1/messages', null],
-    ['POST', '/v1/embeddings', null],
-  ])('%s %s is generation that is not compacted: %s', (method, path, expected) => {
-    expect(uncompactedGenerationPath(method, path)).toBe(expected)
-  })
-
   test('an Azure path names its deployment', () => {
     expect(azureDeployment('/openai/deployments/my%20gpt/chat/completions?api-version=1')).toBe('my gpt')
     expect(azureDeployment('/openai/deployments/%zz/chat/completions')).toBe('%zz')
@@ -356,8 +329,7 @@ describe('a path costs no more than its length', () => {
     ['slashes at its end', `/v1/x/chat/completions${slashes}`],
     ['slashes in its query', `/v1/x/chat/completions?${slashes}x`],
   ])('%s', (_, path) => {
-    expect(isChatCompletions('POST', path)).toBe(true)
-    expect(uncompactedGenerationPath('POST', path)).toBeNull()
+    expect(routeOf('POST', path)).toEqual({ kind: 'conversation' })
     expect(chatBase(address, parseTarget(path))).toMatch(/^\/v1\/x/)
     expect(azureDeployment(path)).toBeNull()
   })
@@ -371,7 +343,7 @@ describe('a path costs no more than its length', () => {
     ['dots', 'a.'],
   ])('%s', (_, piece) => {
     const path = `/v1/${piece.repeat(100_000)}x/chat/completions`
-    expect(isChatCompletions('POST', parseTarget(path).path)).toBe(true)
+    expect(routeOf('POST', parseTarget(path).path)).toEqual({ kind: 'conversation' })
     expect(azureDeployment(path)).toBe(piece.startsWith('/openai') ? 'x' : null)
   })
 
