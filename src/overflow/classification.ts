@@ -1,3 +1,5 @@
+import type { WindowKind } from '../tokens/budget.ts'
+
 /**
  * What an answer of the upstream means for a proxy that can make the prompt smaller.
  *
@@ -21,37 +23,36 @@ export type AnswerClass =
   | 'denied'
   | 'other'
 
-/** `total` counts prompt and output, `input` the prompt alone. */
-export type WindowKind = 'total' | 'input'
-
 export type StatedWindow = { readonly tokens: number; readonly kind: WindowKind }
 
 export type Remedy = 'compact' | 'clamp' | 'clamp-or-compact' | 'compact-count' | 'compact-bytes' | 'none'
 
-export type Classification = {
-  readonly class: AnswerClass
-  /** The window as the answer states it, in the server's tokens. */
+/** What an answer states of sizes, in the server's tokens. */
+export type StatedSizes = {
   readonly window: StatedWindow | null
-  /** The prompt's size in the server's tokens. Not exact: a lower bound, which must not size anything. */
+  /** Not exact: a lower bound, which must not size anything. */
   readonly promptTokens: { readonly tokens: number; readonly exact: boolean } | null
   /** The output that was asked for (in an error) or produced (in an answer). */
   readonly completionTokens: number | null
   /** Prompt and output together, where the answer states the sum. */
   readonly totalTokens: number | null
+}
+
+export const noSizes: StatedSizes = {
+  window: null,
+  promptTokens: null,
+  completionTokens: null,
+  totalTokens: null,
+}
+
+export type Classification = StatedSizes & {
+  readonly class: AnswerClass
   readonly remedy: Remedy
   /** Output came before or with it: the answer is passed on and the overflow only teaches. */
   readonly afterOutput: boolean
 }
 
-/** A classification that states no numbers. */
+/** A classification that states no sizes. */
 export function plainClassification(answerClass: AnswerClass, remedy: Remedy = 'none'): Classification {
-  return {
-    class: answerClass,
-    window: null,
-    promptTokens: null,
-    completionTokens: null,
-    totalTokens: null,
-    remedy,
-    afterOutput: false,
-  }
+  return { class: answerClass, ...noSizes, remedy, afterOutput: false }
 }

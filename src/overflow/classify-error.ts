@@ -1,17 +1,16 @@
-import { plainClassification, type Classification, type Remedy } from './classification.ts'
+import {
+  noSizes,
+  plainClassification,
+  type Classification,
+  type Remedy,
+  type StatedSizes,
+} from './classification.ts'
 import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
 import type { ErrorFacts } from './error-text.ts'
 import { readGeneralForm } from './general-form.ts'
 import { refusals, vetoes, type LookAlike } from './look-alikes.ts'
 import { isOtherMatter } from './other-matter.ts'
-import {
-  noNumbers,
-  readNumbers,
-  type OverflowSignature,
-  type StatedNumbers,
-  type StatedSizes,
-} from './signature.ts'
-import { overflowSignatures } from './signatures.ts'
+import { overflowSignatures, readSignature, type OverflowSignature } from './signatures.ts'
 
 /** What an error is held against, beside its own facts. */
 export type ErrorKnowledge = {
@@ -77,19 +76,16 @@ function overflowing(
   const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
   const stated = isElsewhere ? null : statedIn(facts, knowledge)
   if (!explicit && !wrapped && stated === null) return null
-  const { windowTokens, promptTokens, outputTokens, totalTokens } = stated?.numbers ?? noNumbers
-  if (!explicit && !isCredible(facts, statuses, stated?.numbers ?? noNumbers)) return null
-
-  const prompt = promptTokens === null ? null : { tokens: promptTokens, exact: stated?.exact ?? false }
-  const window = windowTokens === null ? null : { tokens: windowTokens, kind: stated?.kind ?? 'total' }
-  const numbers = { window, promptTokens: prompt, completionTokens: outputTokens, totalTokens }
-  const promptBeyond = prompt?.exact === true && window !== null && prompt.tokens >= window.tokens
-  const outputBeyond = window !== null && outputTokens !== null && outputTokens >= window.tokens
+  const sizes = stated ?? noSizes
+  if (!explicit && !isCredible(facts, statuses, sizes)) return null
+  const { window, promptTokens, completionTokens } = sizes
+  const promptBeyond = promptTokens?.exact === true && window !== null && promptTokens.tokens >= window.tokens
+  const outputBeyond = window !== null && completionTokens !== null && completionTokens >= window.tokens
   const onlyOutput = outputBeyond && !promptBeyond
   return {
     class: onlyOutput ? 'output_too_large' : 'overflow',
-    ...numbers,
-    remedy: onlyOutput ? 'clamp' : remedyFor(numbers, promptBeyond, outputBeyond, facts),
+    ...sizes,
+    remedy: onlyOutput ? 'clamp' : remedyFor(sizes, promptBeyond, outputBeyond, facts),
     afterOutput: false,
   }
 }
@@ -102,13 +98,13 @@ function overflowing(
 function isCredible(
   { exceptions }: ErrorFacts,
   statuses: readonly number[],
-  { windowTokens, promptTokens, outputTokens, totalTokens }: StatedNumbers,
+  { window, promptTokens, completionTokens, totalTokens }: StatedSizes,
 ): boolean {
   if (statuses.some((each) => each >= 500) && !exceptions.has('midstreamfallbackerror')) {
-    const askedTokens = totalTokens ?? (promptTokens ?? 0) + (outputTokens ?? 0)
-    return windowTokens !== null && promptTokens !== null && askedTokens > windowTokens
+    const askedTokens = totalTokens ?? (promptTokens?.tokens ?? 0) + (completionTokens ?? 0)
+    return window !== null && promptTokens !== null && askedTokens > window.tokens
   }
-  return windowTokens !== null || promptTokens !== null || statuses.every(isRefusal)
+  return window !== null || promptTokens !== null || statuses.every(isRefusal)
 }
 
 /** llama.cpp's answer to each of several requests that together fill the memory which they share; and its kind. */
@@ -120,12 +116,11 @@ function isCrowded({ words }: ErrorFacts, statuses: readonly number[]): boolean 
 }
 
 function remedyFor(
-  numbers: Pick<Classification, 'window' | 'promptTokens' | 'completionTokens' | 'totalTokens'>,
+  { window, promptTokens, completionTokens, totalTokens }: StatedSizes,
   promptBeyond: boolean,
   outputBeyond: boolean,
   facts: ErrorFacts,
 ): Remedy {
-  const { window, promptTokens, completionTokens, totalTokens } = numbers
   if (window === null || window.kind === 'input') return 'compact'
   if (promptBeyond) return outputBeyond ? 'clamp-or-compact' : 'compact'
   if (completionTokens === null) return totalTokens === null ? 'compact' : 'clamp-or-compact'
@@ -145,32 +140,23 @@ function statedIn(
   facts: ErrorFacts,
   { signatures, expectedPromptTokens }: ErrorKnowledge,
 ): StatedSizes | null {
-  const read = bySignature(facts.words, signatures ?? overflowSignatures)
-  const { windowTokens, promptTokens } = facts
-  if (read === null && windowTokens !== null && promptTokens !== null) {
-    return { numbers: { ...noNumbers, windowTokens, promptTokens }, kind: 'total', exact: true }
+  const read = readSignature(facts.words, signatures ?? overflowSignatures)
+  // llama.cpp states both sizes as fields.
+  const ofFields = {
+    window: facts.windowTokens === null ? null : { tokens: facts.windowTokens, kind: 'total' as const },
+    promptTokens: facts.promptTokens === null ? null : { tokens: facts.promptTokens, exact: true },
   }
+  if (read === null && ofFields.window !== null && ofFields.promptTokens !== null)
+    return { ...noSizes, ...ofFields }
   // A server that names its refusal is not doubted because it counts otherwise than we do.
   const nearTokens = namesOverflow(facts) ? null : (expectedPromptTokens ?? null)
   const stated = read ?? readGeneralForm(facts.words, nearTokens)
   if (stated === null) return null
-  const numbers = {
-    ...stated.numbers,
-    windowTokens: stated.numbers.windowTokens ?? windowTokens,
-    promptTokens: stated.numbers.promptTokens ?? promptTokens,
+  return {
+    ...stated,
+    window: stated.window ?? ofFields.window,
+    promptTokens: stated.promptTokens ?? ofFields.promptTokens,
   }
-  return { ...stated, numbers }
-}
-
-function bySignature(words: string, signatures: readonly OverflowSignature[]): StatedSizes | null {
-  for (const { pattern, kind, promptIs } of signatures) {
-    const match = pattern.exec(words)
-    if (match === null) continue
-    const groups = match.groups ?? {}
-    const exact = promptIs === 'exact' && groups['bound'] === undefined
-    return { numbers: readNumbers(groups), kind, exact }
-  }
-  return null
 }
 
 /** 200 stands for an error inside a successful answer. */
@@ -192,5 +178,7 @@ function refusedByCode({ codes, text, params }: ErrorFacts, status: number): Cla
 }
 
 function fromLookAlike(found: LookAlike | undefined): Classification | null {
-  return found === undefined ? null : plainClassification(found.class, found.remedy)
+  if (found === undefined) return null
+  const usual = found.class === 'output_too_large' ? 'clamp' : 'none'
+  return plainClassification(found.class, found.remedy ?? usual)
 }

@@ -1,7 +1,7 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
 import { plainClassification, type Classification } from './classification.ts'
 import { readCompletion } from '../dialects/chat-completions/completion.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 
 export type JudgedJson = {
   /** The body states an error; otherwise it is an answer, if perhaps one that hides an overflow. */
@@ -11,7 +11,7 @@ export type JudgedJson = {
 
 /** Judges the body of a plain answer with status 200. What is no JSON is not ours to judge: no error, `other`. */
 export function judgeJson(body: string, knowledge: WindowKnowledge): JudgedJson {
-  const parsed = parseJson(body)
+  const parsed = parseJsonText(body)
   const facts = readCompletion(parsed)
   if (facts === null) return { isError: false, classification: plainClassification('other') }
   if (facts.isError)

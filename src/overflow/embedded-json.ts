@@ -1,4 +1,4 @@
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 
 /** An error that a gateway put into a text of its own. */
 export type EmbeddedJson = {
@@ -25,7 +25,7 @@ export function embeddedJson(text: string): EmbeddedJson | null {
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
   if (end < start || !wrapperTail.test(text.slice(end + 1, end + 1 + leadCharactersMax))) return null
   const candidate = text.slice(start, end + 1)
-  const value = parseJson(candidate) ?? parsePython(candidate)
+  const value = parseJsonText(candidate) ?? parsePython(candidate)
   return typeof value === 'object' && value !== null && !isRequest(value)
     ? { around: `${lead} ${text.slice(end + 1)}`, value }
     : null
@@ -67,7 +67,7 @@ function parsePython(text: string): unknown {
   const unescaped = text.replaceAll(/\\([nrt'\\])/g, (_, letter: string) =>
     letter === "'" || letter === '\\' ? letter : ' ',
   )
-  return parseJson(unescaped) ?? parseJson(jsonOfPython(text))
+  return parseJsonText(unescaped) ?? parseJsonText(jsonOfPython(text))
 }
 
 function jsonOfPython(text: string): string {

@@ -1,8 +1,8 @@
 import { embeddedJson } from './embedded-json.ts'
 import { ownWords } from './own-words.ts'
-import { parseJson } from './parse-json.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import { plainText } from './plain-text.ts'
-import { readCount } from './signature.ts'
+import { readCount } from './token-numbers.ts'
 
 /** What an error says, whatever shape it came in: normalised text, codes, statuses and stated sizes. */
 export type ErrorFacts = {
@@ -39,85 +39,55 @@ const itemsMax = 16
 /** The names of exceptions before a message take no more. */
 const leadCharactersMax = 400
 
-const textKeys = new Set([
-  'message',
-  'error',
-  'detail',
-  'msg',
-  'error_message',
-  'error_description',
-  'status_msg',
-  'description',
-  'title',
-  'raw',
-  'reason',
-  'error_msg',
-])
-const nestedKeys = new Set([
-  'error',
-  'errors',
-  'message',
-  'detail',
-  'details',
-  'metadata',
-  'raw',
-  'error_message',
-  'base_resp',
-  'cause',
-  'inner_error',
-  'innererror',
-])
-const codeKeys = new Set([
-  'code',
-  'type',
-  'error_type',
-  'error_code',
-  'status',
-  'status_code',
-  'http_status_code',
-  'http_code',
-  'error',
-])
-
-type Collected = {
-  texts: string[]
-  words: string[]
-  characters: number
-  nodes: number
-  codes: Set<string>
-  exceptions: Set<string>
-  statuses: number[]
-  params: Set<string>
-  isAboutField: boolean
-  promptTokens: number | null
-  windowTokens: number | null
-}
+const textKeys =
+  'message error detail msg error_message error_description status_msg description title raw reason error_msg'.split(
+    ' ',
+  )
+const nestedKeys =
+  'error errors message detail details metadata raw error_message base_resp cause inner_error innererror'.split(
+    ' ',
+  )
+const codeKeys = 'code type error_type error_code status status_code http_status_code http_code error'.split(
+  ' ',
+)
 
 /** Reads an error body: JSON of any known shape, JSON within strings within JSON, or plain text. */
 export function collectErrorFacts(body: string): ErrorFacts {
-  return collectErrorFactsFrom(body.length <= jsonCharactersMax ? (parseJson(body.trim()) ?? body) : body)
+  return collectErrorFactsFrom(body.length <= jsonCharactersMax ? (parseJsonText(body.trim()) ?? body) : body)
 }
 
 /** The same for a body that is parsed already. */
 export function collectErrorFactsFrom(value: unknown): ErrorFacts {
-  const into: Collected = {
-    texts: [],
-    words: [],
-    characters: 0,
-    nodes: 0,
-    codes: new Set(),
-    exceptions: new Set(),
-    statuses: [],
-    params: new Set(),
-    isAboutField: false,
-    promptTokens: null,
-    windowTokens: null,
-  }
+  const into = nothingCollected()
   visit(value, 0, into)
-  return { ...into, text: into.texts.join('\n'), words: into.words.join('\n') }
+  return {
+    ...into,
+    text: into.texts.join('\n'),
+    words: into.words.join('\n'),
+    promptTokens: into.sizes.get('n_prompt_tokens') ?? null,
+    windowTokens: into.sizes.get('n_ctx') ?? null,
+  }
 }
 
 // --- internal ---
+
+function nothingCollected() {
+  return {
+    texts: new Array<string>(),
+    words: new Array<string>(),
+    characters: 0,
+    nodes: 0,
+    codes: new Set<string>(),
+    exceptions: new Set<string>(),
+    statuses: new Array<number>(),
+    params: new Set<string>(),
+    isAboutField: false,
+    /** Sizes that stand in fields of their own, by the field's name. */
+    sizes: new Map<string, number>(),
+  }
+}
+
+type Collected = ReturnType<typeof nothingCollected>
 
 // Only the fields in which servers put what they have to say are followed: validation errors may also carry the
 // client's own request, and a conversation about overflows must not be taken for one.
@@ -133,24 +103,26 @@ function visit(value: unknown, depth: number, into: Collected): void {
     for (const item of value.slice(0, itemsMax) as unknown[]) visit(item, depth + 1, into)
     return
   }
-  if (isRecord(value)) visitRecord(value, depth, into)
+  if (isJsonObject(value)) visitRecord(value, depth, into)
 }
 
-function visitRecord(record: Readonly<Record<string, unknown>>, depth: number, into: Collected): void {
+function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   for (const key of codeKeys) addCode(record[key], into)
   if (Array.isArray(record['loc'])) into.isAboutField = true
   const param = record['param']
   if (typeof param === 'string') into.params.add(param.toLowerCase())
-  into.promptTokens ??= sizeField(record['n_prompt_tokens'])
-  into.windowTokens ??= sizeField(record['n_ctx'])
+  for (const key of ['n_prompt_tokens', 'n_ctx']) {
+    const size = typeof record[key] === 'number' ? readCount(String(record[key])) : null
+    if (size !== null && size > 0 && !into.sizes.has(key)) into.sizes.set(key, size)
+  }
   for (const key of textKeys) if (typeof record[key] === 'string') visit(record[key], depth + 1, into)
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
   // Of an answer only its error: the rest is the assistant's own text. Responses put theirs into `response`.
-  if (isRecord(record['response'])) visit(record['response']['error'], depth + 1, into)
+  if (isJsonObject(record['response'])) visit(record['response']['error'], depth + 1, into)
   const choices: unknown = record['choices']
   if (!Array.isArray(choices)) return
   for (const choice of choices.slice(0, itemsMax))
-    if (isRecord(choice)) visit(choice['error'], depth + 1, into)
+    if (isJsonObject(choice)) visit(choice['error'], depth + 1, into)
 }
 
 function addCode(value: unknown, into: Collected): void {
@@ -183,13 +155,4 @@ function addExceptions(words: string, into: Collected): void {
     if (name === undefined) return
     into.exceptions.add(name.toLowerCase())
   }
-}
-
-function sizeField(value: unknown): number | null {
-  const count = typeof value === 'number' ? readCount(String(value)) : null
-  return count === 0 ? null : count
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { noNumbers, type StatedSizes } from './signature.ts'
+import { noSizes, type StatedSizes } from './classification.ts'
 import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
 import { comparesSizes, speaksOfLength, speaksOfTokens } from './length-words.ts'
 import { isOfOtherLimit } from './other-limits.ts'
@@ -20,7 +20,7 @@ export function readGeneralForm(words: string, expectedPromptTokens: number | nu
   // Whose tokens these are, only the caller's count can tell.
   if (expectedPromptTokens === null || !speaksOfTokens(said)) return null
   const sizes = readSizes(said, expectedPromptTokens)
-  return sizes.numbers.promptTokens === null ? null : sizes
+  return sizes.promptTokens === null ? null : sizes
 }
 
 // --- internal ---
@@ -35,14 +35,15 @@ const speaksOfOutput = /\bmax_(?:completion_|output_|new_)?tokens|output|complet
 function readSizes(said: string, expectedPromptTokens: number | null): StatedSizes {
   const read = tokenNumbersIn(said)
   const { window, prompt, totalTokens } = windowAndPrompt(read, speaksOfOutput.test(said))
-  const kind = window?.isOfInput === true ? 'input' : 'total'
-  if (window === null || (prompt !== null && !isNear(prompt.tokens, expectedPromptTokens))) {
-    return { numbers: noNumbers, kind, exact: true }
-  }
+  if (window === null || (prompt !== null && !isNear(prompt.tokens, expectedPromptTokens))) return noSizes
   // Whoever counts characters has not counted tokens.
-  const promptTokens = /\bcharacters\b/i.test(said) ? null : (prompt?.tokens ?? null)
-  const numbers = { windowTokens: window.tokens, promptTokens, outputTokens: read.outputTokens, totalTokens }
-  return { numbers, kind, exact: prompt?.isBound !== true }
+  const isCounted = prompt !== null && !/\bcharacters\b/i.test(said)
+  return {
+    window: { tokens: window.tokens, kind: window.isOfInput ? 'input' : 'total' },
+    promptTokens: isCounted ? { tokens: prompt.tokens, exact: !prompt.isBound } : null,
+    completionTokens: read.outputTokens,
+    totalTokens,
+  }
 }
 
 type Named = {

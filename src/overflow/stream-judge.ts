@@ -4,7 +4,7 @@ import type { Classification } from './classification.ts'
 import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
 import { collectErrorFacts } from './error-text.ts'
 import type { ServerEvent } from '../dialects/event-reader.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 
 /**
  * What the stream has shown so far: `waiting` (nothing that counts), `output`, `ended` (a finish reason or `[DONE]`
@@ -32,7 +32,7 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
     if (error !== '') return failedBy(error)
     if (data.trim() === '[DONE]') return { state: 'ended' }
     if (name === 'error') return failedBy(data)
-    const chunk = parseJson(data)
+    const chunk = parseJsonText(data)
     const facts = readCompletion(chunk)
     if (facts === null) {
       // Nothing that we can read: it is the client's to judge, and must not be held back for us.

@@ -4,7 +4,7 @@ import type { Classification } from './classification.ts'
 import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
 import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
 /** What an answer that was passed on turned out to be. */
@@ -77,7 +77,7 @@ function observeStream(): TailObserver {
     }
     const namesModel = model === null && events <= eventsWithModelMax
     if (!namesModel && !wanted.test(data)) return
-    const chunk = parseJson(data)
+    const chunk = parseJsonText(data)
     const facts = readCompletion(chunk)
     if (facts === null) return
     usage = facts.usage ?? usage
@@ -101,7 +101,7 @@ function observeJson(): TailObserver {
   }
 
   function end(): TailReport {
-    const body = parseJson(pieces.joined())
+    const body = parseJsonText(pieces.joined())
     pieces.clear()
     const facts = readCompletion(body)
     if (facts === null) {

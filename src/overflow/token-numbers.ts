@@ -1,5 +1,3 @@
-import { readCount } from './signature.ts'
-
 /** A number of tokens and what its neighbours say of it. */
 export type TokenNumber = {
   readonly tokens: number
@@ -51,7 +49,19 @@ export function tokenNumbersIn(said: string): TokenNumbers {
   }
 }
 
+/** `8192`, `8,192`, `8_192`, `8.192.000`, `72417.0`, with punctuation behind it; null for anything else. */
+export function readCount(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const bare = text.replaceAll(/[,_]/g, '').replace(/\.$/, '')
+  const spelt = bare.split('.').length > 2 ? bare.replaceAll('.', '') : bare
+  const count = spelt === '' ? Number.NaN : Math.ceil(Number(spelt))
+  return Number.isSafeInteger(count) && count >= 0 && count <= tokensMax ? count : null
+}
+
 // --- internal ---
+
+/** No model has a window this large: such a number is a code or a joke. */
+const tokensMax = 1_000_000_000
 
 /** Of a number's neighbours: enough for `the maximum context length of this model is`. */
 const neighbourCharacters = 56

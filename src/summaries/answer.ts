@@ -4,7 +4,7 @@ import { classifyAnswer } from '../overflow/classify.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
-import { parseJson } from '../overflow/parse-json.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 import type { FailureReason } from './failure.ts'
 import { withoutThoughts } from './thoughts.ts'
 
@@ -34,7 +34,7 @@ export type Reading = { readonly usage: Usage | null } & (
 
 /** Reads an answer: text is only what the model wrote as its answer, never its thoughts. */
 export function readAnswer(answer: Answer): Reading {
-  const parsed = parseJson(answer.body)
+  const parsed = parseJsonText(answer.body)
   const completion = readCompletion(parsed)
   const usage = completion?.usage ?? null
   const error = isSuccess(answer.status) && completion?.isError !== true ? null : errorIn(answer)

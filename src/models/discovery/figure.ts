@@ -1,4 +1,4 @@
-import type { WindowKind } from '../../overflow/classification.ts'
+import type { WindowKind } from '../../tokens/budget.ts'
 
 /** A window as a server states it. */
 export type WindowFigure = {
