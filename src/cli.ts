@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { complain, say } from './commands/command.ts'
-import { loadCommand } from './commands/commands.ts'
-import { commands, flags, parseArguments } from './config/flags.ts'
+import { complain, say, type Command } from './commands/command.ts'
+import { type CommandName, commands, flags, parseArguments } from './config/flags.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {
@@ -32,6 +31,16 @@ export async function run(): Promise<number> {
 }
 
 // --- internal ---
+
+/** How each command is loaded: one that serves need not load the demo. */
+const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  check: async () => (await import('./commands/check.ts')).check,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  health: async () => (await import('./commands/health.ts')).health,
+  purge: async () => (await import('./commands/purge.ts')).purge,
+}
 
 /** Beside the sources and beside the compiled program alike. */
 const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))

@@ -6,19 +6,16 @@ import type { Settings } from '../config/settings.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { proxiesFrom } from '../upstream/pools.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
-import { findWindow } from './find-window.ts'
-import { summariesOf } from './who-pays.ts'
-import { profileLine, windowLines, type WindowFound } from './window-lines.ts'
+import { summariesOf } from './start-lines.ts'
+import { findWindow, profileLine, windowLines, type WindowFound } from './window.ts'
 
 /** Validates settings and profiles, and says which profile and window a model gets. */
 export async function check(context: CommandContext): Promise<number> {
   const { text, exitCode } = await checkConfiguration({
     ...context,
     model: flagText(context.flags, 'model'),
-    resolveWindow: (profile, model, settings) =>
-      findWindow({ settings, proxies: proxiesFrom(context.env), nowMs: Date.now }, profile, model),
+    resolveWindow: (profile, model, settings) => findWindow(settings, context.env, profile, model),
   })
   return exitCode === 0 ? say(context, text) : complain(context, [text])
 }

@@ -7,9 +7,8 @@ import { loadConfiguration } from '../config/configuration.ts'
 import { errorCode } from '../config/read-text.ts'
 import { FoldgateError } from '../errors.ts'
 import { readLimits } from '../request/read/read-limits.ts'
-import { proxiesFrom } from '../upstream/pools.ts'
 import { complain, flagText, paperOf, say, type CommandContext } from './command.ts'
-import { findWindow } from './find-window.ts'
+import { findWindow } from './window.ts'
 
 /** Says what would be sent for the body of a request, and why. */
 export async function explain(context: CommandContext): Promise<number> {
@@ -22,8 +21,7 @@ export async function explain(context: CommandContext): Promise<number> {
   const { settings, files } = configuration
   const explainBody = createExplain({
     profiles: () => files.profiles,
-    findWindow: (profile, model) =>
-      findWindow({ settings, proxies: proxiesFrom(context.env), nowMs: Date.now }, profile, model),
+    findWindow: (profile, model) => findWindow(settings, context.env, profile, model),
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })

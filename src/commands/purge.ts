@@ -1,12 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { purgeArchive } from '../archive/purge-archive.ts'
-import { loadSettings } from '../config/settings.ts'
+import { loadSettings, type Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
-import { openBareStore, type OpenStoreOptions } from '../stores/open-store.ts'
+import { openBareStore, storeLocation, type UserPlace } from '../stores/open-store.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
-import { storeLocation } from '../stores/store-location.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
-import { storeOptions } from './store-options.ts'
 
 /** Deletes what is stored and archived: all of it, or what belongs to one conversation. */
 export async function purge(context: CommandContext): Promise<number> {
@@ -15,7 +13,7 @@ export async function purge(context: CommandContext): Promise<number> {
   const { dir } = loaded.settings.archive
   const conversation = flagText(context.flags, 'conversation')
   try {
-    say(context, await purgeStore({ ...storeOptions(loaded.settings, context), conversation }))
+    say(context, await purgeStore(loaded.settings.store, context, conversation))
     return dir === null ? 0 : say(context, await purgeArchive(dir, conversation))
   } catch (error) {
     if (error instanceof StoreError) return complain(context, [error.message])
@@ -23,23 +21,21 @@ export async function purge(context: CommandContext): Promise<number> {
   }
 }
 
-export type PurgeOptions = Omit<OpenStoreOptions, 'required' | 'encryptKey'> & {
-  /** The conversation whose records go; null: everything. */
-  readonly conversation: string | null
-}
-
-/** Deletes what the store holds, and says what that was. Rejects with a `StoreError`. */
-export async function purgeStore(options: PurgeOptions): Promise<string> {
-  const { conversation } = options
+/** Deletes what the store holds, or the records of one conversation, and says what that was. Rejects with a `StoreError`. */
+export async function purgeStore(
+  settings: Pick<Settings['store'], 'url' | 'ttl_days' | 'max_mb'>,
+  place: UserPlace,
+  conversation: string | null,
+): Promise<string> {
   if (conversation !== null && !isConversationId(conversation)) throw new StoreError(noConversationId)
-  const location = storeLocation(options.url, options)
+  const location = storeLocation(settings.url, place)
   if (location.kind === 'memory') {
     return 'Records are kept in memory (memory:): nothing is on disk, and they end with the process that holds them.'
   }
   if (location.kind === 'sqlite' && !(await exists(location.path))) {
     return `Nothing to delete: there is no file ${location.path}.`
   }
-  const store = await openBareStore(location, options)
+  const store = await openBareStore(location, settings)
   try {
     const records = conversation === null ? await store.purge() : await store.deleteGroup(conversation)
     const counted = records === 1 ? '1 record' : `${records} records`

@@ -16,9 +16,7 @@ import { openStore, type OpenedStore } from '../stores/open-store.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import { complain, type CommandContext } from './command.ts'
-import { startLine } from './start-line.ts'
-import { startWarnings, type Memory } from './start-warnings.ts'
-import { storeOptions } from './store-options.ts'
+import { startLine, startWarnings, type Memory } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {
@@ -36,7 +34,7 @@ export async function serve(context: CommandContext): Promise<number> {
   const startLog = createLog({ ...output, level: 'info' })
   let opened: OpenedStore
   try {
-    opened = await openStore(storeOptions(settings, context))
+    opened = await openStore(settings.store, context)
   } catch (error) {
     if (error instanceof StoreError) return complain(context, [`store.required: ${error.message}`])
     throw error

@@ -1,22 +1,13 @@
+import { posix, win32 } from 'node:path'
+import type { Settings } from '../config/settings.ts'
 import { batchingStore } from './batching-store.ts'
 import { encryptedStore } from './encrypted-store.ts'
-import { installationSecret } from './installation-secret.ts'
+import { installationSecret, type InstallationSecret } from './installation-secret.ts'
 import { openMemoryStore } from './memory-store.ts'
-import { storeLocation, type StoreLocation, type UserPlace } from './store-location.ts'
 import { StoreError } from './store-error.ts'
 import type { Store } from './store.ts'
 
-export type OpenStoreOptions = UserPlace & {
-  /** `memory:`, `sqlite:`, `sqlite:PATH`, `redis://…` or `rediss://…`. */
-  readonly url: string
-  /** How long a value is kept after it was last written, in days; above 0. */
-  readonly lifetimeDays: number
-  readonly megabytesMax: number
-  /** Whether a store that cannot be opened is an error; else it becomes `memory:`. */
-  readonly required: boolean
-  /** What values are encrypted with; null: not at all. */
-  readonly encryptKey: string | null
-}
+type StoreSettings = Settings['store']
 
 export type OpenedStore = {
   readonly store: Store
@@ -27,35 +18,53 @@ export type OpenedStore = {
 }
 
 /** Opens the store that the settings name. Rejects with a `StoreError` where it is required and cannot be. */
-export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
+export async function openStore(settings: StoreSettings, place: UserPlace): Promise<OpenedStore> {
   try {
-    return { ...(await openAt(storeLocation(options.url, options), options)), trouble: null }
+    return { ...(await openAt(storeLocation(settings.url, place), settings)), trouble: null }
   } catch (error) {
-    if (!(error instanceof StoreError) || options.required) throw error
-    return { ...(await openAt({ kind: 'memory' }, options)), trouble: error.message }
+    if (!(error instanceof StoreError) || settings.required) throw error
+    return { ...(await openAt({ kind: 'memory' }, settings)), trouble: error.message }
   }
 }
 
 /** Opens it as it is: without encryption, and without an installation's secret in it. */
 export async function openBareStore(
   location: StoreLocation,
-  limits: Pick<OpenStoreOptions, 'lifetimeDays' | 'megabytesMax'>,
+  settings: Pick<StoreSettings, 'ttl_days' | 'max_mb'>,
 ): Promise<Store> {
-  const bytesMax = limits.megabytesMax * MEGABYTE
-  const lifetimeMs = lifetimeMsOf(limits)
+  const limits = { bytesMax: settings.max_mb * MEGABYTE, lifetimeMs: lifetimeMsOf(settings) }
   // Nobody pays for a driver that is not used.
   switch (location.kind) {
     case 'memory':
-      return openMemoryStore({ bytesMax, lifetimeMs })
+      return openMemoryStore(limits)
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite-store.ts')
-      return openSqliteStore({ path: location.path, bytesMax, lifetimeMs })
+      return openSqliteStore({ path: location.path, ...limits })
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis-store.ts')
-      return openRedisStore({ url: location.url, bytesMax, lifetimeMs })
+      return openRedisStore({ url: location.url, ...limits })
     }
   }
+}
+
+/** Where `store.url` says that records are kept. */
+export type StoreLocation =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'redis'; readonly url: string }
+
+export type UserPlace = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly platform: string
+}
+
+/** Throws a `StoreError` where `sqlite:` is to be in a folder that the environment does not tell. */
+export function storeLocation(url: string, place: UserPlace): StoreLocation {
+  if (url === 'memory:' || url === 'sqlite::memory:') return { kind: 'memory' }
+  if (!url.startsWith('sqlite:')) return { kind: 'redis', url }
+  const path = url.slice('sqlite:'.length)
+  return { kind: 'sqlite', path: path === '' ? defaultPath(place) : path }
 }
 
 // --- internal ---
@@ -64,46 +73,63 @@ const MEGABYTE = 1024 * 1024
 
 const DAY_MS = 86_400_000
 
-function lifetimeMsOf({ lifetimeDays }: Pick<OpenStoreOptions, 'lifetimeDays'>): number {
-  return Math.ceil(lifetimeDays * DAY_MS)
+function lifetimeMsOf({ ttl_days }: Pick<StoreSettings, 'ttl_days'>): number {
+  return Math.ceil(ttl_days * DAY_MS)
 }
 
 async function openAt(
   location: StoreLocation,
-  options: OpenStoreOptions,
+  settings: StoreSettings,
 ): Promise<Pick<OpenedStore, 'store' | 'secret'>> {
-  const { encryptKey } = options
-  const bare = await openBareStore(location, options)
-  const { secret, release } = await agreed(bare, options)
+  const encryptKey = settings.encrypt_key?.reveal() ?? null
+  const bare = await openBareStore(location, settings)
+  let agreed: InstallationSecret
+  try {
+    agreed = await installationSecret({ store: bare, encryptKey, lifetimeMs: lifetimeMsOf(settings) })
+  } catch (error) {
+    // A store that fails at the first thing asked of it is not used at all: others would have another secret.
+    await bare.close()
+    const kind = error instanceof Error ? error.name : 'unknown'
+    throw new StoreError(`${bare.name} was opened and then failed (${kind}): see that it can be written to`, {
+      cause: error,
+    })
+  }
   const readable = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
   // Replicas on a server see at once where a conversation stands; a file is mostly one process's own.
   const store = location.kind === 'sqlite' ? batchingStore(readable) : readable
-  return {
-    secret,
-    store: {
-      ...store,
-      close: () => {
-        release()
-        return store.close()
-      },
-    },
+  const close = (): Promise<void> => {
+    agreed.release()
+    return store.close()
+  }
+  return { secret: agreed.secret, store: { ...store, close } }
+}
+
+const FILE_NAME = 'foldgate.sqlite'
+
+/** In the user's folder for what programs remember, as the platform has it. */
+function defaultPath({ env, platform }: UserPlace): string {
+  switch (platform) {
+    case 'win32':
+      return under(win32, env['LOCALAPPDATA'], ['Foldgate'], 'LOCALAPPDATA')
+    case 'darwin':
+      return under(posix, env['HOME'], ['Library', 'Application Support', 'Foldgate'], 'HOME')
+    default: {
+      // A relative path is none (https://specifications.freedesktop.org/basedir/latest/).
+      const state = env['XDG_STATE_HOME'] ?? ''
+      if (posix.isAbsolute(state)) return posix.join(state, 'foldgate', FILE_NAME)
+      return under(posix, env['HOME'], ['.local', 'state', 'foldgate'], 'HOME')
+    }
   }
 }
 
-/** A store that fails at the first thing asked of it is not used at all: others would have another secret. */
-async function agreed(store: Store, options: OpenStoreOptions) {
-  try {
-    return await installationSecret({
-      store,
-      encryptKey: options.encryptKey,
-      lifetimeMs: lifetimeMsOf(options),
-    })
-  } catch (error) {
-    await store.close()
-    const kind = error instanceof Error ? error.name : 'unknown'
-    throw new StoreError(
-      `${store.name} was opened and then failed (${kind}): see that it can be written to`,
-      { cause: error },
-    )
-  }
+function under(
+  paths: typeof posix,
+  base: string | undefined,
+  folders: readonly string[],
+  variable: string,
+): string {
+  if (base !== undefined && paths.isAbsolute(base)) return paths.join(base, ...folders, FILE_NAME)
+  throw new StoreError(
+    `sqlite: has no folder to be in, since ${variable} is not set: name a file by --store sqlite:PATH`,
+  )
 }

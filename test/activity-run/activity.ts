@@ -35,7 +35,7 @@ async function compare(): Promise<number> {
   process.stdout.write(`${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}\n`)
   const store = await openBareStore(
     storePath === null ? { kind: 'memory' } : { kind: 'sqlite', path: storePath },
-    { lifetimeDays: 7, megabytesMax: 512 },
+    { ttl_days: 7, max_mb: 512 },
   )
   const figures = await agreementOf({ subject, windowTokens, store, count })
   process.stdout.write(`${tableOf(figures)}\n${seconds(performance.now() - startedMs)}\n`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openPromptCounter } from '../support/strict-upstream/prompt-tokens.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { openBareStore } from '../../src/stores/open-store.ts'
-import type { StoreLocation } from '../../src/stores/store-location.ts'
+import type { StoreLocation } from '../../src/stores/open-store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import {
   membersAfter,
@@ -32,7 +32,7 @@ async function figuresOf(rounds: number, seed: number, location: StoreLocation):
   }
   const counter = openPromptCounter(count)
   const subject = createSubject({ recording, variant: 'recorded', messages, points, counter })
-  const store = await openBareStore(location, { lifetimeDays: 7, megabytesMax: 64 })
+  const store = await openBareStore(location, { ttl_days: 7, max_mb: 64 })
   return agreementOf({ subject, windowTokens: 16_000, store, count })
 }
 

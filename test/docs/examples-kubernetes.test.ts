@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { loadConfiguration } from '../../src/config/configuration.ts'
 import { commands, flags } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
-import { startWarnings } from '../../src/commands/start-warnings.ts'
+import { startWarnings } from '../../src/commands/start-lines.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import {
   containersOf,

@@ -72,17 +72,12 @@ async function expectUndisturbed(given: Company, freshStore: () => Promise<Store
 
 async function sqliteStore(): Promise<Store> {
   const path = join(await temporaryFolder(), 'store.sqlite')
-  const { store } = await openStore({ ...limits, url: `sqlite:${path}` })
-  return store
+  return openAt(`sqlite:${path}`)
 }
 
-const limits = {
-  lifetimeDays: 1,
-  megabytesMax: 64,
-  required: true,
-  encryptKey: null,
-  env: {},
-  platform: process.platform,
+async function openAt(url: string): Promise<Store> {
+  const settings = { url, ttl_days: 1, max_mb: 64, required: true, encrypt_key_env: null, encrypt_key: null }
+  return (await openStore(settings, { env: {}, platform: process.platform })).store
 }
 
 describe('tenants with credentials of their own never meet, whatever they do at the same time', () => {
@@ -120,7 +115,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
       await fc.assert(
         fc.asyncProperty(anyCompany(), async (given) => {
           await server.ask('FLUSHALL')
-          const { store } = await openStore({ ...limits, url: server.url })
+          const store = await openAt(server.url)
           const together = await live(given, everybody, store)
           expectOwn(given, together)
           expect(together.received.length).toBeGreaterThanOrEqual(given.deeds.length)

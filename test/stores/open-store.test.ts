@@ -1,24 +1,32 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openStore, type OpenedStore, type OpenStoreOptions } from '../../src/stores/open-store.ts'
+import { openStore, type OpenedStore, storeLocation } from '../../src/stores/open-store.ts'
+import { Secret } from '../../src/config/secret.ts'
 import { purgeStore } from '../../src/commands/purge.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
-import { storeLocation } from '../../src/stores/store-location.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { putValue } from '../support/put-value.ts'
 
-async function openAt(url: string, more: Partial<OpenStoreOptions> = {}): Promise<OpenedStore> {
-  const opened = await openStore({
+type More = {
+  readonly required?: boolean
+  readonly encryptKey?: string
+  readonly ttl_days?: number
+  readonly max_mb?: number
+}
+
+async function openAt(url: string, { encryptKey, ...more }: More = {}): Promise<OpenedStore> {
+  const encrypt_key = encryptKey === undefined ? null : new Secret(encryptKey)
+  const settings = {
     url,
-    lifetimeDays: 7,
-    megabytesMax: 64,
+    ttl_days: 7,
+    max_mb: 64,
     required: false,
-    encryptKey: null,
-    env: {},
-    platform: 'linux',
+    encrypt_key_env: null,
+    encrypt_key,
     ...more,
-  })
+  }
+  const opened = await openStore(settings, linux({}))
   onTestFinished(opened.store.close)
   return opened
 }
@@ -64,7 +72,7 @@ describe('a store by its address', () => {
 
   // A third of a day was no whole number of milliseconds, and the start ended with a stack trace.
   test('takes any lifetime', async () => {
-    const { store } = await openAt('memory:', { lifetimeDays: 1.23456789e-3 })
+    const { store } = await openAt('memory:', { ttl_days: 1.23456789e-3 })
     await putValue(store, 'key', 'value')
     expect(await store.getFirst(['key'])).not.toBeNull()
   })
@@ -156,8 +164,8 @@ describe('the installation’s secret', () => {
 
   test('outlives the time that values are kept for, and a store that fills up, while it is in use', async () => {
     const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
-    const lifetimeDays = 1_000 / 86_400_000
-    const { store, secret } = await openAt(url, { lifetimeDays, megabytesMax: 1 })
+    const ttl_days = 1_000 / 86_400_000
+    const { store, secret } = await openAt(url, { ttl_days, max_mb: 1 })
     const until = performance.now() + 2_200
     for (let value = 0; performance.now() < until; value += 1) {
       await putValue(store, `key ${value}`, 'x'.repeat(1_000))
@@ -165,20 +173,14 @@ describe('the installation’s secret', () => {
         setTimeout(resolve, 5)
       })
     }
-    expect((await openAt(url, { lifetimeDays })).secret).toEqual(secret)
+    expect((await openAt(url, { ttl_days })).secret).toEqual(secret)
   })
 
   test('is a new one after everything was deleted, and stays it', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const { store, secret } = await openAt(`sqlite:${path}`)
     await store.close()
-    await purgeStore({
-      url: `sqlite:${path}`,
-      lifetimeDays: 7,
-      megabytesMax: 64,
-      conversation: null,
-      ...linux({}),
-    })
+    await purgeStore({ url: `sqlite:${path}`, ttl_days: 7, max_mb: 64 }, linux({}), null)
     const next = await openAt(`sqlite:${path}`)
     expect(next.secret).not.toEqual(secret)
     expect((await openAt(`sqlite:${path}`)).secret).toEqual(next.secret)

@@ -84,8 +84,8 @@ export async function observeStoreFault(fault: StoreFault): Promise<readonly Row
 // --- internal ---
 
 function openAt(url: string): Promise<OpenedStore> {
-  const limits = { lifetimeDays: 7, megabytesMax: 64, required: false, encryptKey: null }
-  return openStore({ url, ...limits, env: {}, platform: process.platform })
+  const settings = { url, ttl_days: 7, max_mb: 64, required: false, encrypt_key_env: null, encrypt_key: null }
+  return openStore(settings, { env: {}, platform: process.platform })
 }
 
 function startOn({ store }: OpenedStore, upstream: FakeUpstream): Promise<Watched> {

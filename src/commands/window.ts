@@ -1,3 +1,10 @@
+import type { Environment } from '../config/keys.ts'
+import type { Settings } from '../config/settings.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
+import type { ResolvedWindow } from '../models/resolve-window.ts'
+import { findOwnWindow } from '../models/own-window.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import { createServerWindows } from '../models/discovery/server-windows.ts'
 import { lowestThresholdTokens } from '../compaction/advance.ts'
 import { grouped } from '../log/grouped.ts'
 import { budgetOf, thresholdTokens, type WindowKind } from '../tokens/budget.ts'
@@ -11,6 +18,26 @@ export type WindowFound = {
   readonly kind: WindowKind
   /** Where the figure comes from: config, learnt, server, table, default. */
   readonly source: string
+}
+
+/**
+ * The window that a model gets under a profile, as a request without a credential of its own would find it: what
+ * `foldgate check` tells. The upstream is asked where a request would ask it.
+ */
+export async function findWindow(
+  settings: Settings,
+  env: Environment,
+  profile: Profile,
+  model: string,
+): Promise<ResolvedWindow> {
+  const upstreams = openUpstreams(settings, proxiesFrom(env))
+  const serverWindows = createServerWindows({ upstreams, nowMs: Date.now, onTrouble: () => {} })
+  try {
+    return await findOwnWindow(profile, model, { upstreams, serverWindows })
+  } finally {
+    await serverWindows.close()
+    await upstreams.destroy()
+  }
 }
 
 /** A model's window under a profile, what of it a prompt may take, how that is counted, and where a compaction begins. */

@@ -1,6 +1,45 @@
 import type { Settings } from '../config/settings.ts'
+import { holdsCredential } from '../config/settings-rules.ts'
 import { isLoopback } from '../config/web-address.ts'
 import { addressOf, type ListenAddress } from '../http/listeners.ts'
+import { hasSummaries } from '../profiles/summaries.ts'
+import type { Profile } from '../profiles/schema.ts'
+
+export type Started = ListenAddress & {
+  readonly version: string
+  readonly admin: ListenAddress | null
+  /** The store's name. */
+  readonly store: string
+  readonly profiles: ReadonlyMap<string, Profile>
+}
+
+/** What Foldgate says when it has started: where it listens, where it forwards to, and who pays for summaries. */
+export function startLine(settings: Settings, started: Started): string {
+  const { version, admin, store, profiles } = started
+  const upstream = settings.upstreams.get('default')?.url ?? ''
+  return (
+    `Foldgate ${version} listens on ${addressOf(started)}/v1 and forwards to ${upstream}; ` +
+    `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
+    (store === 'memory:' ? 'memory' : store) +
+    (admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`)
+  )
+}
+
+/** Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start. */
+export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
+  const told = [...profiles.values()]
+    .filter(hasSummaries)
+    .map((profile) => `profile ${profile.name}: ${summariesOf(profile, settings)}`)
+  if (told.length === 0) return 'summaries are off (recaps are made without a model and cost nothing)'
+  const more = told.length - TOLD_MAX
+  return `summaries are on (${told.slice(0, TOLD_MAX).join('; ')}${more > 0 ? `; ${more} more` : ''})`
+}
+
+/** Who writes the summaries of a profile, and with whose key; that there are none, else. */
+export function summariesOf(profile: Profile, settings: Settings): string {
+  if (!hasSummaries(profile)) return 'none: recaps are made without a model and cost nothing'
+  return `${writerOf(profile)}, paid with ${keyOf(profile, settings)}`
+}
 
 /** What the process may take, in bytes. */
 export type Memory = {
@@ -16,6 +55,20 @@ export function startWarnings(settings: Settings, place: ListenAddress, memory: 
 }
 
 // --- internal ---
+
+const TOLD_MAX = 3
+
+function writerOf({ summary }: Profile): string {
+  const model = summary.model ?? "the request's own model"
+  return summary.upstream === null ? model : `${model} at ${summary.upstream}`
+}
+
+function keyOf({ summary, upstream }: Profile, { upstreams }: Settings): string {
+  const name = summary.upstream ?? upstream ?? 'default'
+  const found = upstreams.get(name)
+  if (found?.key != null || holdsCredential(found?.headers ?? {})) return `Foldgate's key for ${name}`
+  return found?.forward_client_key === true ? "the client's key" : 'no key'
+}
 
 const MEGABYTE = 1024 * 1024
 
