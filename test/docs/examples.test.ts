@@ -25,7 +25,7 @@ test('the example of settings and its profile are valid, as the start reads them
   expect(text).toContain('16,384 tokens')
 })
 
-test.each(['README.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(
+test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(
   'every profile and every setting of %s is valid, and says which file it stands in',
   async (page) => {
     const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')

@@ -1,8 +1,10 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { flags, commands } from '../../src/config/flags.ts'
+import { eventTypes } from '../../src/activity/journal/rows.ts'
+import { metricNames } from '../../src/activity/metrics/metric-names.ts'
 import { httpStatusOf } from '../../src/errors.ts'
 import { allPages, anchorsOf, fencedBlocks, root, sources, type Page } from './pages.ts'
 
@@ -115,14 +117,41 @@ describe('what a page names is there', () => {
 })
 
 describe('what is told is told whole', () => {
-  test('the README explains every header that an answer may carry', async () => {
+  test('docs/headers.md explains every header that an answer may carry', async () => {
     const answered = [
       ...(await sources()).matchAll(/headers\['(x-foldgate-[a-z]+)'\]|^ {4}'(x-foldgate-[a-z]+)':/gm),
     ]
     const names = new Set(answered.map((found) => found[1] ?? found[2] ?? ''))
     expect(names.size).toBeGreaterThan(8)
-    const readme = pageAt('README.md')
-    expect([...names].filter((name) => !readme.includes(`| \`${name}\` |`))).toEqual([])
+    const page = pageAt('docs/headers.md')
+    expect([...names].filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([])
+  })
+
+  test('the glossary has every folder, header, metric and event', async () => {
+    const page = pageAt('docs/glossary.md').toLowerCase()
+    const words = new Set([
+      ...page.split(/[^a-z-]+/),
+      ...page.replaceAll('x-foldgate-', '').split(/[^a-z-]+/),
+    ])
+    const folders = (await foldersOf('src')).filter((name) => name !== 'proxy')
+    const headers = [...(await sources()).matchAll(/x-foldgate-([a-z-]+)/g)].map((found) => found[1] ?? '')
+    const metrics = Object.keys(metricNames).map((name) => name.replace(/^foldgate_/, ''))
+    const metricWords = metrics
+      .flatMap((name) => name.split('_'))
+      .filter((word) => !ofPrometheus.has(singular(word)))
+    const missing = [...folders, ...headers, ...eventTypes, ...metricWords].filter(
+      (name) => !words.has(name) && !words.has(singular(name)) && !words.has(`${name}s`),
+    )
+    expect([...new Set(missing)]).toEqual([])
+  })
+
+  test('the README fits into some minutes', () => {
+    expect(pageAt('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
+  })
+
+  test('docs/observability.md explains every metric', () => {
+    const page = pageAt('docs/observability.md')
+    expect(Object.keys(metricNames).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
   test('the life of a request names every error of our own but the catch-all', () => {
@@ -147,6 +176,19 @@ describe('what is told is told whole', () => {
 })
 
 // --- internal ---
+
+/** Words that say in what a metric is counted, and of what. */
+const ofPrometheus = new Set('total second info build beyond prompt call added first byte event'.split(' '))
+
+function singular(word: string): string {
+  return word.replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** The last name of every folder below this one. */
+async function foldersOf(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
 
 function isFile(word: string): boolean {
   return /\.(?:ts|js|md|ya?ml|json)$/.test(word)

@@ -46,9 +46,9 @@ test.each(files)('%s tells editors its schema, and people what differs from its 
   expect(text.split('\n').filter((line) => line.length > 120)).toEqual([])
 })
 
-test('the README lists each of them', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  expect(files.filter((file) => !readme.includes(`(profiles/examples/${file})`))).toEqual([])
+test('docs/profiles.md lists each of them', async () => {
+  const page = await readFile(join(root, 'docs/profiles.md'), 'utf8')
+  expect(files.filter((file) => !page.includes(`(../profiles/examples/${file})`))).toEqual([])
 })
 
 test('they go with the package and the image, where the built-in ones are', async () => {
