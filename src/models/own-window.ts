@@ -22,7 +22,7 @@ export async function findOwnWindow(
     answeredTokens: 0,
     reserveTokens: profile.window.output_reserve,
     names: [model],
-    host: hostOf(upstreams, profile.upstream),
+    host: upstreams.addressOf(profile.upstream).hostname,
   }
   if (sources.configuredTokens !== null) return resolveWindow({ ...sources, server: null })
   const question: WindowQuestion = {
@@ -37,11 +37,6 @@ export async function findOwnWindow(
   await serverWindows.settled(question, WAIT_MS)
   const said = serverWindows.lookup(question)
   return resolveWindow({ ...sources, server: said === null ? null : { ...said, sinceMs: 0 } })
-}
-
-/** The host of an upstream by its name; null for the default one. */
-export function hostOf(upstreams: Upstreams, name: string | null): string {
-  return new URL(upstreams.addressOf(name).origin).hostname
 }
 
 // --- internal ---

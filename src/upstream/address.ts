@@ -13,6 +13,8 @@ export type UpstreamAddress = {
   readonly query: string
   /** `Basic …` when the URL names a user, else null. */
   readonly authorization: string | null
+  /** Without a port. */
+  readonly hostname: string
   /** For messages and the log: without user info and query. */
   readonly display: string
   /** The machine itself: never reached through an HTTP proxy. */
@@ -31,6 +33,7 @@ export function parseUpstreamAddress(text: string): UpstreamAddress {
     path,
     query: url.search.slice(1),
     authorization: basicAuthorization(url),
+    hostname: url.hostname,
     display: `${url.origin}${path}`,
     loopback: isLoopbackName(url.hostname),
   }

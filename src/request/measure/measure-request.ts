@@ -1,6 +1,7 @@
 import type { Models } from '../../models/models.ts'
 import { countedModel, isStrict, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
+import { findWindow } from './window-finder.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
@@ -25,17 +26,17 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
 async function measureOf(
   request: ReadRequest & { readonly remembered: Remembered },
-  { measure, models, findWindow }: RequestParts,
+  parts: RequestParts,
   mustCount: boolean,
 ): Promise<Measure> {
   const { chat, profile, modelKey, place, recall, remembered } = request
   const { conversation, compaction } = remembered
-  return measure({
+  return parts.measure({
     chat,
     profile,
-    model: countedModel(request, models),
+    model: countedModel(request, parts.models),
     modelKey,
-    window: await findWindow(request, conversation),
+    window: await findWindow(request, conversation, parts),
     compaction,
     scope: place.scope,
     conversation,

@@ -1,12 +1,7 @@
+import type { RequestParts } from '../parts.ts'
 import type { ReadRequest } from '../request.ts'
 import type { Models } from '../../models/models.ts'
-import {
-  resolveWindow,
-  type ResolvedWindow,
-  type ServerFigure,
-  type WindowSources,
-} from '../../models/resolve-window.ts'
-import type { Windows } from '../../models/windows.ts'
+import { resolveWindow, type ResolvedWindow, type ServerFigure } from '../../models/resolve-window.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { budgetOf } from '../../tokens/budget.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
@@ -15,72 +10,42 @@ import type { WindowQuestion } from '../../models/discovery/sites.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 
-export type WindowFinderOptions = {
-  readonly models: Models
-  readonly windows: Windows
-  readonly serverWindows: ServerWindows
-  /** The host of an upstream by its name; null for the default one. */
-  readonly hostOf: (upstream: string | null) => string
-  /** Called with every window that was found, and what it was found from. */
-  readonly onFound: (key: ModelKey, profile: string, window: ResolvedWindow, sources: WindowSources) => void
-}
-
 /**
- * Finds windows. With `window.tokens: auto` the server is asked, off the path of requests: only the first of a
- * model that the built-in table does not list at its host waits for the answer, within a bound.
+ * The window of a request's model. With `window.tokens: auto` the server is asked, off the path of requests: only the
+ * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
  */
-export function createWindowFinder(
-  options: WindowFinderOptions,
-): (request: ReadRequest, conversation: string) => Promise<ResolvedWindow> {
-  const { models, windows, serverWindows } = options
-
-  return async function findWindow(request, conversation) {
-    const { model, modelKey, profile, question } = request
-    const host = options.hostOf(request.upstreamName)
-    const learnt = models.belief(modelKey, 'window')
-    const answeredBy = models.get(modelKey, 'name')
-    const isAuto = profile.window.tokens === 'auto'
-    if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
-      serverWindows.lookup(question)
-      await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
-    }
-    const reserveTokens = reserveOf(request)
-    const sources = {
-      configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
-      maxTokens: profile.window.max,
-      learnt,
-      suggestedTokens: windows.suggestedTokens(modelKey, conversation),
-      answeredTokens: models.get(modelKey, 'answered') ?? 0,
-      server: isAuto
-        ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens)
-        : null,
-      names: namesOf(request, answeredBy),
-      host,
-      reserveTokens,
-    }
-    const window = resolveWindow(sources)
-    options.onFound(modelKey, profile.name, window, sources)
-    return window
+export async function findWindow(
+  request: ReadRequest,
+  conversation: string,
+  { models, windows, serverWindows, upstreams, warnings }: RequestParts,
+): Promise<ResolvedWindow> {
+  const { model, modelKey, profile, question, upstreamName } = request
+  const host = upstreams.addressOf(upstreamName).hostname
+  const learnt = models.belief(modelKey, 'window')
+  const answeredBy = models.get(modelKey, 'name')
+  const isAuto = profile.window.tokens === 'auto'
+  if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
+    serverWindows.lookup(question)
+    await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
   }
-
-  /** Notes what the server says, so that it is known since when. */
-  function serverFigure(
-    key: ModelKey,
-    said: ServerWindow | null,
-    reserveTokens: number,
-  ): ServerFigure | null {
-    if (said === null) {
-      models.forget(key, 'stated')
-      return null
-    }
-    const { tokens, kind } = bindingWindow(said, reserveTokens)
-    const { isLoaded } = said
-    const before = models.get(key, 'stated')
-    const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)
-    models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded, hasChanged }, 'server')
-    const sinceMs = hasChanged ? (models.belief(key, 'stated')?.sinceMs ?? 0) : 0
-    return { tokens, kind, isLoaded, sinceMs }
+  const reserveTokens = reserveOf(request)
+  const sources = {
+    configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+    maxTokens: profile.window.max,
+    learnt,
+    suggestedTokens: windows.suggestedTokens(modelKey, conversation),
+    answeredTokens: models.get(modelKey, 'answered') ?? 0,
+    server: isAuto
+      ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens, models)
+      : null,
+    names: namesOf(request, answeredBy),
+    host,
+    reserveTokens,
   }
+  const window = resolveWindow(sources)
+  models.noteWindow(modelKey, profile.name, sources)
+  if (window.overruledTokens !== null) warnings.overruled(profile.name, model, window)
+  return window
 }
 
 // --- internal ---
@@ -110,4 +75,24 @@ function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveToken
   const isTighter =
     inputTokens !== null && inputTokens < budgetOf({ windowTokens: tokens, kind, reserveTokens })
   return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
+}
+
+/** What the server says, noted so that it is known since when. */
+function serverFigure(
+  key: ModelKey,
+  said: ServerWindow | null,
+  reserveTokens: number,
+  models: Models,
+): ServerFigure | null {
+  if (said === null) {
+    models.forget(key, 'stated')
+    return null
+  }
+  const { tokens, kind } = bindingWindow(said, reserveTokens)
+  const { isLoaded } = said
+  const before = models.get(key, 'stated')
+  const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)
+  models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded, hasChanged }, 'server')
+  const sinceMs = hasChanged ? (models.belief(key, 'stated')?.sinceMs ?? 0) : 0
+  return { tokens, kind, isLoaded, sinceMs }
 }

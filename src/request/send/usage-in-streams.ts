@@ -20,7 +20,7 @@ export const askForUsage =
         !profile.observe &&
         !refused.has('usage') &&
         models.get(modelKey, 'usage') === null &&
-        !refusesUsage(upstreams.addressOf(upstreamName).origin)
+        !refusesUsage(upstreams.addressOf(upstreamName).hostname)
       const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
       if (asking === null) {
         const outcome = await send(form, sending)

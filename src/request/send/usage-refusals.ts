@@ -14,8 +14,7 @@ export function usageRefusalIn(body: string): UsageRefusal {
  * Whether a host is known to refuse being asked: what was learnt of it the hard way by others need not be
  * learnt again.
  */
-export function refusesUsage(origin: string): boolean {
-  const { hostname } = new URL(origin)
+export function refusesUsage(hostname: string): boolean {
   return refusingHosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
 }
 

@@ -1,0 +1,93 @@
+import type { Server } from 'node:http'
+import type { Failures } from '../activity/failures.ts'
+import type { Reports } from '../activity/request-report.ts'
+import type { Settings } from '../config/settings.ts'
+import { isLoopback } from '../config/web-address.ts'
+import type { FoldgateError } from '../errors.ts'
+import { createHeapTidying } from '../heap/tidy-heap.ts'
+import type { Warnings } from '../log/warnings.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { createByteBudget } from './byte-budget.ts'
+import type { ClientRequest } from './client-request.ts'
+import type { ClientRights } from './confinement.ts'
+import type { Lifecycle } from './drain.ts'
+import type { ReadBodyOptions } from './read-body.ts'
+import { createRelay, type Relay } from './relay.ts'
+import { createScopes } from './scope.ts'
+import { createServer } from './server.ts'
+
+export type OpenHttpOptions = {
+  readonly settings: Settings
+  /** The installation's secret, under which scopes are told apart. */
+  readonly secret: Buffer
+  readonly upstreams: Upstreams
+  readonly lifecycle: Lifecycle
+  readonly failures: Failures
+  readonly reports: Reports
+  readonly warnings: Warnings
+  readonly nowMs: () => number
+  /** Called for every request that never got to a handler, and why. */
+  readonly onTurnedAway: (error: FoldgateError) => void
+  /** Called for every other error of Foldgate's own that a client gets. */
+  readonly onFailure: (error: FoldgateError) => void
+}
+
+/** How requests of clients come in, and how those that nobody reads go on. */
+export type Doors = {
+  readonly bodyLimits: ReadBodyOptions
+  /** What a client key may do; null for a client without one. */
+  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
+  readonly relay: Relay
+  /** How long a client may take nothing of its answer, in milliseconds. */
+  readonly stallMs: number
+  /** The listener, which does not listen yet. */
+  readonly serverFor: (handleConversation: (exchange: ClientRequest) => Promise<unknown>) => Server
+}
+
+export function openHttp(options: OpenHttpOptions): Doors {
+  const { settings, secret, upstreams, warnings } = options
+  const { limits } = settings
+  const heap = createHeapTidying()
+  const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
+  const arrival = { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 }
+  const rightsOf: Doors['rightsOf'] = (name) => settings.client_keys.find((key) => key.name === name) ?? null
+  const relay = createRelay({ ...options, rightsOf, arrival, onUncompacted: warnings.uncompacted })
+  return {
+    bodyLimits: {
+      bodyBytesMax: limits.body_mb * MEGABYTE,
+      budget: createByteBudget({
+        bytesMax: limits.bytes_in_flight_mb * MEGABYTE,
+        onCrowded: heap.crowded,
+        onEmpty: heap.over,
+      }),
+      arrival,
+    },
+    rightsOf,
+    relay,
+    stallMs: idleMs,
+    serverFor: (handleConversation) =>
+      createServer({
+        ...options,
+        limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
+        corsOrigins: settings.cors.origins,
+        hosts: settings.hosts,
+        clientKeys: settings.client_keys.map(({ name, key, upstreams: chosen }) => ({
+          name,
+          keys: key.now,
+          upstreams: chosen,
+        })),
+        guardsPages: isLoopback(settings.host),
+        hasUpstream: upstreams.has,
+        scopeOf: createScopes({ secret, header: settings.scope.header }),
+        handleConversation,
+        relay,
+      }),
+  }
+}
+
+// --- internal ---
+
+const MEGABYTE = 1024 * 1024
+
+/** The longest time a timer can wait, in milliseconds: a limit of 0 is none. */
+const ENDLESS_MS = 2 ** 31 - 1

@@ -1,0 +1,63 @@
+import type { Failures } from '../activity/failures.ts'
+import type { Digest } from '../conversation/source.ts'
+import type { Warnings } from '../log/warnings.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
+import type { Store } from '../stores/store.ts'
+import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { createAcceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts'
+import { createCounts, type Counts } from './counts/counts.ts'
+import { createServerWindows, type ServerWindows } from './discovery/server-windows.ts'
+import { createLearning, type Learning } from './learn.ts'
+import { createModels, type Models } from './models.ts'
+import { createWindows, type LearntWindow, type Windows } from './windows.ts'
+
+export type OpenModelsOptions = {
+  /** Called when a window was learnt that was not known. Must not throw. */
+  readonly onLearnt: (lesson: LearntWindow) => void
+  readonly upstreams: Upstreams
+  readonly heldKeyMark: HeldKeyMark
+  readonly store: Store
+  readonly guarded: StoreGuard
+  readonly failures: Failures
+  readonly warnings: Warnings
+  readonly digest: Digest
+  readonly nowMs: () => number
+}
+
+/** What is known of models at their upstreams, and how more of it is learnt. */
+export type ModelKnowledge = {
+  readonly models: Models
+  readonly windows: Windows
+  readonly counts: Counts
+  readonly accepted: AcceptedCredentials
+  readonly serverWindows: ServerWindows
+  readonly learning: Learning
+}
+
+export function openModels(options: OpenModelsOptions): ModelKnowledge {
+  const { store, guarded, failures, warnings, digest, nowMs, onLearnt, heldKeyMark, upstreams } = options
+  const models = createModels({
+    store,
+    guarded,
+    harmless: (work) => failures.around('store', undefined, work),
+    digest,
+    nowMs,
+  })
+  const windows = createWindows({ models, onLearnt })
+  const counts = createCounts({ models, promptsMax: PROMPTS_MAX })
+  const serverWindows = createServerWindows({ upstreams, nowMs, heldKeyMark, onTrouble: warnings.unasked })
+  return {
+    models,
+    windows,
+    counts,
+    accepted: createAcceptedCredentials(models, heldKeyMark),
+    serverWindows,
+    learning: createLearning({ models, windows, counts, serverWindows, onCut: warnings.cut }),
+  }
+}
+
+// --- internal ---
+
+/** Prompts that providers have answered, remembered by digest: one for each request point of late. */
+const PROMPTS_MAX = 20_000

@@ -1,0 +1,131 @@
+import type { Failures } from '../activity/failures.ts'
+import type { Reports } from '../activity/request-report.ts'
+import type { Archive } from '../archive/archive.ts'
+import { createArchiving } from '../archive/archiving.ts'
+import { createMadeCache } from '../compaction/made-cache.ts'
+import type { Settings } from '../config/settings.ts'
+import { createFactsReader } from '../dialects/chat-completions/facts.ts'
+import type { FoldgateError } from '../errors.ts'
+import type { ClientRequest } from '../http/client-request.ts'
+import type { Doors } from '../http/open-http.ts'
+import type { Log } from '../log/log.ts'
+import type { Warnings } from '../log/warnings.ts'
+import type { ModelKnowledge } from '../models/open-models.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { createRecallOffers } from '../proxy/recall/recall-offer.ts'
+import { createHeavyWork } from '../scheduling/heavy-work.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
+import type { Store } from '../stores/store.ts'
+import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
+import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import { createHandle } from './handle.ts'
+import { createMeasure } from './measure/measure.ts'
+import { digest } from './read/body-source.ts'
+import { createLastBodies } from './read/last-bodies.ts'
+import { readLimits } from './read/read-limits.ts'
+import { createCompactWishes, type CompactWishes } from './records/compact-wishes.ts'
+import { createRecords } from './records/records.ts'
+import { openSummaries } from './summaries/open-summaries.ts'
+
+export type OpenRequestsOptions = {
+  readonly settings: Settings
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  readonly http: Doors
+  readonly upstreams: Upstreams
+  readonly heldKeyMark: HeldKeyMark
+  readonly knowledge: ModelKnowledge
+  readonly store: Store
+  readonly guarded: StoreGuard
+  /** Null where nothing is kept. */
+  readonly archive: Archive | null
+  readonly failures: Failures
+  readonly reports: Reports
+  readonly warnings: Warnings
+  readonly log: Log
+  readonly onSummary: SummaryWriterOptions['onWritten']
+  /** Called when an answer broke off on its way. */
+  readonly onFailure: (error: FoldgateError) => void
+  readonly nowMs: () => number
+}
+
+/** The way of conversations through Foldgate, and what the operator may ask of it. */
+export type Requests = {
+  readonly handle: (exchange: ClientRequest) => Promise<void>
+  readonly compactWishes: CompactWishes
+  /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
+  readonly forget: (conversation: string) => Promise<boolean>
+  readonly close: () => Promise<void>
+}
+
+export function openRequests(options: OpenRequestsOptions): Requests {
+  const { settings, http, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
+  const { limits } = settings
+  const cache = createMadeCache({ bytesMax: MADE_BYTES_MAX })
+  const summaries = openSummaries({
+    ...options,
+    cache,
+    mentioned: settings.archive.mention ? archive : null,
+    onWritten: options.onSummary,
+  })
+  const records = createRecords(store, guarded)
+  const compactWishes = createCompactWishes(store, guarded)
+  const lastBodies = createLastBodies({
+    bytesMax: limits.last_bodies_mb * 1024 * 1024,
+    bodyBytesMin: LAST_BODY_BYTES_MIN,
+    idleMs: LAST_BODY_IDLE_MS,
+  })
+  const handle = createHandle({
+    ...options,
+    ...http,
+    ...knowledge,
+    ...summaries,
+    cache,
+    records,
+    compactWishes,
+    usageInStreams: settings.usage.in_streams,
+    measure: createMeasure({
+      counts: knowledge.counts,
+      wantsCount: knowledge.learning.wantsCount,
+      onGuess: warnings.guessed,
+    }),
+    keepTaken: createArchiving({ archive, cache, failures, nowMs }),
+    recallOffer: createRecallOffers(),
+    heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
+    reading: {
+      readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
+      limits: readLimits(limits),
+      lastBodies,
+    },
+    onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
+  })
+  return {
+    handle,
+    compactWishes,
+    forget: (conversation) => {
+      // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is read
+      // as a whole.
+      lastBodies.clear()
+      records.forgetRead()
+      return summaries.writer.forget(conversation)
+    },
+    close: summaries.writer.close,
+  }
+}
+
+// --- internal ---
+
+/** From so many new bytes on a conversation waits until another has been measured: some tens of milliseconds of work. */
+const HEAVY_BYTES_MIN = 512 * 1024
+
+/** Messages whose facts are remembered: some hundred bytes each, no content. */
+const FACTS_ENTRIES_MAX = 50_000
+
+/** A smaller body is read as fast as one before it would be found, in bytes. */
+const LAST_BODY_BYTES_MIN = 64 * 1024
+
+/** How long a body is held for the next request of its conversation, in milliseconds. */
+const LAST_BODY_IDLE_MS = 600_000
+
+/** What previews, recaps and the like that are kept to be sent again may take, in bytes. */
+const MADE_BYTES_MAX = 32 * 1024 * 1024
