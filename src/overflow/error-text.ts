@@ -1,7 +1,6 @@
 import { embeddedJson } from './embedded-json.ts'
-import { ownWords } from './own-words.ts'
+import { ownWords, plainText } from './own-words.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
-import { plainText } from './plain-text.ts'
 import { readCount } from './token-numbers.ts'
 
 /** What an error says, whatever shape it came in: normalised text, codes, statuses and stated sizes. */

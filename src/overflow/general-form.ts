@@ -1,7 +1,6 @@
 import { noSizes, type StatedSizes } from './classification.ts'
 import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
-import { comparesSizes, speaksOfLength, speaksOfTokens } from './length-words.ts'
-import { isOfOtherLimit } from './other-limits.ts'
+import { comparesSizes, isOfOtherLimit, speaksOfLength, speaksOfTokens } from './length-words.ts'
 
 /**
  * Recognises an overflow in words that nobody has listed: they speak of input, prompt, context, messages or tokens,

@@ -56,53 +56,41 @@ const reserveShareMax = 0.5
 /** Decides what is sent after a refusal: less output, a smaller prompt, or nothing more. Budgets only ever shrink. */
 export function nextAttempt(refused: RefusedAttempt): NextAttempt {
   const { attempt, attemptsMax, classification } = refused
-  if (attempt > attemptsMax) return { kind: 'give-up' }
-  switch (classification.class) {
-    case 'overflow':
-      return attemptAfterOverflow(refused)
-    case 'output_too_large':
-      // Without a window it is a cap of the model's, which is the client's to respect.
-      // Beside a prompt that takes more than half of a stated window no limit is the whole of the trouble.
-      return classification.window !== null && isOverHalf(refused, classification.window)
-        ? attemptAfterOverflow(refused)
-        : (clampOnly(refused) ?? { kind: 'give-up' })
-    case 'payload_too_large':
-      return attempt === 1 && classification.remedy !== 'none' ? halve(refused, null) : { kind: 'give-up' }
-    case 'crowded':
-    case 'rate':
-    case 'order':
-    case 'denied':
-    case 'other':
-      return { kind: 'give-up' }
-  }
+  const { class: answerClass, remedy } = classification
+  if (attempt > attemptsMax) return giveUp
+  if (answerClass === 'payload_too_large')
+    return attempt === 1 && remedy !== 'none' ? halve(refused, null) : giveUp
+  if (answerClass !== 'overflow' && answerClass !== 'output_too_large') return giveUp
+
+  const window = windowOf(refused)
+  // A larger prompt is made smaller first: a lower output limit would leave the reply less than its half.
+  const isOverHalf = window !== null && promptOf(refused) > window.tokens * (1 - reserveShareMax)
+  const outputTokens = outputBeside(refused)
+  if (outputTokens !== null && !isOverHalf) return { kind: 'clamp', outputTokens }
+  // Without a stated window it is a cap of the model's, which is the client's to respect. Beside a prompt that takes more
+  // than half of one no limit is the whole of the trouble.
+  if (answerClass === 'output_too_large' && (classification.window === null || !isOverHalf)) return giveUp
+  return window === null ? halve(refused, null) : shrink(refused, window)
 }
 
 // --- internal ---
 
-function attemptAfterOverflow(refused: RefusedAttempt): NextAttempt {
-  const clamp = clampOnly(refused)
-  if (clamp !== null) return clamp
-  const window = windowOf(refused)
-  if (window === null) return halve(refused, null)
+type CompactAttempt = Extract<NextAttempt, { readonly kind: 'compact' }>
+
+const giveUp: NextAttempt = { kind: 'give-up' }
+
+/** A smaller prompt, by what a window leaves for it. */
+function shrink(refused: RefusedAttempt, window: StatedWindow): NextAttempt {
+  const { outputLimitTokens, keepRecent, sentTokens } = refused
   const reserve = reserveIn(window, refused)
   const room = window.tokens - reserve
-  if (room < 1) return { kind: 'give-up' }
-  const clampOutputTokens = clampBeside(refused, window, reserve)
+  if (room < 1) return giveUp
+  const isClamped = outputLimitTokens !== null && isImpossible(refused, window) && reserve < outputLimitTokens
+  const clampOutputTokens = isClamped ? Math.max(1, reserve) : null
   const sized = sizedBudget(refused, room)
-  const { keepRecent, sentTokens } = refused
   if (sized !== null && sized.budgetTokens < Math.min(sentTokens, refused.budgetTokens))
     return compact(refused, { ...sized, keepRecent, clampOutputTokens })
   return halve(refused, clampOutputTokens, sized?.fills === false ? undefined : room)
-}
-
-/** The output limit alone made the request impossible, and the prompt fits beside a lower one. */
-function clampOnly(refused: RefusedAttempt): NextAttempt | null {
-  const window = windowOf(refused)
-  const outputTokens = outputBeside(refused)
-  if (window === null || outputTokens === null) return null
-  // A larger prompt is made smaller first: it would leave the reply less than its half.
-  if (isOverHalf(refused, window)) return null
-  return { kind: 'clamp', outputTokens }
 }
 
 /** The output limit that fits beside the prompt as it is; null where that is none, or not to be lowered. */
@@ -114,10 +102,6 @@ function outputBeside(refused: RefusedAttempt): number | null {
   return outputTokens >= 1 && outputTokens < outputLimitTokens ? outputTokens : null
 }
 
-function isOverHalf(refused: RefusedAttempt, window: StatedWindow): boolean {
-  return promptOf(refused) > window.tokens * (1 - reserveShareMax)
-}
-
 /** The prompt in the server's tokens: as stated where that is exact, else our count with a margin. */
 function promptOf({ classification, sentTokens }: RefusedAttempt): number {
   const { promptTokens } = classification
@@ -125,15 +109,8 @@ function promptOf({ classification, sentTokens }: RefusedAttempt): number {
   return Math.max(promptTokens?.tokens ?? 0, Math.ceil(sentTokens * (1 + ownCountMargin)))
 }
 
-function clampBeside(refused: RefusedAttempt, window: StatedWindow, reserve: number): number | null {
-  const { outputLimitTokens } = refused
-  if (outputLimitTokens === null || !isImpossible(refused, window)) return null
-  return reserve < outputLimitTokens ? Math.max(1, reserve) : null
-}
-
 /** `overflow.clamp_output: when_impossible`: the request's own limit leaves the prompt less than half of the window. */
-function isImpossible(refused: RefusedAttempt, window: StatedWindow): boolean {
-  const { clampOutput, outputLimitTokens } = refused
+function isImpossible({ clampOutput, outputLimitTokens }: RefusedAttempt, window: StatedWindow): boolean {
   if (clampOutput === 'never' || outputLimitTokens === null || window.kind === 'input') return false
   return outputLimitTokens > window.tokens * (1 - reserveShareMax)
 }
@@ -143,9 +120,7 @@ function reserveIn(window: StatedWindow, refused: RefusedAttempt): number {
   if (window.kind === 'input') return 0
   const { outputLimitTokens, outputReserveTokens, classification } = refused
   const half = Math.floor(window.tokens * reserveShareMax)
-  if (outputLimitTokens !== null) {
-    return isImpossible(refused, window) ? half : outputLimitTokens
-  }
+  if (outputLimitTokens !== null) return isImpossible(refused, window) ? half : outputLimitTokens
   // What the server says it would have generated is its own default, and stands beside every prompt.
   return classification.completionTokens ?? Math.min(outputReserveTokens, half)
 }
@@ -154,43 +129,25 @@ function windowOf({ classification, window }: RefusedAttempt): StatedWindow | nu
   return classification.window ?? window
 }
 
-/** How many of our tokens stand for one of the server's; null unless it counted this very prompt to its end. */
-function ownPerStated({ classification, sentTokens, outputLimitTokens }: RefusedAttempt): number | null {
-  const { promptTokens, totalTokens } = classification
-  const fromTotal =
-    totalTokens === null || outputLimitTokens === null ? null : totalTokens - outputLimitTokens
-  const stated = promptTokens === null ? fromTotal : promptTokens.exact ? promptTokens.tokens : null
-  if (stated === null || stated < 1) return null
-  const ratio = sentTokens / stated
-  return ratio > countRatioMax || ratio < 1 / countRatioMax ? null : ratio
-}
-
 /** What fits, by the room that the window leaves for a prompt, in the server's tokens; null where only halving is safe. */
 function sizedBudget(
-  refused: RefusedAttempt,
+  { attempt, classification, sentTokens, outputLimitTokens, ratio }: RefusedAttempt,
   room: number,
 ): Pick<CompactAttempt, 'budgetTokens' | 'fills'> | null {
-  const exact = ownPerStated(refused)
-  if (exact !== null) return { budgetTokens: Math.floor(room * exact * (1 - margin)), fills: false }
-  if (!isWindowAlone(refused)) return null
-  const expected = ownPerExpected(refused)
+  const { window, promptTokens, totalTokens } = classification
+  // What it has counted to its end tells how many of our tokens stand for one of its own.
+  const fromTotal =
+    totalTokens === null || outputLimitTokens === null ? null : totalTokens - outputLimitTokens
+  const counted = promptTokens === null ? fromTotal : promptTokens.exact ? promptTokens.tokens : null
+  const factor = counted === null || counted < 1 ? 0 : sentTokens / counted
+  if (factor >= 1 / countRatioMax && factor <= countRatioMax)
+    return { budgetTokens: Math.floor(room * factor * (1 - margin)), fills: false }
+  // Else the stated window has to say it alone. A second refusal shows that our own count is no help beside it.
+  if (attempt > 1 || window === null || promptTokens?.exact === true) return null
+  const leastTokens = promptTokens?.tokens ?? 0
+  if (leastTokens / sentTokens > countRatioMax) return null
+  const expected = leastTokens < 1 ? 1 / ratio : Math.min(1 / ratio, sentTokens / leastTokens)
   return { budgetTokens: Math.floor(room * expected * (1 - ownCountMargin)), fills: true }
-}
-
-/**
- * Whether the stated window has to say alone how much may be sent: the server stopped counting the prompt, or never
- * began. A second refusal shows that our own count is no help beside it.
- */
-function isWindowAlone({ attempt, classification, sentTokens }: RefusedAttempt): boolean {
-  const { window, promptTokens } = classification
-  if (attempt > 1 || window === null || promptTokens?.exact === true) return false
-  return promptTokens === null || promptTokens.tokens / sentTokens <= countRatioMax
-}
-
-/** How many of our tokens stand for one of the server's, as far as was known and what it has counted allows. */
-function ownPerExpected({ classification, sentTokens, ratio }: RefusedAttempt): number {
-  const leastTokens = classification.promptTokens?.tokens ?? 0
-  return leastTokens < 1 ? 1 / ratio : Math.min(1 / ratio, sentTokens / leastTokens)
 }
 
 /** Never below half of what was refused, unless the window demands it: what else would be thrown away may have fitted. */
@@ -214,7 +171,7 @@ function compact(
   refused: RefusedAttempt,
   how: Pick<CompactAttempt, 'budgetTokens' | 'keepRecent' | 'fills' | 'clampOutputTokens'>,
 ): NextAttempt {
-  if (how.budgetTokens < 1) return { kind: 'give-up' }
+  if (how.budgetTokens < 1) return giveUp
   const smallest = refused.attempt === refused.attemptsMax
   return {
     kind: 'compact',
@@ -224,5 +181,3 @@ function compact(
     outputTokensBeside: outputBeside(refused),
   }
 }
-
-type CompactAttempt = Extract<NextAttempt, { readonly kind: 'compact' }>
