@@ -1,5 +1,34 @@
-import { input, openWeights, total, type Family } from './open-weights.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
+import rows from './window-families.json' with { type: 'json' }
+
+/** The window of a family of models. */
+export type Family = {
+  /** Matched against a name in small letters, with dashes for underscores, without what stands before a slash. */
+  readonly pattern: RegExp
+  readonly windowTokens: number
+  readonly kind: WindowKind
+  /** A name that this row is for. */
+  readonly sample: string
+}
+
+/**
+ * Windows by family of the models whose weights are open, and of their makers' own services. Whoever runs them started them
+ * with a window of their own, and that server is asked before; this is what they take without being stretched.
+ *
+ * A row that stands further left in a name goes first, for names begin with what was tuned (`Qwen3-8B-DeepSeek-v3.2-Distill`);
+ * of rows at one place the first here.
+ *
+ * @internal exported for tests
+ */
+export const openWeights = familiesOf(rows.openWeights)
+
+/**
+ * Models that only their makers serve, or who they let. The most specific row first; the figures are those that the makers
+ * documented in November 2026, of several the smallest: a compaction too early is cheaper than an overflow.
+ *
+ * @internal exported for tests
+ */
+export const vendorModels = familiesOf(rows.vendors)
 
 /**
  * The window of the family that a name belongs to, for names that no list has: dated versions, deployments, Ollama's tags,
@@ -50,57 +79,25 @@ export function sizeInName(name: string): number | null {
   return [4, 8, 16, 32, 64].includes(number) ? number * 1024 : number * 1000
 }
 
-/**
- * Models that only their makers serve, or who they let. The most specific row first; the figures are those that the makers
- * documented in November 2026, of several the smallest: a compaction too early is cheaper than an overflow.
- *
- * @internal exported for tests
- */
-export const vendorModels: readonly Family[] = [
-  // OpenAI: from GPT-5 on, 128,000 of the window are kept for the reply. Deployments leave out dashes and dots.
-  input(/\bgpt-?5[.-]\d-(?:mini|nano)/, 272_000, 'gpt-5.4-mini-2026-03-17'),
-  total(/\bgpt-?5(?:[.-]\d)?-chat|codex-spark/, 128_000, 'gpt-5.1-chat-latest'),
-  input(/\bgpt-?(?:5[.-][4-9](?!\d)|[6-9](?!\d))/, 922_000, 'my-gpt-5.4-deployment'),
-  input(/\bgpt-?5/, 272_000, 'gpt-5-2025-08-07-eu'),
-  total(/\bgpt-?4[.-]?1(?!\d)/, 1_047_576, 'gpt-41-mini'),
-  total(
-    /gpt-?4(?:-?o(?:mni|mini|\b)|[.-]?5|-?turbo|-1106|-0125|-?vision|v\b)/,
-    128_000,
-    'gpt-4-1106-preview',
-  ),
-  total(/\bgpt-?4-32k/, 32_768, 'gpt-4-32k-0613'),
-  total(/\bgpt-?4\b/, 8192, 'gpt-4-0613'),
-  total(/\bgpt-?3[.-]?5-turbo-(?:0301|0613)/, 4096, 'gpt-35-turbo-0613'),
-  total(/\bgpt-?3[.-]?5/, 16_385, 'gpt-35-turbo'),
-  total(/^(?:(?:openai|azure)[.-])?o1-(?:mini|preview)/, 128_000, 'o1-mini'),
-  total(/^(?:(?:openai|azure)[.-])?o[134]\b|\bcodex-mini/, 200_000, 'o4-mini-deep-research'),
-
-  // Anthropic: the first ones, up to 4.5, then everything later. Versions stand before the name or behind it.
-  total(/\bclaude-?(?:instant|v?1\b|v?2(?!\d|[.:-]1(?!\d)))/, 100_000, 'claude-2.0'),
-  total(
-    /\bclaude-?(?:[a-z]+-?)?v?(?:[12](?!\d)|3|4(?![.-]?(?:[6-9]|\d\d)(?!\d)))/,
-    200_000,
-    'claude-3-5-sonnet-v2@20241022',
-  ),
-  total(/\bclaude/, 1_000_000, 'claude-sonnet-4-6-thinking'),
-
-  // Google.
-  input(/\bgemini.*-native-audio/, 131_072, 'gemini-2.5-flash-native-audio-preview-09-2025'),
-  input(/\bgemini.*-(?:image|tts|live)\b|\bgemini-live/, 32_768, 'gemini-2.5-flash-image'),
-  input(/\bgemini-?1[.-]0/, 30_720, 'gemini-1.0-pro'),
-  input(/\bgemini/, 1_048_576, 'gemini-2.5-pro-preview-05-06'),
-
-  // xAI.
-  total(/\bgrok-(?:4[.-][5-9](?!\d)|[5-9](?!\d))/, 500_000, 'grok-4.5-fast'),
-  total(/\bgrok-4[.-][1-3]\d?(?!\d)|\bgrok-4-fast/, 1_000_000, 'grok-4-1-fast-reasoning'),
-  total(/\bgrok-(?:4|code)/, 256_000, 'grok-4-0709'),
-  total(/\bgrok-2-vision/, 32_768, 'grok-2-vision-1212'),
-  total(/\bgrok/, 131_072, 'grok-3-mini'),
-
-  total(/\bsonar/, 127_072, 'sonar-pro'),
-]
-
 // --- internal ---
+
+/** What limits the prompt alone stands under `input`. */
+type Row = {
+  readonly pattern: string
+  readonly window: number | { readonly input: number }
+  readonly sample: string
+}
+
+function familiesOf(byMaker: Readonly<Record<string, readonly Row[]>>): readonly Family[] {
+  return Object.values(byMaker)
+    .flat()
+    .map(({ pattern, window, sample }) => ({
+      pattern: new RegExp(pattern),
+      windowTokens: typeof window === 'number' ? window : window.input,
+      kind: typeof window === 'number' ? 'total' : 'input',
+      sample,
+    }))
+}
 
 /** What a name states of a model that nobody knows: above, it is as likely a number of parameters, or of examples. */
 const unknownTokensMax = 262_000

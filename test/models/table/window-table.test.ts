@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { listedName, modelSpellings } from '../../../src/models/table/model-spellings.ts'
-import { openWeights } from '../../../src/models/table/open-weights.ts'
-import { familyOf, vendorModels } from '../../../src/models/table/window-families.ts'
+import { familyOf, openWeights, vendorModels } from '../../../src/models/table/window-families.ts'
 import windowFigures from '../../../src/models/table/window-figures.json' with { type: 'json' }
 import { isListedAt, tableWindow } from '../../../src/models/table/window-table.ts'
 
