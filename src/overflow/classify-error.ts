@@ -8,9 +8,15 @@ import {
 import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
 import type { ErrorFacts } from './error-text.ts'
 import { readGeneralForm } from './general-form.ts'
-import { refusals, vetoes, type LookAlike } from './look-alikes.ts'
 import { isOtherMatter } from './other-matter.ts'
-import { overflowSignatures, readSignature, type OverflowSignature } from './signatures.ts'
+import {
+  overflowSignatures,
+  readSignature,
+  refusals,
+  vetoes,
+  type LookAlike,
+  type OverflowSignature,
+} from './known-wordings.ts'
 
 /** What an error is held against, beside its own facts. */
 export type ErrorKnowledge = {
@@ -178,7 +184,5 @@ function refusedByCode({ codes, text, params }: ErrorFacts, status: number): Cla
 }
 
 function fromLookAlike(found: LookAlike | undefined): Classification | null {
-  if (found === undefined) return null
-  const usual = found.class === 'output_too_large' ? 'clamp' : 'none'
-  return plainClassification(found.class, found.remedy ?? usual)
+  return found === undefined ? null : plainClassification(found.class, found.remedy)
 }
