@@ -54,7 +54,7 @@ function help(): string {
   const rows = [
     ...Object.values(commands).map(({ usage, meaning }) => [usage, meaning]),
     ['', ''],
-    ...flags.map((flag) => [`--${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`, flag.meaning]),
+    ...flags.map((flag) => [`--${flag.name} ${flag.value ?? ''}`, flag.meaning]),
   ]
   const width = Math.max(...rows.map(([left = '']) => left.length))
   return rows.map(([left = '', right = '']) => `${left.padEnd(width + 2)}${right}`.trimEnd()).join('\n')

@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import { holdsCredential } from '../config/settings-rules.ts'
 import { isLoopback } from '../config/web-address.ts'
 import { addressOf, type ListenAddress } from '../http/listeners.ts'
-import { hasSummaries } from '../profiles/summaries.ts'
+import { hasSummaries } from '../profiles/effective.ts'
 import type { Profile } from '../profiles/schema.ts'
 
 export type Started = ListenAddress & {

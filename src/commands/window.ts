@@ -10,7 +10,7 @@ import { grouped } from '../log/grouped.ts'
 import { budgetOf, thresholdTokens, type WindowKind } from '../tokens/budget.ts'
 import { encodingFor, startingRatio } from '../tokens/families.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { targetOf, triggerOf } from '../profiles/thresholds.ts'
+import { targetOf, triggerOf } from '../profiles/effective.ts'
 
 export type WindowFound = {
   readonly tokens: number

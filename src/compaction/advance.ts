@@ -1,7 +1,7 @@
 import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
-import { triggerOf } from '../profiles/thresholds.ts'
+import { triggerOf } from '../profiles/effective.ts'
 import { clipsByIndex, plannedTokens, UNTOUCHED } from './layout.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'

@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { targetOf } from '../profiles/thresholds.ts'
+import { targetOf } from '../profiles/effective.ts'
 import {
   clipsByIndex,
   covers,

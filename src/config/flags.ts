@@ -28,26 +28,43 @@ export const commands = {
 
 export type CommandName = keyof typeof commands
 
+export type FlagName =
+  | 'upstream'
+  | 'host'
+  | 'port'
+  | 'admin-host'
+  | 'admin-port'
+  | 'profiles'
+  | 'store'
+  | 'log-level'
+  | 'config'
+  | 'model'
+  | 'profile'
+  | 'json'
+  | 'conversation'
+  | 'version'
+  | 'help'
+
 /** A flag of the command line, with its environment variable and the setting that it overrides. */
 export type Flag = {
-  readonly name: string
-  readonly short: string | null
-  /** What stands for its value in help and documents; null for a switch. */
-  readonly value: string | null
-  readonly environment: string | null
-  /** The key of foldgate.yaml that it overrides; null for one that is none. */
-  readonly setting: readonly string[] | null
-  /** Whether a setting is a whole number. */
-  readonly numeric: boolean
-  /** The default where no key of foldgate.yaml has it. */
-  readonly defaultText: string | null
-  /** The only commands that take it; null: all but `demo`. */
-  readonly commands: readonly CommandName[] | null
+  readonly name: FlagName
   readonly meaning: string
+  readonly short?: string
+  /** What stands for its value in help and documents; a switch has none. */
+  readonly value?: string
+  readonly environment?: string
+  /** The key of foldgate.yaml that it overrides. */
+  readonly setting?: readonly string[]
+  /** Whether the setting is a whole number. */
+  readonly numeric?: boolean
+  /** The default where no key of foldgate.yaml has it. */
+  readonly defaultText?: string
+  /** The only commands that take it; without them: all but `demo`. */
+  readonly commands?: readonly CommandName[]
 }
 
 /** All flags: the source of parsing, `--help` and docs/configuration.md. */
-export const flags = [
+export const flags: readonly Flag[] = [
   setting('upstream', 'URL', ['upstreams', 'default', 'url'], 'Where requests go.', {
     defaultText: `\`${defaultUpstreamUrl}\``,
   }),
@@ -63,22 +80,29 @@ export const flags = [
   setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.'),
   setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.'),
   {
-    ...plain('config', 'FILE', 'Settings file.'),
+    name: 'config',
+    value: 'FILE',
+    meaning: 'Settings file.',
     environment: 'FOLDGATE_CONFIG',
     defaultText: '`./foldgate.yaml` if there',
   },
-  { ...plain('model', 'NAME', 'Model to ask about, or to use.'), commands: ['check', 'demo', 'explain'] },
-  { ...plain('profile', 'NAME', 'Profile to ask about.'), commands: ['explain'] },
-  { ...plain('json', null, 'Print JSON.'), commands: ['explain'] },
   {
-    ...plain('conversation', 'ID', 'The conversation, as x-foldgate-conversation names it.'),
+    name: 'model',
+    value: 'NAME',
+    meaning: 'Model to ask about, or to use.',
+    commands: ['check', 'demo', 'explain'],
+  },
+  { name: 'profile', value: 'NAME', meaning: 'Profile to ask about.', commands: ['explain'] },
+  { name: 'json', meaning: 'Print JSON.', commands: ['explain'] },
+  {
+    name: 'conversation',
+    value: 'ID',
+    meaning: 'The conversation, as x-foldgate-conversation names it.',
     commands: ['purge'],
   },
-  { ...plain('version', null, 'Print the version.'), short: 'v' },
-  { ...plain('help', null, 'Print the help.'), short: 'h' },
-] as const satisfies readonly Flag[]
-
-export type FlagName = (typeof flags)[number]['name']
+  { name: 'version', short: 'v', meaning: 'Print the version.' },
+  { name: 'help', short: 'h', meaning: 'Print the help.' },
+]
 
 /** The flags that were given, by name; a switch is true. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
@@ -94,9 +118,13 @@ export type ParsedArguments = {
 
 /** Reads the arguments after the program's name. Never throws; all problems are listed at once. */
 export function parseArguments(argv: readonly string[]): ParsedArguments {
+  const options = flags.map(({ name, value, short }) => [
+    name,
+    { type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) } as const,
+  ])
   const { tokens } = parseArgs({
     args: [...argv],
-    options: Object.fromEntries(flags.map((flag) => [flag.name, parserOption(flag)])),
+    options: Object.fromEntries(options),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -114,7 +142,14 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     }
     const flag = flags.find(({ name }) => name === token.name)
     if (flag === undefined) {
-      problems.push(unknownFlag(token.rawName))
+      const name = token.rawName.replace(/^-+/, '')
+      const near = nearest(
+        name,
+        flags.map((each) => each.name),
+      )
+      problems.push(
+        problemOf(token.rawName, 'unknown flag', near === null ? listed : `did you mean --${near}?`),
+      )
       if (token.inlineValue !== true) strayAt = token.index + 1
       continue
     }
@@ -124,51 +159,32 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   }
   const [first, ...rest] = words
   const command = first !== undefined && isCommand(first) ? first : 'serve'
-  if (first !== undefined && !isCommand(first)) problems.push(unknownCommand(first))
+  if (first !== undefined && !isCommand(first)) {
+    const near = nearest(first, Object.keys(commands))
+    const advice = near === null ? listed : `did you mean "${near}"?`
+    problems.push(problemOf(JSON.stringify(first), 'unknown command', advice))
+  }
   const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]
   problems.push(...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, null)))
-  for (const name of given.keys()) {
-    const problem = placeProblem(name, command)
-    if (problem !== null) problems.push(problem)
+  for (const { name, commands: takers = allButDemo } of flags) {
+    if (!given.has(name) || name === 'help' || name === 'version' || takers.includes(command)) continue
+    if (name === 'upstream') continue
+    problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, `it belongs to ${takers.join(', ')}`))
   }
   return { command, flags: Object.fromEntries(given), file, problems }
 }
 
 // --- internal ---
 
-function setting<const Name extends string>(
-  name: Name,
+function setting(
+  name: FlagName,
   value: string,
   path: readonly string[],
   meaning: string,
-  rest: { readonly numeric?: boolean; readonly defaultText?: string } = {},
-) {
-  return {
-    ...plain(name, value, meaning),
-    environment: `FOLDGATE_${name.toUpperCase().replaceAll('-', '_')}`,
-    setting: path,
-    numeric: rest.numeric ?? false,
-    defaultText: rest.defaultText ?? null,
-  }
-}
-
-function plain<const Name extends string>(name: Name, value: string | null, meaning: string) {
-  return {
-    name,
-    short: null,
-    value,
-    environment: null,
-    setting: null,
-    numeric: false,
-    defaultText: null,
-    commands: null,
-    meaning,
-  }
-}
-
-function parserOption(flag: Flag): { type: 'string' | 'boolean'; short?: string } {
-  const type = flag.value === null ? 'boolean' : 'string'
-  return flag.short === null ? { type } : { type, short: flag.short }
+  more: Partial<Flag> = {},
+): Flag {
+  const environment = `FOLDGATE_${name.toUpperCase().replaceAll('-', '_')}`
+  return { name, value, meaning, environment, setting: path, ...more }
 }
 
 function isCommand(word: string): word is CommandName {
@@ -177,36 +193,13 @@ function isCommand(word: string): word is CommandName {
 
 function valueProblem(flag: Flag, value: string | undefined, inline: boolean): Problem | null {
   const source = `--${flag.name}`
-  if (flag.value === null)
+  if (flag.value === undefined)
     return value === undefined ? null : problemOf(source, 'takes no value', `write ${source}`)
   const isFlagLike = value !== undefined && !inline && value.startsWith('-')
   if (value !== undefined && value !== '' && !isFlagLike) return null
   return problemOf(source, 'needs a value', `write ${source} ${flag.value}`)
 }
 
-function placeProblem(name: FlagName, command: CommandName): Problem | null {
-  const flag: Flag | undefined = flags.find((each) => each.name === name)
-  if (flag === undefined || name === 'help' || name === 'version') return null
-  if (flag.commands === null && (command !== 'demo' || name === 'upstream')) return null
-  if (flag.commands?.includes(command) === true) return null
-  const takers = flag.commands ?? Object.keys(commands).filter((each) => each !== 'demo')
-  return problemOf(`--${name}`, `is no flag of "${command}"`, `it belongs to ${takers.join(', ')}`)
-}
+const listed = 'foldgate --help lists all'
 
-function unknownFlag(rawName: string): Problem {
-  const near = nearest(
-    rawName.replace(/^-+/, ''),
-    flags.map(({ name }) => name),
-  )
-  return problemOf(
-    rawName,
-    'unknown flag',
-    near === null ? 'foldgate --help lists all' : `did you mean --${near}?`,
-  )
-}
-
-function unknownCommand(word: string): Problem {
-  const near = nearest(word, Object.keys(commands))
-  const advice = near === null ? 'foldgate --help lists all' : `did you mean "${near}"?`
-  return problemOf(JSON.stringify(word), 'unknown command', advice)
-}
+const allButDemo = ['serve', 'check', 'explain', 'health', 'purge'] as const satisfies readonly CommandName[]

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Environment } from './keys.ts'
-import { type Flag, flags, type FlagValues } from './flags.ts'
+import { type FlagName, flags, type FlagValues } from './flags.ts'
 
 /** A setting that comes from a flag or an environment variable. */
 export type Override = {
@@ -12,32 +12,30 @@ export type Override = {
 
 /** The value of a flag, else of its environment variable, with where it came from; null where neither is set. */
 export function flagOrVariable(
-  name: Flag['name'],
+  name: FlagName,
   values: FlagValues,
   env: Environment,
 ): { readonly source: string; readonly text: string } | null {
-  const flag: Flag | undefined = flags.find((each) => each.name === name)
-  if (flag === undefined) return null
-  const given = Object.entries(values).find(([each]) => each === name)?.[1]
+  const flag = flags.find((each) => each.name === name)
+  const given = values[name]
   if (typeof given === 'string') return { source: `--${name}`, text: given }
   // An empty variable is how compose files spell one that is not set.
-  const text = flag.environment === null ? undefined : env[flag.environment]
-  if (flag.environment === null || text === undefined || text.trim() === '') return null
+  const text = flag?.environment === undefined ? undefined : env[flag.environment]
+  if (flag?.environment === undefined || text === undefined || text.trim() === '') return null
   // Nobody said it: it tells where a Service is that has this name.
-  if (flag.numeric && serviceLink.test(text)) return null
+  if (flag.numeric === true && serviceLink.test(text)) return null
   return { source: flag.environment, text: text.trim() }
 }
 
 /** All settings that flags and environment variables set; flags go first. Paths are relative to `cwd`. */
 export function readOverrides(values: FlagValues, env: Environment, cwd: string): readonly Override[] {
-  return flags.flatMap((flag): Override[] => {
-    const given = flag.setting === null ? null : flagOrVariable(flag.name, values, env)
-    if (flag.setting === null || given === null) return []
+  return flags.flatMap(({ name, setting: path, numeric }): Override[] => {
+    const given = path === undefined ? null : flagOrVariable(name, values, env)
+    if (path === undefined || given === null) return []
     const { source, text } = given
-    if (flag.numeric && /^\d{1,9}$/.test(text)) return [{ source, path: flag.setting, value: Number(text) }]
-    if (flag.name === 'profiles') return [{ source, path: flag.setting, value: resolve(cwd, text) }]
-    if (flag.name === 'store') return [{ source, path: flag.setting, value: resolveStoreUrl(cwd, text) }]
-    return [{ source, path: flag.setting, value: text }]
+    if (numeric === true && /^\d{1,9}$/.test(text)) return [{ source, path, value: Number(text) }]
+    if (name === 'profiles') return [{ source, path, value: resolve(cwd, text) }]
+    return [{ source, path, value: name === 'store' ? resolveStoreUrl(cwd, text) : text }]
   })
 }
 

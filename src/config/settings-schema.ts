@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, glob, group, headerName, onOff, oneOf, shortText } from '../profiles/values.ts'
+import { count, glob, group, headerName, onOff, oneOf, section, shortText } from '../profiles/values.ts'
 import { isOrigin, upstreamUrlFault } from './web-address.ts'
 
 /**
@@ -143,17 +143,15 @@ export const settingsSchema = group({
     .describe(
       "Keys of Foldgate's own that clients must send; empty: any client. Needed off loopback when Foldgate holds an upstream's key.",
     ),
-  scope: group({
+  scope: section('Whose state is whose.', {
     header: headerName
       .nullable()
       .default(null)
       .describe(
         "Request header that tells whose state it is, for credentials that rotate; trust it only where clients cannot set it. null: the credential or the client key's name.",
       ),
-  })
-    .prefault({})
-    .describe('Whose state is whose.'),
-  cors: group({
+  }),
+  cors: section('Calls from web pages.', {
     origins: z
       .array(
         z.string({ error: 'an origin' }).refine((text) => text === '*' || isOrigin(text), {
@@ -165,16 +163,14 @@ export const settingsSchema = group({
       .describe(
         'Origins of web pages that may call Foldgate, of extensions and desktop programs too (`chrome-extension://ID`); preflights are answered for them. On loopback no other page is served. `*`: all, which is refused while Foldgate holds a key and has no client keys.',
       ),
-  })
-    .prefault({})
-    .describe('Calls from web pages.'),
+  }),
   hosts: z
     .array(host, { error: 'a list of host names' })
     .default([])
     .describe(
       'Further names under which clients reach a Foldgate that listens on loopback, accepted in `Host`: those that a container engine or a proxy on this machine sends, such as `host.docker.internal`. Off loopback any name is.',
     ),
-  limits: group({
+  limits: section('What bounds the load; each has its own error.', {
     body_mb: count('megabytes', 1, 4096).default(64).describe('Largest request body that is read, in MB.'),
     bytes_in_flight_mb: count('megabytes', 1, 1_048_576)
       .default(512)
@@ -221,20 +217,16 @@ export const settingsSchema = group({
     idle_s: seconds(dayInSeconds)
       .default(300)
       .describe('Longest silence within a body, in seconds; 0: no limit.'),
-  })
-    .prefault({})
-    .describe('What bounds the load; each has its own error.'),
-  drain: group({
+  }),
+  drain: section('Shutting down.', {
     delay_s: seconds(dayInSeconds)
       .default(5)
       .describe('How long new connections are still served after SIGTERM, in seconds.'),
     timeout_s: seconds(dayInSeconds)
       .default(25)
       .describe('How long running requests may take to finish after SIGTERM, in seconds.'),
-  })
-    .prefault({})
-    .describe('Shutting down.'),
-  store: group({
+  }),
+  store: section('What is remembered, and where.', {
     url: z
       .string({ error: 'text' })
       .regex(/^(?:memory:$|sqlite:|rediss?:\/\/.)/, {
@@ -264,36 +256,33 @@ export const settingsSchema = group({
       .describe(
         'Environment variable that holds the key with which everything in the store is encrypted (AES-256-GCM): a long random text, such as `openssl rand -base64 32` makes. null: it is not encrypted.',
       ),
-  })
-    .prefault({})
-    .describe('What is remembered, and where.'),
-  admin: group({
-    host: host.default('127.0.0.1').describe('Address of the admin listener.'),
-    port: port
-      .default(3654)
-      .describe(
-        'Port of the admin listener; 0: no admin listener. Where it is taken, Foldgate goes on without.',
-      ),
-    token_env: variableName
-      .nullable()
-      .default(null)
-      .describe(
-        'Environment variable that holds its bearer token, wanted of every request. Required off loopback.',
-      ),
-    show_content: onOff
-      .default(false)
-      .describe(
-        "Whether the page shows what messages say: those of each conversation's latest request, held in memory for it, 64 MB of them at most.",
-      ),
-    metrics: oneOf(['protected', 'open'])
-      .default('protected')
-      .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
-  })
-    .prefault({})
-    .describe(
-      'The admin listener: a page that shows what was done to conversations, metrics, the journal, and what can be done to one.',
-    ),
-  archive: group({
+  }),
+  admin: section(
+    'The admin listener: a page that shows what was done to conversations, metrics, the journal, and what can be done to one.',
+    {
+      host: host.default('127.0.0.1').describe('Address of the admin listener.'),
+      port: port
+        .default(3654)
+        .describe(
+          'Port of the admin listener; 0: no admin listener. Where it is taken, Foldgate goes on without.',
+        ),
+      token_env: variableName
+        .nullable()
+        .default(null)
+        .describe(
+          'Environment variable that holds its bearer token, wanted of every request. Required off loopback.',
+        ),
+      show_content: onOff
+        .default(false)
+        .describe(
+          "Whether the page shows what messages say: those of each conversation's latest request, held in memory for it, 64 MB of them at most.",
+        ),
+      metrics: oneOf(['protected', 'open'])
+        .default('protected')
+        .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
+    },
+  ),
+  archive: section('Keeping what is taken out of conversations.', {
     dir: shortText("a folder's path")
       .nullable()
       .default(null)
@@ -301,18 +290,14 @@ export const settingsSchema = group({
         'Folder where what a compaction previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
       ),
     mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
-  })
-    .prefault({})
-    .describe('Keeping what is taken out of conversations.'),
-  usage: group({
+  }),
+  usage: section("The provider's own token counts.", {
     in_streams: oneOf(['rewritten', 'never', 'always'])
       .default('rewritten')
       .describe(
         'In which streamed requests Foldgate asks for usage when the client did not; the extra chunk is hidden from the client. rewritten: those that it rewrites anyway.',
       ),
-  })
-    .prefault({})
-    .describe("The provider's own token counts."),
+  }),
   prices: z
     .record(
       glob,

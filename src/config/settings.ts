@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { describeIssues, type KeyProblem, spellPath } from '../profiles/issues.ts'
-import { knownKeys } from '../profiles/known-keys.ts'
+import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
 import { keyClashes } from './key-clashes.ts'
 import { type Environment, type KeySource, type LiveKey, readKey, readVariable } from './keys.ts'
@@ -87,12 +86,10 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
   const raw = applyOverrides(file?.value ?? {}, overrides)
-  const parsed = settingsSchema.safeParse(raw)
+  const { value, problems: wrong } = validate(settingsSchema, raw, isSecret)
   const directory = path === null ? cwd : dirname(path)
-  const completed = parsed.success ? await complete(parsed.data, { env, directory, configFile: path }) : null
-  const found = parsed.success
-    ? [...settingsRules(parsed.data), ...(completed?.problems ?? [])]
-    : describeIssues(parsed.error.issues, { raw, keys, isSecret })
+  const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
+  const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
   const problems = [...fileProblems, ...found.map((problem) => locate(problem, file, overrides))]
   if (completed !== null && problems.length === 0) return { ok: true, settings: completed.settings }
   const valid = validPart.parse(raw)
@@ -101,8 +98,6 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
 }
 
 // --- internal ---
-
-const keys = knownKeys(settingsSchema)
 
 /** Settings whose values may be a credential, by right or by mistake. */
 const secretKeys = new Set<PropertyKey>([

@@ -66,40 +66,14 @@ export function samplePath(dice: Dice): string {
 
 type Words = readonly [string, ...string[]]
 
-const verbs: Words = [
-  'load',
-  'settle',
-  'merge',
-  'split',
-  'retry',
-  'close',
-  'check',
-  'round',
-  'queue',
-  'drain',
-]
-const nouns: Words = [
-  'Payout',
-  'Ledger',
-  'Batch',
-  'Account',
-  'Invoice',
-  'Rate',
-  'Cursor',
-  'Refund',
-  'Journal',
-  'Tax',
-]
-const fields: Words = [
-  'amount',
-  'currency',
-  'bookedAt',
-  'reference',
-  'attempts',
-  'status',
-  'owner',
-  'checksum',
-]
+function words(text: string): Words {
+  const [first = '', ...rest] = text.split(' ')
+  return [first, ...rest]
+}
+
+const verbs = words('load settle merge split retry close check round queue drain')
+const nouns = words('Payout Ledger Batch Account Invoice Rate Cursor Refund Journal Tax')
+const fields = words('amount currency bookedAt reference attempts status owner checksum')
 const remarks: Words = [
   'keeps the order in which rows came in',
   'never books a row that was booked before',

@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import type { KnownKeys } from './known-keys.ts'
+import { z } from 'zod'
 import { nearest } from './nearest.ts'
 
 /** Something wrong with a key or its value, told to the person who wrote it. */
@@ -14,27 +13,28 @@ export type KeyProblem = {
   readonly suggestion: string | null
 }
 
-export type DescribeOptions = {
-  /** The value that was validated. */
-  readonly raw: unknown
-  readonly keys: KnownKeys
-  /** Whether the value there may hold a credential, and must not be shown. Default: never. */
-  readonly isSecret?: (path: readonly PropertyKey[]) => boolean
-}
+export type Validated<Value> =
+  | { readonly value: Value; readonly problems: null }
+  | { readonly value: null; readonly problems: readonly KeyProblem[] }
 
 /**
- * Turns zod's issues into problems a person can act on. Schemas give each kind of value a phrase that
- * completes `"key" must be …`.
+ * Validates a value, and turns zod's issues into problems a person can act on. Schemas give each kind of value a phrase
+ * that completes `"key" must be …`. `isSecret` tells where a value may hold a credential, and must not be shown.
  */
-export function describeIssues(
-  issues: readonly z.core.$ZodIssue[],
-  options: DescribeOptions,
-): readonly KeyProblem[] {
-  return issues.flatMap((issue) =>
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  isSecret: (path: readonly PropertyKey[]) => boolean = () => false,
+): Validated<z.output<Schema>> {
+  const parsed = schema.safeParse(raw)
+  if (parsed.success) return { value: parsed.data, problems: null }
+  const root = z.toJSONSchema(schema, { io: 'input' })
+  const problems = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => unknownKey(issue.path, key, options.keys))
-      : [wrongValue(issue, options)],
+      ? issue.keys.map((key) => unknownKey(issue.path, key, root))
+      : [wrongValue(issue, raw, root, isSecret(issue.path))],
   )
+  return { value: null, problems }
 }
 
 /** A path as people write it: `summary.at`, `client_keys[0].name`. */
@@ -62,23 +62,21 @@ export function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
 /** Longer values are not repeated in messages. */
 const shownCharactersMax = 40
 
-function unknownKey(path: readonly PropertyKey[], key: string, keys: KnownKeys): KeyProblem {
+function unknownKey(path: readonly PropertyKey[], key: string, root: SchemaNode): KeyProblem {
   const place = path.length === 0 ? '' : ` in "${spellPath(path)}"`
   const message = `unknown key ${quote(key)}${place}`
-  return { path: [...path, key], of: 'key', message, suggestion: meantKey(path, key, keys) }
+  const here = nearest(key, keysAt(root, path))
+  const elsewhere = [...pathsIn(root, '')]
+    .filter((each) => each === key || each.endsWith(`.${key}`))
+    .map((each) => `"${each}"`)
+    .join(' and ')
+  let suggestion = 'remove it; docs/configuration.md lists every key'
+  if (here !== null) suggestion = `did you mean "${here}"?${elsewhere === '' ? '' : ` or ${elsewhere}?`}`
+  else if (elsewhere !== '') suggestion = `the key exists at another level: ${elsewhere}`
+  return { path: [...path, key], of: 'key', message, suggestion }
 }
 
-function meantKey(path: readonly PropertyKey[], key: string, keys: KnownKeys): string {
-  const here = nearest(key, keys.at(path))
-  const elsewhere = keys.pathsOf(key)
-  const places = elsewhere.map((place) => `"${place}"`).join(' and ')
-  if (here !== null && elsewhere.length > 0) return `did you mean "${here}"? or ${places}?`
-  if (here !== null) return `did you mean "${here}"?`
-  if (elsewhere.length > 0) return `the key exists at another level: ${places}`
-  return 'remove it; docs/configuration.md lists every key'
-}
-
-function wrongValue(issue: z.core.$ZodIssue, { raw, keys, isSecret }: DescribeOptions): KeyProblem {
+function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isSecret: boolean): KeyProblem {
   const { path } = issue
   const name = path.length === 0 ? 'the file' : `"${spellPath(path)}"`
   if (issue.code === 'invalid_key') {
@@ -93,9 +91,9 @@ function wrongValue(issue: z.core.$ZodIssue, { raw, keys, isSecret }: DescribeOp
   if (value === undefined) {
     return { path, of: 'value', message: `${name} is missing; it must be ${issue.message}`, suggestion: null }
   }
-  const found = isSecret?.(path) === true ? '' : `; found ${show(value)}`
+  const found = isSecret ? '' : `; found ${show(value)}`
   const message = `${name} must be ${issue.message}${found}`
-  return { path, of: 'value', message, suggestion: meantValue(issue, value, keys.at(path)) }
+  return { path, of: 'value', message, suggestion: meantValue(issue, value, keysAt(root, path)) }
 }
 
 function meantValue(issue: z.core.$ZodIssue, value: unknown, keysBelow: readonly string[]): string | null {
@@ -134,4 +132,33 @@ function show(value: unknown): string {
 
 function quote(text: string): string {
   return JSON.stringify(text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text)
+}
+
+type SchemaNode = z.core.JSONSchema.BaseSchema
+
+/** The keys that may stand in the group at `path`; none if there is no such group. */
+function keysAt(root: SchemaNode, path: readonly PropertyKey[]): readonly string[] {
+  let node: SchemaNode | undefined = root
+  for (const step of path) {
+    const { properties = {}, additionalProperties, items }: SchemaNode = node ?? {}
+    if (typeof step === 'number') node = nodeOf(items)
+    else node = nodeOf(Object.hasOwn(properties, step) ? properties[String(step)] : additionalProperties)
+  }
+  return Object.keys(node?.properties ?? {})
+}
+
+/** The dotted paths of all keys. Names that the user chooses appear as `NAME`, list entries as `[]`. */
+function* pathsIn(schema: SchemaNode['items'], prefix: string): Generator<string> {
+  for (const [key, child] of Object.entries(nodeOf(schema)?.properties ?? {})) {
+    const path = prefix === '' ? key : `${prefix}.${key}`
+    const node = nodeOf(child)
+    yield path
+    yield* pathsIn(node, path)
+    yield* pathsIn(node?.additionalProperties, `${path}.NAME`)
+    yield* pathsIn(node?.items, `${path}[]`)
+  }
+}
+
+function nodeOf(schema: SchemaNode['items']): SchemaNode | undefined {
+  return typeof schema === 'object' && !Array.isArray(schema) ? schema : undefined
 }

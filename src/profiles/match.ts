@@ -36,8 +36,25 @@ export function matchProfile(profiles: ReadonlyMap<string, Profile>, request: Ma
   if (request.requested !== null) return findRequested(profiles, request.requested)
   let best: Fit | null = null
   for (const profile of profiles.values()) {
-    const fit = fitOf(profile, request)
-    if (fit !== null && (best === null || isBetter(fit, best))) best = fit
+    const { models } = profile
+    const headers = Object.entries(profile.headers)
+    // Without either a profile is chosen by name only.
+    if (models.length === 0 && headers.length === 0) continue
+    if (!headers.every(([name, pattern]) => headerMatches(request.headers[name.toLowerCase()], pattern)))
+      continue
+    const model = models.length === 0 ? null : mostSpecificGlob(models, request.model ?? '')
+    if (model === null && models.length > 0) continue
+    const fit = {
+      profile,
+      model,
+      figures: [
+        Math.min(headers.length, 1),
+        model === null ? -1 : globWeight(model),
+        headers.length,
+        headers.reduce((sum, [, pattern]) => sum + globWeight(pattern), 0),
+      ],
+    }
+    if (best === null || isBetter(fit, best)) best = fit
   }
   if (best !== null) return { kind: 'found', profile: best.profile, why: explain(best) }
   const fallback = profiles.get(defaultProfileName)
@@ -61,22 +78,6 @@ function findRequested(profiles: ReadonlyMap<string, Profile>, requested: string
   const known = [...profiles.keys()].sort().join(', ')
   const advice = near === null ? `known profiles: ${known}` : `did you mean "${near}"?`
   return { kind: 'unknown', requested, message: `there is no profile ${shortened(requested)}; ${advice}` }
-}
-
-function fitOf(profile: Profile, request: MatchRequest): Fit | null {
-  const headers = Object.entries(profile.headers)
-  if (!headers.every(([name, pattern]) => headerMatches(request.headers[name.toLowerCase()], pattern)))
-    return null
-  const model = mostSpecificGlob(profile.models, request.model ?? '')
-  if (model === null && (profile.models.length > 0 || headers.length === 0)) return null
-  const headerWeight = headers.reduce((sum, [, pattern]) => sum + globWeight(pattern), 0)
-  const figures = [
-    Math.min(headers.length, 1),
-    model === null ? -1 : globWeight(model),
-    headers.length,
-    headerWeight,
-  ]
-  return { profile, model, figures }
 }
 
 function isBetter(fit: Fit, best: Fit): boolean {

@@ -1,5 +1,4 @@
-import { describeIssues, type KeyProblem, valueAt } from './issues.ts'
-import { knownKeys } from './known-keys.ts'
+import { type KeyProblem, validate, valueAt } from './issues.ts'
 import { nearest } from './nearest.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
@@ -24,8 +23,6 @@ const profileName = /^[a-z0-9][a-z0-9._-]{0,63}$/i
 /** The profile that all others extend unless they say otherwise, and that serves where none matches. */
 export const defaultProfileName = 'default'
 
-const keys = knownKeys(profileKeys)
-
 /**
  * Follows `extends`, merges and validates. Groups merge key by key, lists and single values replace;
  * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one.
@@ -36,23 +33,24 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   const problems: ProfileProblem[] = []
   const sound = new Set<string>()
   for (const [name, raw] of all) {
-    const own = [...nameProblems(name), ...keyProblems(raw), ...parentProblems(name, all)]
+    const own = [
+      ...nameProblems(name),
+      ...(validate(profileKeys, raw).problems ?? []),
+      ...parentProblems(name, all),
+    ]
     for (const problem of own) problems.push({ ...problem, profile: name })
     if (own.length === 0) sound.add(name)
   }
   for (const name of all.keys()) {
     const line = lineage(name, all)
-    // Whoever extends a broken profile is left out in silence: the break is reported where it is.
+    // What extends a broken profile is left out in silence: the break is told where it is.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
-    const parsed = profileSchema.safeParse(merged)
-    if (parsed.success) profiles.set(name, { ...parsed.data, name })
-    else {
-      const raw = all.get(name)
-      for (const problem of describeIssues(parsed.error.issues, { raw: merged, keys })) {
-        const path = ownPath(raw, problem.path)
-        if (path !== null) problems.push({ ...problem, path, profile: name })
-      }
+    const { value, problems: clashes } = validate(profileSchema, merged)
+    if (value !== null) profiles.set(name, { ...value, name })
+    for (const clash of clashes ?? []) {
+      const path = ownPath(all.get(name), clash.path)
+      if (path !== null) problems.push({ ...clash, path, profile: name })
     }
   }
   return { profiles, problems }
@@ -64,11 +62,6 @@ function nameProblems(name: string): readonly KeyProblem[] {
   if (profileName.test(name)) return []
   const message = `the profile's name ${JSON.stringify(name)} must be 1 to 64 letters, digits, ".", "_" or "-"`
   return [{ path: [], of: 'value', message, suggestion: 'rename the file' }]
-}
-
-function keyProblems(raw: unknown): readonly KeyProblem[] {
-  const parsed = profileKeys.safeParse(raw)
-  return parsed.success ? [] : describeIssues(parsed.error.issues, { raw, keys })
 }
 
 function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] {

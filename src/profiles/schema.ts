@@ -8,6 +8,7 @@ import {
   onOff,
   oneOf,
   passStart,
+  section,
   shareOrTokens,
   shareOrTokensOrOff,
   shortText,
@@ -41,7 +42,7 @@ export const profileKeys = group({
     .nullable()
     .default(null)
     .describe('Name of an upstream of foldgate.yaml; null: `default`.'),
-  window: group({
+  window: section("The model's window.", {
     tokens: z
       .union([count('tokens', 1), z.literal('auto')], {
         error: 'a whole number of tokens above 0, or auto',
@@ -71,9 +72,7 @@ export const profileKeys = group({
       .describe(
         "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
       ),
-  })
-    .prefault({})
-    .describe("The model's window."),
+  }),
   trigger: shareOrTokensOrOff
     .default(1)
     .describe(
@@ -85,40 +84,38 @@ export const profileKeys = group({
     .describe(
       'How far a compaction goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
     ),
-  every: group({
-    turns: count('turns')
-      .default(0)
-      .describe('Also a compaction after so many turns since the last; 0: off.'),
-    tool_calls: count('tool calls')
-      .default(0)
-      .describe('Also a compaction after so many tool calls since the last; 0: off.'),
-  })
-    .prefault({})
-    .describe(
-      'Compactions by count, beside those by size; made when they are due, even where they free little.',
-    ),
-  limit: group({
-    turns: count('turns')
-      .default(0)
-      .describe(
-        'With more turns than this in what is sent, a compaction over the older half of them; no turn is split; 0: off.',
-      ),
-    messages: count('messages')
-      .default(0)
-      .describe(
-        'With more messages than this in what is sent, leading system messages aside, a compaction over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
-      ),
-  })
-    .prefault({})
-    .describe(
-      'Compactions by length, beside those by size, which then take whole turns too; none with trigger off. With fewer than five turns the older ones first come down to their request and last reply. The newest `keep.recent_messages` stay: a limit that they exceed lets the view grow to twice their number.',
-    ),
+  every: section(
+    'Compactions by count, beside those by size; made when they are due, even where they free little.',
+    {
+      turns: count('turns')
+        .default(0)
+        .describe('Also a compaction after so many turns since the last; 0: off.'),
+      tool_calls: count('tool calls')
+        .default(0)
+        .describe('Also a compaction after so many tool calls since the last; 0: off.'),
+    },
+  ),
+  limit: section(
+    'Compactions by length, beside those by size, which then take whole turns too; none with trigger off. With fewer than five turns the older ones first come down to their request and last reply. The newest `keep.recent_messages` stay: a limit that they exceed lets the view grow to twice their number.',
+    {
+      turns: count('turns')
+        .default(0)
+        .describe(
+          'With more turns than this in what is sent, a compaction over the older half of them; no turn is split; 0: off.',
+        ),
+      messages: count('messages')
+        .default(0)
+        .describe(
+          'With more messages than this in what is sent, leading system messages aside, a compaction over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
+        ),
+    },
+  ),
   min_growth_tokens: count('tokens')
     .default(0)
     .describe(
       'No further compaction before the conversation has grown by this many tokens, unless it would not fit otherwise.',
     ),
-  keep: group({
+  keep: section('What no compaction touches, within its share.', {
     recent_messages: count('messages')
       .default(4)
       .describe(
@@ -129,9 +126,7 @@ export const profileKeys = group({
       .describe(
         'Keep the first user message word for word, as far as it takes no more than a quarter of what system messages and tools leave of the budget, or what other parts leave.',
       ),
-  })
-    .prefault({})
-    .describe('What no compaction touches, within its share.'),
+  }),
   strategy: oneOf(['auto', 'summarize', 'truncate'])
     .default('auto')
     .describe(
@@ -147,48 +142,38 @@ export const profileKeys = group({
     .describe(
       'Give unanswered tool calls of rounds that are over a result, give results without an id that of their call, turn results without a call into text, and take out empty lists of calls. Changes requests that would otherwise pass byte for byte.',
     ),
-  render: group({
+  render: section('Pass 1: terminal output in tool results becomes what a terminal would show in the end.', {
     enabled: onOff.default(true).describe('Whether the pass runs.'),
-    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
-  })
-    .prefault({})
-    .describe('Pass 1: terminal output in tool results becomes what a terminal would show in the end.'),
-  preview: group({
+    at: passStart,
+  }),
+  preview: section('Pass 2: large tool results become their head and tail.', {
     threshold_tokens: count('tokens', 1)
       .default(2048)
       .describe('Tool results of so many tokens or more become a preview of head and tail.'),
     max_chars: count('characters', 1).default(1600).describe('Longest preview, in characters.'),
     max_lines: count('lines', 1).default(24).describe('Longest preview, in lines.'),
-    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
-  })
-    .prefault({})
-    .describe('Pass 2: large tool results become their head and tail.'),
-  clear: group({
+    at: passStart,
+  }),
+  clear: section('Pass 3: old tool results become a short placeholder.', {
     enabled: onOff.default(true).describe('Whether the pass runs.'),
     keep_results: count('results').default(6).describe('How many of the newest tool results stay.'),
     except_tools: z
       .array(glob, { error: 'a list of tool names' })
       .default([])
       .describe('Tools whose results always stay; names or patterns (`*`, `?`).'),
-    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
-  })
-    .prefault({})
-    .describe('Pass 3: old tool results become a short placeholder.'),
-  fold: group({
-    at: passStart.default(null).describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.'),
-  })
-    .prefault({})
-    .describe('Pass 4: old messages are replaced by a summary or a recap (`strategy`).'),
-  clip: group({
+    at: passStart,
+  }),
+  fold: section('Pass 4: old messages are replaced by a summary or a recap (`strategy`).', {
+    at: passStart,
+  }),
+  clip: section('Pass 5: what still does not fit is shortened, each part to its share, head and tail kept.', {
     newest_user: onOff
       .default(false)
       .describe(
         'Whether a newest user message that alone exceeds the room is clipped too, for agents that send observations as user messages; false: it goes on whole, and your upstream decides.',
       ),
-  })
-    .prefault({})
-    .describe('Pass 5: what still does not fit is shortened, each part to its share, head and tail kept.'),
-  recap: group({
+  }),
+  recap: section('The summary made without a model.', {
     max_tokens: count('tokens', 1)
       .default(8192)
       .describe(
@@ -199,10 +184,8 @@ export const profileKeys = group({
       .describe(
         'Whether a recap stands beside a summary too, for what the summary does not name; false: only for messages that no summary covers.',
       ),
-  })
-    .prefault({})
-    .describe('The summary made without a model.'),
-  summary: group({
+  }),
+  summary: section('Summaries written by a model.', {
     upstream: shortText("an upstream's name")
       .nullable()
       .default(null)
@@ -261,10 +244,8 @@ export const profileKeys = group({
       .describe(
         'Own user prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
       ),
-  })
-    .prefault({})
-    .describe('Summaries written by a model.'),
-  overflow: group({
+  }),
+  overflow: section('Recovery from overflow answers.', {
     attempts: count('attempts', 0, 10)
       .default(3)
       .describe(
@@ -283,10 +264,8 @@ export const profileKeys = group({
       .describe(
         "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused.",
       ),
-  })
-    .prefault({})
-    .describe('Recovery from overflow answers.'),
-  recall: group({
+  }),
+  recall: section('Reading back what was folded.', {
     enabled: onOff
       .default(false)
       .describe(
@@ -295,18 +274,14 @@ export const profileKeys = group({
     rounds: count('rounds', 1, 100)
       .default(3)
       .describe('How often its calls are answered within one reply; each time is an upstream request more.'),
-  })
-    .prefault({})
-    .describe('Reading back what was folded.'),
-  continuation: group({
+  }),
+  continuation: section('Going on with replies that were cut, and joining them.', {
     max: count('continuations', 0, 100)
       .default(0)
       .describe(
         'How often a reply cut by the output limit goes on, each time by an upstream request more; 0: never. Experimental.',
       ),
-  })
-    .prefault({})
-    .describe('Going on with replies that were cut, and joining them.'),
+  }),
   observe: onOff.default(false).describe('Measure and report; change nothing, recovery included.'),
 })
 

@@ -37,6 +37,8 @@ export const passStart = z
   .min(0, { error: passStartPhrase, abort: true })
   .refine((value) => value === 0 || isShareOrTokens(value), { error: passStartPhrase })
   .nullable()
+  .default(null)
+  .describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.')
 
 /** Larger numbers of tokens, messages or characters are slips of the finger. */
 const countMax = 1_000_000_000
@@ -59,6 +61,15 @@ export const shortText = (what: string) =>
 /** A group of keys, all of which have defaults: the group may be left out. */
 export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, { error: groupError })
+
+/** A group that may be left out as a whole, since each of its keys may, with what it is for. */
+export function section<Shape extends z.core.$ZodLooseShape>(
+  meaning: string,
+  shape: Shape,
+): z.ZodPrefault<z.ZodObject<Shape, z.core.$strict>>
+export function section(meaning: string, shape: z.core.$ZodLooseShape) {
+  return group(shape).prefault({}).describe(meaning)
+}
 
 /** A header's name, as HTTP spells it (RFC 9110, 5.6.2). */
 export const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, {

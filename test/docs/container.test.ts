@@ -72,7 +72,7 @@ describe('the image', () => {
   })
 
   test('sets only variables that are read', () => {
-    const known = new Set<string | null>(flags.map(({ environment }) => environment))
+    const known = new Set<string | undefined>(flags.map(({ environment }) => environment))
     const named = [
       ...instruction('ENV')
         .join(' ')

@@ -19,7 +19,7 @@ import {
 import { root } from './pages.ts'
 
 const port = settingsSchema.parse({}).port
-const variables = new Set<string | null>(flags.map(({ environment }) => environment))
+const variables = new Set<string | undefined>(flags.map(({ environment }) => environment))
 
 /** The pod that Foldgate runs in, and its container. */
 async function foldgateIn(

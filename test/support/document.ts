@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { type Flag, flags } from '../../src/config/flags.ts'
+import { flags } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 
 /** The editor's schema of a profile, as checked in at profiles/profile.schema.json. */
@@ -60,16 +60,16 @@ function schemaText(title: string, description: string, schema: z.ZodType): stri
 
 function flagTable(): string {
   const schema = z.toJSONSchema(settingsSchema, { io: 'input' })
-  const rows = flags.map((flag: Flag) => {
-    const short = flag.short === null ? '' : `\`-${flag.short}\`, `
-    const name = `${short}\`--${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``
+  const rows = flags.map((flag) => {
+    const short = flag.short === undefined ? '' : `\`-${flag.short}\`, `
+    const name = `${short}\`--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}\``
     const only =
-      flag.commands === null ? '' : ` Only for ${flag.commands.map((each) => `\`${each}\``).join(', ')}.`
+      flag.commands === undefined ? '' : ` Only for ${flag.commands.map((each) => `\`${each}\``).join(', ')}.`
     return [
       name,
-      flag.environment === null ? '' : code(flag.environment),
-      flag.setting === null ? '' : code(flag.setting.join('.')),
-      flag.defaultText ?? (flag.setting === null ? '' : defaultAt(schema, flag.setting)),
+      flag.environment === undefined ? '' : code(flag.environment),
+      flag.setting === undefined ? '' : code(flag.setting.join('.')),
+      flag.defaultText ?? (flag.setting === undefined ? '' : defaultAt(schema, flag.setting)),
       `${flag.meaning}${only}`,
     ]
   })

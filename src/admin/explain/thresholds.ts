@@ -1,8 +1,7 @@
 import { lowestThresholdTokens } from '../../compaction/advance.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import { hasSummaries } from '../../profiles/summaries.ts'
-import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
+import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 import type { CompactionStart, Thresholds } from './explanation.ts'
 
 export type ThresholdFigures = {

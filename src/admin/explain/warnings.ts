@@ -3,7 +3,7 @@ import { READ_BYTES_MAX } from '../../conversation/unread.ts'
 import { violationsOf, type Rule } from '../../dialects/chat-completions/rules.ts'
 import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import { hasSummaries } from '../../profiles/summaries.ts'
+import { hasSummaries } from '../../profiles/effective.ts'
 import type { Explanation, ExplainWarning } from './explanation.ts'
 import { grouped } from '../../log/grouped.ts'
 

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
-import { targetOf, triggerOf } from '../../profiles/thresholds.ts'
+import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { plannedTokens, UNTOUCHED } from '../layout.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Policy, Room } from '../policy.ts'

@@ -1,7 +1,7 @@
 import type { Chat, ReadRequest } from '../request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
-import { hasSummaries } from '../../profiles/summaries.ts'
+import { hasSummaries } from '../../profiles/effective.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
 import { drive } from '../../scheduling/drive.ts'
 

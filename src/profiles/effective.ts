@@ -7,10 +7,16 @@ export function triggerOf({ trigger }: Pick<Profile, 'trigger'>): number {
 
 /**
  * How far a compaction goes, as a ratio up to 1 or tokens above. Where a profile says nothing it follows the
- * trigger, so that whoever moves one need not move both.
+ * trigger, so that one can be moved without the other.
  */
 export function targetOf(profile: Pick<Profile, 'trigger' | 'target'>): number {
   return profile.target ?? triggerOf(profile) * SHARE_OF_TRIGGER
+}
+
+/** Whether models write summaries under a profile, not only recaps are made. */
+export function hasSummaries({ strategy, summary }: Pick<Profile, 'strategy' | 'summary'>): boolean {
+  if (summary.mode === 'off') return false
+  return strategy === 'auto' ? summary.model !== null || summary.upstream !== null : strategy === 'summarize'
 }
 
 // --- internal ---
