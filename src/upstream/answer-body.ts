@@ -45,7 +45,7 @@ export class AnswerBody {
   /** `whole` and `failed`: the source has no more, but pieces may wait; `ended` and `broken`: nothing is left. */
   #state: 'open' | 'whole' | 'failed' | 'ended' | 'broken' = 'open'
   #error: unknown = null
-  #onOver: (() => void) | null = null
+  #onOver: (() => void)[] = []
 
   /** `isSourcePaused`: it gives nothing before it is resumed. */
   constructor(source: BodySource, isSourcePaused = false) {
@@ -87,8 +87,10 @@ export class AnswerBody {
     this.#state = 'broken'
     this.#error = new GivenUpError()
     if (isRunning) this.#source.abort()
+    const reader = this.#reader
+    this.#reader = null
     this.#tellOver()
-    this.#takeReader()?.broken(this.#error)
+    reader?.broken(this.#error)
   }
 
   /** Calls back once, as soon as it was taken to its end or its source broke off; everybody who asks, in order. */
@@ -97,14 +99,7 @@ export class AnswerBody {
       over()
       return
     }
-    const before = this.#onOver
-    this.#onOver =
-      before === null
-        ? over
-        : () => {
-            before()
-            over()
-          }
+    this.#onOver.push(over)
   }
 
   /** For the source: a piece has come. */
@@ -171,8 +166,9 @@ export class AnswerBody {
   #tellEnd(): void {
     if (this.#state === 'whole') this.#state = 'ended'
     if (this.#state === 'failed') this.#state = 'broken'
+    const reader = this.#reader
+    this.#reader = null
     this.#tellOver()
-    const reader = this.#takeReader()
     if (this.#state === 'ended') reader?.end()
     else reader?.broken(this.#error)
   }
@@ -185,16 +181,10 @@ export class AnswerBody {
     if (this.#waiting.length === 0 && this.#reader !== null && !this.#isPaused) this.#tellEnd()
   }
 
-  #takeReader(): BodyReader | null {
-    const reader = this.#reader
-    this.#reader = null
-    return reader
-  }
-
   #tellOver(): void {
-    const onOver = this.#onOver
-    this.#onOver = null
-    onOver?.()
+    const told = this.#onOver
+    this.#onOver = []
+    for (const over of told) over()
   }
 
   #pauseSource(): void {
@@ -211,7 +201,7 @@ export class AnswerBody {
 }
 
 /** A body made here, piece by piece as it is read. `abort` ends what the pieces wait for. */
-export function bodyOf(
+export function madeBody(
   pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
   abort: () => void = () => {},
 ): AnswerBody {

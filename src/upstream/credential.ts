@@ -34,13 +34,15 @@ export function clientCredentials(rawHeaders: readonly string[], query: string):
     const place = placeOf.get(rawHeaders[at]?.toLowerCase() ?? '')
     const value = rawHeaders[at + 1] ?? ''
     if (place === undefined) continue
-    found.push({ place, value: place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value })
+    const bare = place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value
+    if (bare !== '') found.push({ place, value: bare })
   }
   if (found.length > 1) found.sort((one, other) => places.indexOf(one.place) - places.indexOf(other.place))
   if (query !== '') {
-    for (const value of new URLSearchParams(query).getAll('key')) found.push({ place: 'query', value })
+    for (const value of new URLSearchParams(query).getAll('key'))
+      if (value !== '') found.push({ place: 'query', value })
   }
-  return found.filter(({ value }) => value !== '')
+  return found
 }
 
 /** Of a request's headers those that carry its credentials, as they came: what a request of Foldgate's own takes along. */
@@ -55,7 +57,10 @@ export function credentialHeadersOf(rawHeaders: readonly string[]): readonly str
 
 /** The first value of a header in a raw header list, or null. `name` is in lower case. */
 export function headerValue(rawHeaders: readonly string[], name: string): string | null {
-  return headerValues(rawHeaders, name)[0] ?? null
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) return rawHeaders[at + 1] ?? ''
+  }
+  return null
 }
 
 /**
@@ -94,11 +99,3 @@ const takenHeaders: ReadonlySet<string> = new Set([
   'x-goog-api-key',
   'connection',
 ])
-
-function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
-  const values: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '')
-  }
-  return values
-}

@@ -21,84 +21,51 @@ export function dispatchRequest(
   signal: Cancellation | null,
 ): Promise<DispatchedAnswer> {
   return new Promise((resolve, reject) => {
-    const handler = new AnswerHandler(resolve, reject)
-    if (signal !== null) handler.obey(signal)
-    dispatcher.dispatch(options, handler)
+    let running: Dispatcher.DispatchController | null = null
+    let body: AnswerBody | null = null
+    /** Why it is not wanted any more. */
+    let given: Error | null = null
+
+    function abort(reason: Error): void {
+      given ??= reason
+      running?.abort(given)
+    }
+    function cancel(): void {
+      const reason: unknown = signal?.reason
+      abort(reason instanceof Error ? reason : new GivenUpError())
+    }
+    if (signal?.aborted === true) cancel()
+    else signal?.addEventListener('abort', cancel)
+    // undici's own `request` makes a stream of every answer, which costs more than the rest of the request.
+    dispatcher.dispatch(options, {
+      onRequestStart: (controller) => {
+        running = controller
+        if (given !== null) controller.abort(given)
+      },
+      onResponseStart: (controller, status, _headers, statusText = '') => {
+        if (status < 200) return
+        body = new AnswerBody({
+          pause: () => controller.pause(),
+          resume: () => controller.resume(),
+          abort: () => abort(new GivenUpError()),
+        })
+        resolve({ status, statusText, rawHeaders: textsOf(controller.rawHeaders), body })
+      },
+      onResponseData: (_controller, piece) => body?.feed(piece),
+      onResponseEnd: () => {
+        signal?.removeEventListener('abort', cancel)
+        body?.finish()
+      },
+      onResponseError: (_controller, error) => {
+        signal?.removeEventListener('abort', cancel)
+        if (body === null) reject(error)
+        else body.fail(error)
+      },
+    })
   })
 }
 
 // --- internal ---
-
-/** undici's own `request` makes a stream of every answer, which costs more than the rest of the request. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: DispatchedAnswer) => void
-  readonly #reject: (error: unknown) => void
-  #controller: Dispatcher.DispatchController | null = null
-  #body: AnswerBody | null = null
-  /** Why it is not wanted any more. */
-  #reason: Error | null = null
-  #signal: Cancellation | null = null
-  readonly #cancel = (): void => {
-    const reason: unknown = this.#signal?.reason
-    this.#abort(reason instanceof Error ? reason : new GivenUpError())
-  }
-
-  constructor(resolve: (answer: DispatchedAnswer) => void, reject: (error: unknown) => void) {
-    this.#resolve = resolve
-    this.#reject = reject
-  }
-
-  obey(signal: Cancellation): void {
-    this.#signal = signal
-    if (signal.aborted) this.#cancel()
-    else signal.addEventListener('abort', this.#cancel)
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#reason !== null) controller.abort(this.#reason)
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    _headers: unknown,
-    statusText = '',
-  ): void {
-    if (status < 200) return
-    this.#body = new AnswerBody({
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      abort: () => this.#abort(new GivenUpError()),
-    })
-    this.#resolve({ status, statusText, rawHeaders: textsOf(controller.rawHeaders), body: this.#body })
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#body?.feed(piece)
-  }
-
-  onResponseEnd(): void {
-    this.#disobey()
-    this.#body?.finish()
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#disobey()
-    if (this.#body === null) this.#reject(error)
-    else this.#body.fail(error)
-  }
-
-  #abort(reason: Error): void {
-    this.#reason ??= reason
-    this.#controller?.abort(this.#reason)
-  }
-
-  #disobey(): void {
-    this.#signal?.removeEventListener('abort', this.#cancel)
-    this.#signal = null
-  }
-}
 
 /** Proxy agents give headers as a record, pools as a flat list. */
 function textsOf(headers: Dispatcher.DispatchController['rawHeaders']): string[] {

@@ -1,4 +1,4 @@
-import { credentialHeaders } from './credential.ts'
+import { credentialHeaders, headerValue } from './credential.ts'
 
 export type RequestHeaderOptions = {
   /** The client's headers, name and value by turns, as they came. */
@@ -58,7 +58,7 @@ export function responseHeaders(options: ResponseHeaderOptions): string[] {
   const { rawHeaders, own, drop = [] } = options
   const named = namedByConnection(rawHeaders)
   // A length beside a transfer coding is void (RFC 9112 section 6.3).
-  const isChunked = hasHeader(rawHeaders, 'transfer-encoding')
+  const isChunked = headerValue(rawHeaders, 'transfer-encoding') !== null
   const headers: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
@@ -94,7 +94,8 @@ export function printable(text: string): string {
 export function asRecord(rawHeaders: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = Object.create(null)
   const spelling = new Map<string, string>()
-  for (const [name, value] of pairs(rawHeaders)) {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
     const lower = name.toLowerCase()
     const key = spelling.get(lower) ?? name
     spelling.set(lower, key)
@@ -139,13 +140,6 @@ function namedByConnection(rawHeaders: readonly string[]): readonly string[] {
 
 const nothing: readonly string[] = []
 
-function hasHeader(rawHeaders: readonly string[], lowerName: string): boolean {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === lowerName) return true
-  }
-  return false
-}
-
 /** RFC 9110 sections 5.1 and 5.5: a token, and a value without line breaks or other control characters. */
 function isSendable(name: string, value: string): boolean {
   return isToken.test(name) && !hasControl.test(value)
@@ -153,9 +147,3 @@ function isSendable(name: string, value: string): boolean {
 
 const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const hasControl = /[^\t\u0020-\u007e\u0080-\u00ff]/
-
-function* pairs(rawHeaders: readonly string[]): Generator<readonly [string, string]> {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    yield [rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']
-  }
-}

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { AnswerBody } from './answer-body.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import { clientCredential, clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
+import { clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
 import { dispatchRequest } from './dispatch.ts'
 import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
@@ -41,7 +41,7 @@ export type UpstreamRequest = {
   /** True where the client's credential is a key of Foldgate's own, which no upstream may see. */
   readonly withholdCredential: boolean
   /** A stream's length must be given by `bodyBytes` or it is sent in chunks. */
-  readonly body: Buffer | readonly Buffer[] | Readable | null
+  readonly body: Buffer | Readable | null
   readonly bodyBytes?: number | null
   /** Headers by lower-case name that this request changes: a value replaces, null drops. */
   readonly headerOverrides?: Readonly<Record<string, string | null>>
@@ -113,14 +113,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>()
   for (const [name, settings] of Object.entries(options.upstreams)) {
     const address = parseUpstreamAddress(settings.url)
+    const configured = configuredHeaders(null, settings, address)
     upstreams.set(name, {
-      name,
       settings,
       address,
       gate: createGate(settings.concurrency),
-      seesClientKey: name === 'default' || settings.forwardClientKey,
+      seesClientKey: settings.key === null && (name === 'default' || settings.forwardClientKey),
       failure: (error) => upstreamFailure(error, { name, address: address.display }, timeouts),
-      ...configuredFor(settings, address),
+      configured,
+      configuredNames: new Set(configured.map(([header]) => header.toLowerCase())),
     })
   }
 
@@ -132,110 +133,79 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
-    const dispatch = prepareSending(upstream, request)
-    return dispatch(upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal)))
+    const path = pathAtUpstream(upstream.address, seenTarget(request.target, upstream, request))
+    const leave = upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal))
+    return dispatch(upstream, request, path, request.target.query, leave)
   }
 
   async function sendIdle(request: IdleRequest): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
+    const path = pathAtUpstream(upstream.address, seenTarget(request.target, upstream, request))
     const place = upstream.gate.enterIdle()
     if (place === null) return null
     const signal = request.signal === null ? place.wanted : AbortSignal.any([request.signal, place.wanted])
-    let dispatch: Dispatch
-    try {
-      dispatch = prepareSending(upstream, { ...request, signal })
-    } catch (error) {
-      place.leave()
-      throw error
-    }
-    return dispatch(place.leave)
-  }
-
-  function prepareSending(upstream: Upstream, request: UpstreamRequest): Dispatch {
-    const { target } = request
-    return prepare(upstream, request, {
-      keyPlace: () => clientCredential(request.rawHeaders, target.query)?.place ?? null,
-      query: target.query,
-      pathWith: (query) => pathAtUpstream(upstream.address, { ...target, query }),
-    })
+    return dispatch(upstream, { ...request, signal }, path, request.target.query, place.leave)
   }
 
   async function ask(request: OwnRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
-    const { path, query, rawHeaders } = request
-    if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
-    return prepare(upstream, request, {
-      keyPlace: () => request.keyPlace ?? clientCredential(rawHeaders, query)?.place ?? null,
-      query,
-      pathWith: (allowedQuery) => withQuery(upstream.address, path, allowedQuery),
-    })(() => {})
+    if (request.path.startsWith('//'))
+      throw new TypeError('A path at an upstream does not begin with two slashes.')
+    const { query } = seenTarget(request, upstream, request)
+    const path = withQuery(upstream.address, request.path, query)
+    return dispatch(upstream, request, path, request.query, () => {})
   }
 
-  /** Decides what the upstream gets to see, and who may see which credential; the returned function sends it. */
-  function prepare(
+  /** Sends from a place in the queue, which is left once the answer has ended. `query`: the client's own. */
+  async function dispatch(
     upstream: Upstream,
-    request: Pick<UpstreamRequest, 'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'signal'> &
-      Partial<Pick<UpstreamRequest, 'bodyBytes' | 'headerOverrides'>>,
-    where: {
-      /** Where the client put its own credential, asked only where Foldgate holds a key. */
-      readonly keyPlace: () => ClientCredential['place'] | null
-      readonly query: string
-      readonly pathWith: (query: string) => string
-    },
-  ): Dispatch {
+    request: DispatchedRequest,
+    path: string,
+    query: string,
+    leave: () => void,
+  ): Promise<Answer> {
     const { address, settings, failure } = upstream
-    const { signal } = request
-    const body = wholeBody(request.body)
-    const forwardCredential = forwardsCredential(upstream, request)
-    const headersNow = (): string[] =>
-      requestHeaders({
-        rawHeaders: request.rawHeaders,
-        forwardCredential,
-        configured:
-          settings.key === null
-            ? upstream.configured
-            : configuredHeaders(where.keyPlace(), settings, address),
+    const { signal, body, rawHeaders, method } = request
+    try {
+      signal?.throwIfAborted()
+      const { dispatcher, throughProxy } = pools.dispatcherFor(address)
+      let { configured } = upstream
+      if (settings.key !== null) {
+        // Only now: a held key may have changed while the request waited for its turn.
+        const place = request.keyPlace ?? clientCredentials(rawHeaders, query)[0]?.place ?? null
+        configured = configuredHeaders(place, settings, address)
+      }
+      const headers = requestHeaders({
+        rawHeaders,
+        forwardCredential: upstream.seesClientKey && !request.withholdCredential,
+        configured,
         bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
         overrides: request.headerOverrides ?? {},
       })
-    const path = where.pathWith(forwardCredential ? where.query : queryWithoutKey(where.query))
-    const { dispatcher, throughProxy } = pools.dispatcherFor(address)
-
-    return async function dispatch(leave) {
-      try {
-        signal?.throwIfAborted()
-        // Only now: a held key may have changed while the request waited for its turn.
-        const headers = headersNow()
-        const sending = {
-          origin: address.origin,
-          path,
-          method: request.method,
-          headers: throughProxy ? asRecord(headers) : headers,
-          body,
-          headersTimeout: timeouts.firstByteMs,
-          bodyTimeout: timeouts.idleMs,
-        }
-        const sentAtMs = performance.now()
-        const {
-          status,
-          statusText,
-          rawHeaders,
-          body: answerBody,
-        } = await dispatchRequest(dispatcher, sending, signal).catch((error: unknown) => {
-          // A stream has been read by now, and what changes something at a server is not for us to repeat.
-          const isRepeatable = Buffer.isBuffer(body) || ['GET', 'HEAD'].includes(request.method)
-          const isStale = isStaleConnection(error, performance.now() - sentAtMs)
-          if (throughProxy || !isRepeatable || signal?.aborted === true || !isStale) throw error
-          return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
-        })
-        answerBody.onceOver(leave)
-        return { status, statusText, rawHeaders, body: answerBody, address: address.display, failure }
-      } catch (error) {
-        leave()
-        signal?.throwIfAborted()
-        if (error instanceof ClientGoneError) throw error
-        throw failure(error)
+      const sending = {
+        origin: address.origin,
+        path,
+        method,
+        headers: throughProxy ? asRecord(headers) : headers,
+        body,
+        headersTimeout: timeouts.firstByteMs,
+        bodyTimeout: timeouts.idleMs,
       }
+      const sentAtMs = performance.now()
+      const answer = await dispatchRequest(dispatcher, sending, signal).catch((error: unknown) => {
+        // A stream has been read by now, and what changes something at a server is not for us to repeat.
+        const isRepeatable = Buffer.isBuffer(body) || method === 'GET' || method === 'HEAD'
+        const isStale = isStaleConnection(error, performance.now() - sentAtMs)
+        if (throughProxy || !isRepeatable || signal?.aborted === true || !isStale) throw error
+        return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
+      })
+      answer.body.onceOver(leave)
+      return { ...answer, address: address.display, failure }
+    } catch (error) {
+      leave()
+      signal?.throwIfAborted()
+      if (error instanceof ClientGoneError) throw error
+      throw failure(error)
     }
   }
 
@@ -243,10 +213,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     send,
     sendIdle,
     ask,
-    seesCredentialOf: (request) => {
-      const upstream = upstreamNamed(request.upstream)
-      if (!forwardsCredential(upstream, request)) return false
-      return clientCredentials(request.rawHeaders, request.target.query).some(
+    seesCredentialOf: ({ upstream: name, target, rawHeaders, withholdCredential }) => {
+      const upstream = upstreamNamed(name)
+      if (!upstream.seesClientKey || withholdCredential) return false
+      return clientCredentials(rawHeaders, target.query).some(
         ({ place }) => !upstream.configuredNames.has(place),
       )
     },
@@ -259,35 +229,32 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
 // --- internal ---
 
-/** Sends from a place in the queue, which is left once the answer has ended. */
-type Dispatch = (leave: () => void) => Promise<Answer>
+type DispatchedRequest = Pick<
+  UpstreamRequest,
+  'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'bodyBytes' | 'headerOverrides' | 'signal'
+> & { readonly keyPlace?: OwnRequest['keyPlace'] }
 
 type Upstream = {
-  readonly name: string
   readonly settings: UpstreamSettings
   readonly address: UpstreamAddress
   readonly gate: Gate
+  /** Whether the client's credential goes there, unless it is a key of Foldgate's own. */
   readonly seesClientKey: boolean
   readonly failure: Answer['failure']
-  /** What it is sent of its settings, where Foldgate holds no key for it: that one goes where the client's own would. */
+  /** The headers of its settings, if Foldgate holds no key for it: such a key goes where the client's own would. */
   readonly configured: readonly (readonly [string, string])[]
   /** The same by lower-case name, a held key in its usual place. */
   readonly configuredNames: ReadonlySet<string>
 }
 
-function configuredFor(
-  settings: UpstreamSettings,
-  address: UpstreamAddress,
-): Pick<Upstream, 'configured' | 'configuredNames'> {
-  const configured = configuredHeaders(null, settings, address)
-  return { configured, configuredNames: new Set(configured.map(([name]) => name.toLowerCase())) }
-}
-
-function forwardsCredential(
-  { settings, seesClientKey }: Upstream,
+/** What an upstream gets to see of a query: the client's key is taken out where it must not. */
+function seenTarget<Asked extends { readonly query: string }>(
+  asked: Asked,
+  { seesClientKey }: Upstream,
   { withholdCredential }: Pick<UpstreamRequest, 'withholdCredential'>,
-): boolean {
-  return seesClientKey && settings.key === null && !withholdCredential
+): Asked {
+  if (asked.query === '' || (seesClientKey && !withholdCredential)) return asked
+  return { ...asked, query: queryWithoutKey(asked.query) }
 }
 
 function configuredHeaders(
@@ -304,9 +271,4 @@ function configuredHeaders(
     configured.push(['authorization', address.authorization])
   }
   return configured
-}
-
-function wholeBody(body: UpstreamRequest['body']): Buffer | Readable | null {
-  if (body === null || Buffer.isBuffer(body) || body instanceof Readable) return body
-  return Buffer.concat(body)
 }

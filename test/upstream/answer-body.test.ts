@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { AnswerBody, bodyOf, GivenUpError } from '../../src/upstream/answer-body.ts'
+import { AnswerBody, madeBody, GivenUpError } from '../../src/upstream/answer-body.ts'
 
 /** A body with its source, and what a reader is told of it. */
 function opened() {
@@ -146,7 +146,7 @@ describe('a body that is made here', () => {
       for (; made < 100; made += 1) yield Buffer.alloc(1024)
     }
     const { told, reader } = opened()
-    const body = bodyOf(pieces())
+    const body = madeBody(pieces())
     await setTimeout(5)
     expect(made).toBe(0)
     body.read({
@@ -166,7 +166,7 @@ describe('a body that is made here', () => {
 
   test('breaks off with what made it', async () => {
     const { told, reader } = opened()
-    bodyOf(brokenPieces()).read(reader)
+    madeBody(brokenPieces()).read(reader)
     await setTimeout(5)
     expect(told).toEqual(['some', 'no more'])
   })

@@ -2,7 +2,7 @@ import type { JoinedReply, Outcome } from '../request.ts'
 import { stringifyJson } from '../../conversation/json-value.ts'
 import { readUsage } from '../../dialects/chat-completions/completion.ts'
 import { createPlainReply } from '../../dialects/chat-completions/reply/plain-reply.ts'
-import { bodyOf as asBody } from '../../upstream/answer-body.ts'
+import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import type { JoinOptions } from './joined-reply.ts'
@@ -49,7 +49,7 @@ export async function joinPlain(
 // --- internal ---
 
 function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
-  const body = asBody([Buffer.from(text)])
+  const body = madeBody([Buffer.from(text)])
   const headers = { rawHeaders: withoutLength(rawHeaders), status, statusText }
   return { ...outcome, answer: { ...outcome.answer, ...headers, body }, held: [] }
 }

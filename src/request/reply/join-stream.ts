@@ -3,7 +3,7 @@ import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import { readUsage } from '../../dialects/chat-completions/completion.ts'
 import { readChunk } from '../../dialects/chat-completions/reply/chunk.ts'
 import { createReplyStream } from '../../dialects/chat-completions/reply/reply-stream.ts'
-import { bodyOf } from '../../upstream/answer-body.ts'
+import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
@@ -121,7 +121,7 @@ export function joinStream(
   }
 
   // A generator that waits for its upstream does not hear that nobody reads it any more.
-  const body = bodyOf(reply(), () => current.body.destroy())
+  const body = madeBody(reply(), () => current.body.destroy())
   const answer: Answer = {
     ...first.answer,
     rawHeaders: withoutLength(first.answer.rawHeaders),

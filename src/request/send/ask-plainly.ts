@@ -1,6 +1,6 @@
 import type { Form, Outcome, Send } from '../request.ts'
 import { asStream } from '../../dialects/chat-completions/reply/as-stream.ts'
-import { bodyOf as asBody } from '../../upstream/answer-body.ts'
+import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { withoutSpan, withReplaced } from './outgoing-body.ts'
 import { discard, isAnswered, isOurDoing, isTooLarge, sendAgain, standing } from './outcome.ts'
@@ -49,7 +49,7 @@ function streamedAnswer(plain: Outcome): Outcome | null {
   )
   return {
     ...plain,
-    answer: { ...answer, rawHeaders, body: asBody([Buffer.from(streamed.text)]) },
+    answer: { ...answer, rawHeaders, body: madeBody([Buffer.from(streamed.text)]) },
     held: [],
     // What it cost is good to know in any case.
     asksUsage: streamed.statesUsage && !form.chat.completion.includeUsage,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFailures } from '../../../src/activity/failures.ts'
 import { createFurtherAnswers } from '../../../src/request/reply/further-answers.ts'
-import { bodyOf } from '../../../src/upstream/answer-body.ts'
+import { madeBody } from '../../../src/upstream/answer-body.ts'
 import type { FurtherRequest } from '../../../src/request/reply/send-further.ts'
 import { replyOf } from '../../../src/dialects/chat-completions/reply/reply.ts'
 import { outcomeOf, preparedRequest } from './made-outcome.ts'
@@ -22,7 +22,7 @@ test('where reading back fails, the request is answered as if there were no such
     count: (text) => text.length,
     send: async (asked) => {
       sent.push(asked)
-      return outcomeOf(asked.form, bodyOf([]))
+      return outcomeOf(asked.form, madeBody([]))
     },
     fit: async () => null,
     goesOn: () => true,
