@@ -1,4 +1,4 @@
-import type { Cut } from './piece-grammar.ts'
+import rows from './model-families.json' with { type: 'json' }
 
 export type EncodingName = 'o200k_base' | 'cl100k_base' | 'o200k_digits' | 'o200k_apart'
 
@@ -14,14 +14,27 @@ export function modelName(model: string): string {
 }
 
 /**
+ * Finds the row of a table of families (model-families.json) that is for a model: the first whose pattern its name matches,
+ * since the most specific stand first.
+ */
+export function familyFinder<Row extends { readonly pattern: string }>(
+  table: readonly Row[],
+): (model: string) => Row | undefined {
+  const patterns = table.map(({ pattern }) => new RegExp(pattern))
+  return (model) => {
+    const name = modelName(model)
+    return table[patterns.findIndex((pattern) => pattern.test(name))]
+  }
+}
+
+/**
  * The encoding a model's text is counted in: OpenAI's own, and for others the one that cuts text as their tokenizers do
  * (docs/decisions/family-cuts.md). What remains of the difference is made up for by the starting ratio and by what the
  * provider reports.
  */
 export function encodingFor(model: string): EncodingName {
   if (cl100kModels.test(model)) return 'cl100k_base'
-  const cut = familyOf(model)?.cut ?? 'own'
-  return cut === 'own' ? 'o200k_base' : `o200k_${cut}`
+  return familyEncoding(familyOf(model))
 }
 
 /** A starting ratio: the provider's count for one token of ours, before anything was reported, and where it comes from. */
@@ -43,8 +56,8 @@ export function startingRatio(
   if (set.ratio !== null) return { ratio: set.ratio, source: 'profile', family: null }
   const found = familyOf(model)
   if (found === undefined) return { ratio: unknownRatio, source: 'unknown', family: null }
-  const { family, ratio, ratioUncut = ratio, cut = 'own' } = found
-  const isUncut = set.encoding !== 'auto' && set.encoding !== `o200k_${cut}`
+  const { family, ratio, ratioUncut = ratio } = found
+  const isUncut = set.encoding !== 'auto' && set.encoding !== familyEncoding(found)
   return { ratio: isUncut ? ratioUncut : ratio, source: 'family', family }
 }
 
@@ -53,86 +66,32 @@ export function hasFamily(model: string): boolean {
   return familyOf(model) !== undefined
 }
 
-/**
- * Most specific first. Measured ranges against o200k_base, or what it becomes when text is cut as the family cuts it, in
- * November 2026, and the upper end of each: too early a compaction is cheaper than an overflow. For OpenAI's own models the
- * counter is exact.
- *
- * @internal exported for tests
- */
-export const startingRatios: readonly StartingRatio[] = [
-  {
-    family: 'OpenAI',
-    pattern: /gpt-?[3-9]|\bgpt-oss|\bo[1-9]\b|\bcodex\b|computer-use|text-embedding/,
-    sample: 'gpt-4o',
-    ratio: 1,
-  },
-  // The old tokeniser: 1.05 to 1.2. Versions stand before the name (claude-3-5-sonnet) or behind it (claude-sonnet-4-6).
-  {
-    family: 'Claude up to 4.6',
-    pattern: /claude-(?:[a-z]+-)?v?(?:[1-3]|4(?![-.](?:[7-9]|\d\d)(?!\d)))(?!\d)/,
-    sample: 'claude-sonnet-4-6',
-    ratio: 1.2,
-  },
-  // The new one: up to 1.7 in English prose, 1.0 in Chinese.
-  { family: 'Claude from 4.7 on', pattern: /claude/, sample: 'claude-opus-5', ratio: 1.5 },
-  { family: 'Llama 3 and later', pattern: /llama-?v?[3-9]/, sample: 'llama-3.3-70b-instruct', ratio: 1.05 },
-  {
-    family: 'Llama 2',
-    pattern: /llama|vicuna/,
-    sample: 'llama-2-7b-chat',
-    cut: 'apart',
-    ratio: 1.15,
-    ratioUncut: 1.4,
-  },
-  {
-    family: 'Qwen',
-    pattern: /qwen|qwq|qvq/,
-    sample: 'qwen3-coder',
-    cut: 'digits',
-    ratio: 1.05,
-    ratioUncut: 1.1,
-  },
-  { family: 'DeepSeek', pattern: /deepseek/, sample: 'deepseek-chat', ratio: 1.1 },
-  // Counted with Gemma's published vocabulary, most recorded prompts of Gemini 3 come out to within a token or two.
-  {
-    family: 'Gemini, Gemma',
-    pattern: /gemini|gemma/,
-    sample: 'gemini-2.5-pro',
-    cut: 'apart',
-    ratio: 1,
-    ratioUncut: 1.15,
-  },
-  // 32,000 SentencePiece tokens.
-  {
-    family: 'older Mistral',
-    pattern: /mixtral|mistral-7b|codestral-22b|open-mistral-7b/,
-    sample: 'mixtral-8x7b',
-    cut: 'apart',
-    ratio: 1.15,
-    ratioUncut: 1.4,
-  },
-  {
-    family: 'Mistral',
-    pattern: /mistral|ministral|devstral|codestral|magistral|pixtral/,
-    sample: 'mistral-large-2512',
-    cut: 'digits',
-    ratio: 1.1,
-  },
-]
-
 // --- internal ---
 
 type StartingRatio = {
   readonly family: string
-  readonly pattern: RegExp
+  readonly pattern: string
   /** A name of the family. */
   readonly sample: string
   readonly ratio: number
-  /** How its tokenizer cuts text, where not as OpenAI's. */
-  readonly cut?: Cut
-  /** The ratio to a count in which text is cut otherwise, where it is another. */
   readonly ratioUncut?: number
+  /** How its tokenizer cuts text, where not as OpenAI's: see piece-grammar.ts. */
+  readonly digits?: boolean
+  readonly apart?: boolean
+}
+
+/**
+ * `ratio`: the upper end of what was measured in November 2026 against o200k_base, or what it becomes when text is cut as the
+ * family cuts it: too early a compaction is cheaper than an overflow. `ratioUncut`: that against a count in which text is cut
+ * otherwise, where it is another. For OpenAI's own models the counter is exact.
+ */
+const startingRatios: readonly StartingRatio[] = rows.ratios
+
+const familyOf = familyFinder(startingRatios)
+
+function familyEncoding(family: StartingRatio | undefined): EncodingName {
+  if (family?.digits === true) return 'o200k_digits'
+  return family?.apart === true ? 'o200k_apart' : 'o200k_base'
 }
 
 const unset = { ratio: null, encoding: 'auto' } as const
@@ -141,8 +100,3 @@ const unknownRatio = 1.15
 
 // gpt-4 and its dated, turbo and 32k forms, but not gpt-4o, gpt-4.1 and gpt-4.5; Azure writes 35 for 3.5.
 const cl100kModels = /\bgpt-4(?![o.\d])|\bgpt-3\.?5|\btext-embedding-(?:ada-002|3-)/i
-
-function familyOf(model: string): StartingRatio | undefined {
-  const name = modelName(model)
-  return startingRatios.find(({ pattern }) => pattern.test(name))
-}

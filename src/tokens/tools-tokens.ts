@@ -1,7 +1,8 @@
+import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { jsonText, pythonJson, type JsonSpelling } from './json-text.ts'
-import { toolRuleOf } from './tool-rules.ts'
+import { guessShare, toolRuleOf } from './tool-rules.ts'
 import { functionsAsTypeScript, type FunctionTool } from './typescript-tools.ts'
 
 /** The tokens of a request's `tools`, or of the legacy `functions`, as the model is shown them. 0 where there are none. */
@@ -34,9 +35,9 @@ export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<
 
 /** The tokens of a `response_format` that carries a schema, which is put into the prompt; 0 for any other. */
 export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, model: string): Steps<number> {
-  if (!isRecord(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
+  if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
   const format = responseFormat['json_schema']
-  if (toolRuleOf(model).rendering === 'typescript' && isRecord(format)) {
+  if (toolRuleOf(model).rendering === 'typescript' && isJsonObject(format)) {
     const described = textOr(format['description'], '')
     const head = `# Response Formats\n\n## ${textOr(format['name'], '')}\n\n${described === '' ? '' : `// ${described}\n`}`
     const schema = yield* jsonText(format['schema'], responseSpelling)
@@ -47,7 +48,7 @@ export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, mo
 
 /** The same where the schema is put into the prompt as JSON. */
 export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounter): Steps<number> {
-  if (!isRecord(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
+  if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
   const schema = yield* linesTokens([responseFormat['json_schema']], counter)
   return withMargin(formatFrameTokens + schema, guessShare)
 }
@@ -68,9 +69,6 @@ const plainToolTokens = 8
 /** Around a schema in the prompt of a model whose way is not known. */
 const formatFrameTokens = 8
 
-/** For what is no function, or refers to definitions elsewhere: nobody knows how it is shown. */
-const guessShare = 0.1
-
 function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): Steps<number> {
   const functions: FunctionTool[] = []
   const others: unknown[] = []
@@ -86,7 +84,7 @@ function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): St
       description: textOr(described['description'], ''),
       parameters,
     })
-    if (isRecord(parameters)) others.push(parameters['$defs'], parameters['definitions'])
+    if (isJsonObject(parameters)) others.push(parameters['$defs'], parameters['definitions'])
   }
   const text = functions.length === 0 ? '' : yield* functionsAsTypeScript(functions)
   return (yield* counter.countSteps(text)) + withMargin(yield* linesTokens(others, counter), guessShare)
@@ -103,16 +101,14 @@ function* linesTokens(values: readonly unknown[], counter: TokenCounter): Steps<
 }
 
 /** The described function: of a tool, of the Responses API's flat shape, or the legacy one itself. Null for any other kind of tool. */
-function functionIn(tool: unknown): (Readonly<Record<string, unknown>> & { readonly name: string }) | null {
-  if (!isRecord(tool)) return null
-  const described = isRecord(tool['function']) ? tool['function'] : tool
+function functionIn(tool: unknown): (JsonObject & { readonly name: string }) | null {
+  if (!isJsonObject(tool)) return null
+  const described = isJsonObject(tool['function']) ? tool['function'] : tool
   const isFunction = tool['type'] === undefined || tool['type'] === 'function'
   return isFunction && hasName(described) ? described : null
 }
 
-function hasName(
-  value: Readonly<Record<string, unknown>>,
-): value is Readonly<Record<string, unknown>> & { readonly name: string } {
+function hasName(value: JsonObject): value is JsonObject & { readonly name: string } {
   return typeof value['name'] === 'string'
 }
 
@@ -122,8 +118,4 @@ function withMargin(tokens: number, share: number): number {
 
 function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

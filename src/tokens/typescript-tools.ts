@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
 import { jsonText, pythonJson } from './json-text.ts'
 
@@ -26,20 +27,18 @@ export function* functionsAsTypeScript(functions: readonly FunctionTool[]): Step
 
 // --- internal ---
 
-type Schema = Readonly<Record<string, unknown>>
-
 /** Levels written as types; what is deeper is written as JSON. It bounds the indentation, too. */
 const depthMax = 16
 
 /** The lines of an object's properties, each ended by a line break. */
 function* fieldsOf(schema: unknown, indent: string, depth: number): Steps<string> {
-  if (!isSchema(schema) || !isSchema(schema['properties'])) return ''
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return ''
   const required: ReadonlySet<unknown> = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   let text = ''
   for (const [name, field] of Object.entries(schema['properties'])) {
     yield
     const type = yield* typeOf(field, indent, depth)
-    const described = isSchema(field) ? field : {}
+    const described = isJsonObject(field) ? field : {}
     text += comment(described['description'], indent)
     text += `${indent}${name}${required.has(name) ? '' : '?'}: ${type},${yield* defaultOf(described)}\n`
   }
@@ -47,7 +46,7 @@ function* fieldsOf(schema: unknown, indent: string, depth: number): Steps<string
 }
 
 function* typeOf(schema: unknown, indent: string, depth: number): Steps<string> {
-  if (!isSchema(schema)) return 'any'
+  if (!isJsonObject(schema)) return 'any'
   if (depth === depthMax || typeof schema['$ref'] === 'string') return yield* jsonText(schema, pythonJson)
   if (schema['const'] !== undefined) return yield* jsonText(schema['const'], pythonJson)
   if (Array.isArray(schema['enum'])) return yield* literals(schema['enum'])
@@ -62,7 +61,7 @@ function* typeOf(schema: unknown, indent: string, depth: number): Steps<string> 
     )
   }
   if (type === 'array') return yield* arrayOf(schema['items'], indent, depth)
-  if (type === 'object' || isSchema(schema['properties'])) {
+  if (type === 'object' || isJsonObject(schema['properties'])) {
     const fields = yield* fieldsOf(schema, `${indent}  `, depth + 1)
     return fields === '' ? 'object' : `{\n${fields}${indent}}`
   }
@@ -89,7 +88,7 @@ function* arrayOf(items: unknown, indent: string, depth: number): Steps<string> 
   return type.includes(' | ') && !type.startsWith('{') ? `(${type})[]` : `${type}[]`
 }
 
-function* defaultOf(schema: Schema): Steps<string> {
+function* defaultOf(schema: JsonObject): Steps<string> {
   return schema['default'] === undefined
     ? ''
     : ` // default: ${yield* jsonText(schema['default'], pythonJson)}`
@@ -99,8 +98,4 @@ function comment(description: unknown, indent: string): string {
   if (typeof description !== 'string' || description === '') return ''
   const lines = description.trimEnd().split('\n')
   return lines.map((line) => `${indent}//${line === '' ? '' : ' '}${line}\n`).join('')
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

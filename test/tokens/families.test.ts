@@ -1,13 +1,16 @@
-import { expect, test } from 'vitest'
-import { encodingFor, modelName, startingRatio, startingRatios } from '../../src/tokens/families.ts'
+import { describe, expect, test } from 'vitest'
+import { encodingFor, familyFinder, startingRatio } from '../../src/tokens/families.ts'
+import rows from '../../src/tokens/model-families.json' with { type: 'json' }
 
-test.each(startingRatios)(
-  'the row of $family is the first that its sample $sample finds',
-  ({ sample, ratio, pattern }) => {
-    expect(modelName(sample)).toMatch(pattern)
-    expect(startingRatio(sample).ratio).toBe(ratio)
-  },
-)
+describe.each<readonly [string, readonly { family: string; pattern: string; sample: string }[]]>([
+  ['ratios', rows.ratios],
+  ['tools', rows.tools],
+  ['images', rows.images],
+])('in the table of %s', (_, table) => {
+  test.each(table)('the row of $family is the first that its sample $sample finds', (row) => {
+    expect(familyFinder(table)(row.sample)).toBe(row)
+  })
+})
 
 const exactModels = 'gpt-4o gpt-3.5-turbo gpt-35-turbo chatgpt-4o-latest o3 gpt-5.4 openai/gpt-oss-20b'
 const olderClaudes =

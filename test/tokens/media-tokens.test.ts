@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Media } from '../../src/conversation/message.ts'
-import { imageRuleOf, imageRules } from '../../src/tokens/image-rules.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
 
 function image(widthPixels: number, heightPixels: number, detail: Media['detail'] = 'auto'): Media {
@@ -17,13 +16,6 @@ function image(widthPixels: number, heightPixels: number, detail: Media['detail'
 }
 
 const remote: Media = { ...image(0, 0), place: 'remote', dataBytes: 0 }
-
-test.each(imageRules)(
-  'the rule of $family is the first that its sample $sample finds',
-  ({ family, sample }) => {
-    expect(imageRuleOf(sample).family).toBe(family)
-  },
-)
 
 describe('an image', () => {
   test.each([

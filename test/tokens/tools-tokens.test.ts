@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
-import { toolRuleOf, toolRules } from '../../src/tokens/tool-rules.ts'
+import { toolRuleOf } from '../../src/tokens/tool-rules.ts'
 import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { object, recordedTools, text } from './recorded-tools.ts'
 
@@ -18,13 +18,6 @@ function withMargin(tokens: number): number {
 async function tokensOf(tools: unknown, model: string): Promise<number> {
   return finish(toolsTokens(tools, await loadCounter(encodingFor(model)), model))
 }
-
-test.each(toolRules)(
-  'the rule of $family is the first that its sample $sample finds',
-  ({ family, sample }) => {
-    expect(toolRuleOf(sample).family).toBe(family)
-  },
-)
 
 test.each([undefined, null, []])('no tools (%j) cost nothing, with any model', async (tools) => {
   for (const model of ['gpt-4o', 'claude-opus-5', 'llama-3.3-70b', 'm'])
