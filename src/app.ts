@@ -1,12 +1,9 @@
 import type { Server } from 'node:http'
-import { createFailureLog } from './activity/failure-log.ts'
-import { createFailures } from './activity/failures.ts'
-import { harmlessReports } from './activity/harmless-reports.ts'
-import { joinedReports } from './activity/joined-reports.ts'
-import type { Tracing } from './activity/tracing/open-tracing.ts'
+import { openActivity } from './activity/activity.ts'
+import type { Tracing } from './activity/tracing/tracing.ts'
+import { openAdmin } from './admin/admin.ts'
 import { createExplain } from './admin/explain/explain.ts'
 import { explanationJson } from './admin/explain/explanation.ts'
-import { openOversight } from './admin/oversight.ts'
 import { openArchive } from './archive/archive.ts'
 import type { Settings } from './config/settings.ts'
 import type { FoldgateError } from './errors.ts'
@@ -24,7 +21,7 @@ import { digest } from './request/read/body-source.ts'
 import { readLimits } from './request/read/read-limits.ts'
 import { createStoreGuard } from './stores/store-guard.ts'
 import type { Store } from './stores/store.ts'
-import { tellSummary } from './summaries/tell-summary.ts'
+import { summaryName } from './summaries/summary-keys.ts'
 import { createHeldKeyMarks } from './upstream/held-key-marks.ts'
 import { openUpstreams } from './upstream/open-upstreams.ts'
 import type { HttpProxies } from './upstream/pools.ts'
@@ -56,26 +53,20 @@ export function createApp(options: AppOptions): App {
   const warnings = createWarnings(log)
   const onFailure = ({ code }: FoldgateError): void => log.warn('a request was refused or failed', { code })
 
-  const failureLog = createFailureLog(log, undefined, (facts, times) =>
-    oversight.bookkeeping.failed(facts, times),
-  )
-  const failures = createFailures((part, error) => {
-    failureLog(part, error)
-    oversight.metrics.failed(part)
+  const activity = openActivity({
+    prices: settings.prices,
+    showsContent: settings.admin.show_content,
+    store,
+    log,
+    version,
+    nowMs,
+    tracing,
   })
+  const { failures, reports } = activity
   const guarded = createStoreGuard(failures)
-  // Its own: a journal that is slow to be read must not keep requests from their records.
-  const guardedApart = createStoreGuard(failures)
-  const oversight = openOversight({ settings, store, guarded: guardedApart, version, nowMs })
-  const { bookkeeping } = oversight
-  const traced = tracing === null ? [] : [{ begin: tracing.request, relayed: () => {} }]
-  // Each by itself: one that fails keeps nothing from the others.
-  const reports = joinedReports(
-    [...oversight.reports, ...traced].map((each) => harmlessReports(each, failures)),
-  )
   const neighbours = { upstreams, heldKeyMark, store, guarded, failures, reports, warnings, log, nowMs }
 
-  const knowledge = openModels({ ...neighbours, digest, onLearnt: bookkeeping.learnt })
+  const knowledge = openModels({ ...neighbours, digest, onLearnt: activity.learnt })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const lifecycle = createLifecycle()
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
@@ -85,8 +76,7 @@ export function createApp(options: AppOptions): App {
     secret,
     lifecycle,
     onTurnedAway: (error) => {
-      oversight.metrics.turnedAway()
-      bookkeeping.turnedAway(error)
+      activity.turnedAway(error)
       const times = timesTurnedAway(error.code)
       if (times === 1) onFailure(error)
       else if (times !== null) log.warn('requests were refused', { code: error.code, times })
@@ -100,14 +90,9 @@ export function createApp(options: AppOptions): App {
     http,
     knowledge,
     archive,
-    onSummary: (job, written, milliseconds) => {
-      tellSummary(log, job.group, written)
-      oversight.metrics.summaryWritten(written)
-      bookkeeping.summaryWritten(job, written, milliseconds)
-      const { group: conversation, model, upstream } = job
-      const endedAtMs = nowMs()
-      const call = { conversation, model, upstream, startedAtMs: endedAtMs - milliseconds, endedAtMs }
-      tracing?.summary(call, written)
+    onSummary: ({ group, key, model, upstream }, written, milliseconds) => {
+      const call = { conversation: group, name: summaryName(key), model, upstream, milliseconds }
+      activity.summaryWritten(call, written)
     },
     onFailure,
   })
@@ -120,7 +105,12 @@ export function createApp(options: AppOptions): App {
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })
-  const adminServer = oversight.openServer({
+  const adminServer = openAdmin({
+    settings,
+    store,
+    activity,
+    version,
+    nowMs,
     summaryWriter: requests,
     compactWishes: requests.compactWishes,
     knownModels: {
@@ -153,7 +143,7 @@ export function createApp(options: AppOptions): App {
   async function end(): Promise<void> {
     await requests.close()
     await models.close()
-    await oversight.close()
+    await activity.close()
     await serverWindows.close()
     await upstreams.destroy()
     await store.close()

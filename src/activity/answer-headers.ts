@@ -1,54 +1,48 @@
-import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
-import type { RequestReport, RequestSize } from './request-report.ts'
-import type { MissingReason } from '../summaries/outlook.ts'
+import type { BegunRow, RequestReport } from './request-report.ts'
 
-/**
- * The headers by which Foldgate tells what it did with a request: the report that metrics and journal are made of, as far
- * as a client can use it.
- */
-export function answerHeaders(
-  report: RequestReport,
-  { repairs, missing }: { readonly repairs: Repairs | null; readonly missing: MissingReason | null },
-): Record<string, string> {
-  const { size, reason, observed } = report
+/** The headers by which Foldgate tells a client what it did with a request. */
+export function answerHeaders({
+  row,
+  isSentBound,
+  sampledMessages,
+  repairs,
+  missingSummary,
+}: RequestReport): Record<string, string> {
+  const { action, reason, passes, observed_passes: wouldPass, observed_tokens_sent: wouldSend } = row
+  const received = row.tokens_are_bounds ? '<' : ''
+  const sent = isSentBound ? '<' : ''
   const headers: Record<string, string> = {
-    'x-foldgate-action': report.action + (reason === null ? '' : `;reason=${reason}`),
-    'x-foldgate-conversation': report.conversation ?? '',
-    'x-foldgate-profile': encodeURI(report.profile ?? ''),
-    'x-foldgate-attempts': String(report.attempts),
+    'x-foldgate-action': action + (reason === null ? '' : `;reason=${reason}`),
+    'x-foldgate-conversation': row.conversation ?? '',
+    'x-foldgate-profile': encodeURI(row.profile ?? ''),
+    'x-foldgate-attempts': String(row.attempts),
   }
-  if (size !== null) {
-    const setting = size.overruledTokens === null ? '' : `;setting=${size.overruledTokens}`
-    headers['x-foldgate-window'] = `${size.windowTokens};source=${size.windowSource}${setting}`
-    headers['x-foldgate-tokens'] =
-      `${bound(size.isBound)}${size.receivedTokens};sent=${bound(size.isSentBound)}${size.sentTokens}`
-    headers['x-foldgate-pressure'] = bound(size.isBound) + shownPressure(size)
-    if (size.sampledMessages > 0) headers['x-foldgate-sampled'] = String(size.sampledMessages)
+  if (row.pressure !== null) {
+    const setting = row.overruled_tokens === null ? '' : `;setting=${row.overruled_tokens}`
+    headers['x-foldgate-window'] = `${row.window_tokens};source=${row.window_source}${setting}`
+    headers['x-foldgate-tokens'] = `${received}${row.tokens_received};sent=${sent}${row.tokens_sent}`
+    headers['x-foldgate-pressure'] = received + shownPressure(row.pressure, row)
+    if (sampledMessages > 0) headers['x-foldgate-sampled'] = String(sampledMessages)
   }
   if (repairs !== null) {
     const counts = Object.entries(repairs).map(([what, count]) => `${what}=${count}`)
     headers['x-foldgate-repairs'] = counts.join(';')
   }
-  if (report.passes.length > 0) headers['x-foldgate-passes'] = report.passes.join(',')
-  if (observed !== null) {
-    const action = observed.passes.length === 0 ? 'relayed' : 'compacted'
-    const passes = observed.passes.length === 0 ? '' : `;passes=${observed.passes.join(',')}`
-    headers['x-foldgate-observed'] =
-      `${action};sent=${bound(size?.isBound ?? false)}${observed.sentTokens}${passes}`
+  if (passes.length > 0) headers['x-foldgate-passes'] = passes.join(',')
+  if (wouldSend !== null) {
+    const done = wouldPass.length === 0 ? 'relayed' : 'compacted'
+    const by = wouldPass.length === 0 ? '' : `;passes=${wouldPass.join(',')}`
+    headers['x-foldgate-observed'] = `${done};sent=${received}${wouldSend}${by}`
   }
-  headers['x-foldgate-summary'] = report.summary
-  if (missing !== null) headers['x-foldgate-summary-reason'] = missing
+  headers['x-foldgate-summary'] = row.summary
+  if (missingSummary !== null) headers['x-foldgate-summary-reason'] = missingSummary
   return headers
 }
 
 // --- internal ---
 
-function bound(isBound: boolean): string {
-  return isBound ? '<' : ''
-}
-
 /** Two digits; a bound is rounded up, or it would be none. */
-function shownPressure({ pressure, isBound }: RequestSize): string {
+function shownPressure(pressure: number, { tokens_are_bounds: isBound }: BegunRow): string {
   const hundredths = pressure * 100
   return ((isBound ? Math.ceil(hundredths) : Math.round(hundredths)) / 100).toFixed(2)
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Failures } from '../activity/failures.ts'
-import type { Reports } from '../activity/request-report.ts'
+import type { Reports } from '../activity/reports.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { FoldgateError } from '../errors.ts'

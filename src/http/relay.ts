@@ -2,17 +2,17 @@ import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { refuseWayAround, type ClientRights } from './confinement.ts'
-import { beginReport, reportUnanswered } from '../activity/begin-report.ts'
-import { arrivalNow, type Arrival, type ArrivalParts } from '../activity/arrival.ts'
-import { bareReport } from './bare-report.ts'
-import { unreadAnswer, type Reports, type RequestReport } from '../activity/request-report.ts'
+import { reportUnanswered, type Reports } from '../activity/reports.ts'
+import { unreadAnswer } from '../activity/request-report.ts'
+import { bareReport, unreadReport } from './bare-report.ts'
 import { answerError } from './answer-error.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type ClientRequest } from './client-request.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
-export type RelayOptions = ArrivalParts & {
+export type RelayOptions = {
+  readonly nowMs: () => number
   readonly upstreams: Upstreams
   readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   /** Called for a generation path that carries conversations but is not compacted. */
@@ -37,7 +37,7 @@ export function createRelay(options: RelayOptions): Relay {
   async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { incoming, outgoing } = exchange
     refuseWayAround(options.rightsOf(exchange.clientKeyName), exchange)
-    const arrival = arrivalNow(options)
+    const arrival = { atMs: options.nowMs(), monotonicMs: performance.now() }
     const uncompacted = uncompactedOf(exchange)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
@@ -49,20 +49,25 @@ export function createRelay(options: RelayOptions): Relay {
     const bodyBytes = upload === null ? null : declaredBytes(incoming)
     const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }
     const answer = await upstreams.send(onward).catch((error: unknown) => {
-      if (action === 'bypassed')
-        reportUnanswered(bareReport(exchange, arrival), error, arrival, options.reports)
+      if (action === 'bypassed') reportUnanswered(bareReport(exchange, arrival), null, error, options.reports)
       throw error
     })
-    const firstByteMs = performance.now() - arrival.monotonicMs
-    const ended =
-      action === 'bypassed'
-        ? beginReport(bypassReport(exchange, answer.status, firstByteMs, arrival), arrival, options.reports)
-        : null
-    if (ended === null) tellRelayed(exchange, 'relayed')
+    const report =
+      action === 'relayed'
+        ? null
+        : unreadReport(bareReport(exchange, arrival), {
+            action,
+            reason: null,
+            status: answer.status,
+            added_ms: 0,
+            first_byte_ms: performance.now() - arrival.monotonicMs,
+          })
+    if (report === null) tellRelayed(exchange, 'relayed')
+    else options.reports.begin(report, null)
     const delivery = await deliver(exchange, answer, {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
     })
-    ended?.({ outcome: delivery.outcome, ...unreadAnswer })
+    if (report !== null) options.reports.end(report, { outcome: delivery.outcome, ...unreadAnswer })
     if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
     return delivery.outcome
   }
@@ -93,22 +98,4 @@ export function createRelay(options: RelayOptions): Relay {
 
 function uncompactedOf({ route }: ClientRequest): UncompactedPath | null {
   return route.kind === 'relay' ? route.uncompacted : null
-}
-
-/** A chat completion that its client wanted left alone: nobody has read it. */
-function bypassReport(
-  exchange: ClientRequest,
-  status: number,
-  firstByteMs: number,
-  arrival: Arrival,
-): RequestReport {
-  const isBeyondWindow = status < 400 ? false : null
-  return {
-    ...bareReport(exchange, arrival),
-    action: 'bypassed',
-    status,
-    isBeyondWindow,
-    attempts: 1,
-    firstByteMs,
-  }
 }

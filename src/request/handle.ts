@@ -1,6 +1,5 @@
-import { arrivalNow, type Arrival } from '../activity/arrival.ts'
-import { reportUnanswered } from '../activity/begin-report.ts'
-import { bareReport } from '../http/bare-report.ts'
+import { reportUnanswered } from '../activity/reports.ts'
+import { bareReport, type Arrival } from '../http/bare-report.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
 import { readBody } from '../http/read-body.ts'
@@ -16,7 +15,8 @@ import { readRequestOptions } from './request-options.ts'
 import type { ArrivedRequest, PreparedRequest, ReadRequest } from './request.ts'
 import { createSenders, sendRequest } from './send/send-request.ts'
 import { deliverAnswer, type Settled } from './tell/deliver-answer.ts'
-import { describedReport } from './tell/report-of.ts'
+import { heldMessages } from './tell/held-messages.ts'
+import { readReport } from './tell/report.ts'
 import { tellAnswer } from './tell/tell-answer.ts'
 import { sendUnread } from './unread.ts'
 
@@ -77,6 +77,10 @@ async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts
   }
 }
 
+function arrivalNow({ nowMs }: RequestParts): Arrival {
+  return { atMs: nowMs(), monotonicMs: performance.now() }
+}
+
 /** What the client asks of Foldgate, as far as its key allows it. Throws if it asks for more. */
 function allowedOptions(exchange: ClientRequest, parts: RequestParts): Asked {
   const rights = parts.rightsOf(exchange.clientKeyName)
@@ -100,7 +104,8 @@ function tellUnanswered(
   { failures, reports }: RequestParts,
 ): void {
   failures.attempt('observation', undefined, () => {
-    const report = known === null ? bareReport(exchange, arrival) : describedReport(known)
-    reportUnanswered(report, error, arrival, reports)
+    const report = known === null ? bareReport(exchange, arrival) : readReport(known)
+    const messages = known !== null && 'form' in known ? heldMessages(known, known.form) : null
+    reportUnanswered(report, messages, error, reports)
   })
 }

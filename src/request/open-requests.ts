@@ -1,5 +1,5 @@
 import type { Failures } from '../activity/failures.ts'
-import type { Reports } from '../activity/request-report.ts'
+import type { Reports } from '../activity/reports.ts'
 import type { Archive } from '../archive/archive.ts'
 import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'

@@ -1,5 +1,5 @@
 import type { Failures } from '../activity/failures.ts'
-import type { Reports } from '../activity/request-report.ts'
+import type { Reports } from '../activity/reports.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
 import type { FoldgateError } from '../errors.ts'

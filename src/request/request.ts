@@ -5,11 +5,10 @@ import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { ChatCompletion } from '../dialects/chat-completions/read.ts'
 import type { Message } from '../conversation/message.ts'
-import type { Room } from '../compaction/policy.ts'
+import type { PassName, Room } from '../compaction/policy.ts'
 import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
 import type { BodyPiece } from '../conversation/splice.ts'
 import type { Structure } from '../conversation/structure.ts'
-import type { Observed } from '../activity/request-report.ts'
 import type { HeavyTurn } from '../scheduling/heavy-work.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Anchor, Rate } from '../models/counts/prompt.ts'
@@ -26,7 +25,7 @@ import type { ClientRights } from '../http/confinement.ts'
 import type { RequestBody } from '../http/read-body.ts'
 import type { WindowQuestion } from '../models/discovery/sites.ts'
 import type { Flight } from './send/shared-pool.ts'
-import type { Arrival } from '../activity/arrival.ts'
+import type { Arrival } from '../http/bare-report.ts'
 import type { Source } from '../conversation/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
@@ -114,6 +113,9 @@ export type PreparedRequest = MeasuredRequest & {
   /** What would be sent, were the profile not one that only observes; null under any other. */
   readonly observed: Observed | null
 }
+
+/** What would have been sent under a profile that only observes. */
+export type Observed = { readonly passes: readonly PassName[]; readonly sentTokens: number }
 
 /** The tool with which a model reads back what was folded, as one request offers it. */
 export type RecallOffer = { readonly name: string; readonly tool: JsonObject }

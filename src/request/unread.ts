@@ -1,6 +1,4 @@
-import { beginReport } from '../activity/begin-report.ts'
-import type { RequestReport } from '../activity/request-report.ts'
-import { bareReport } from '../http/bare-report.ts'
+import { bareReport, unreadReport } from '../http/bare-report.ts'
 import { onwardOf } from '../http/client-request.ts'
 import { unobserved } from './observe.ts'
 import type { RequestParts } from './parts.ts'
@@ -19,23 +17,20 @@ export async function sendUnread(
     ...onwardOf(exchange),
     body: body.raw,
   })
-  const report: RequestReport = {
-    ...bareReport(exchange, arrival),
+  const report = unreadReport(bareReport(exchange, arrival), {
     ...(unread === 'failed'
       ? { action: 'failed-open', reason: 'reading' }
       : { action: 'relayed', reason: unread }),
     status: answer.status,
-    // It was sent as it came.
-    isBeyondWindow: answer.status < 400 ? false : null,
-    attempts: 1,
-    addedMs: sentAtMs - arrival.monotonicMs,
-    firstByteMs: performance.now() - sentAtMs,
-  }
+    added_ms: sentAtMs - arrival.monotonicMs,
+    first_byte_ms: performance.now() - sentAtMs,
+  })
+  reports.begin(report, null)
   return {
     answer,
     held: [],
-    headers: { 'x-foldgate-action': `${report.action};reason=${report.reason}` },
-    ended: beginReport(report, arrival, reports),
+    headers: { 'x-foldgate-action': `${report.row.action};reason=${report.row.reason}` },
+    report,
     lesson: null,
     observer: unobserved,
     hidesUsage: false,

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  ConversationCard,
-  ConversationDetail,
-} from '../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../src/activity/conversations/conversation-list.ts'
+import type { ConversationDetail } from '../../src/activity/conversations/conversations.ts'
 import type { StoredEvent } from '../../src/activity/journal/journal.ts'
 import { askAdmin } from '../admin/ask-admin.ts'
 import { readMetrics, type Metrics } from './metrics.ts'

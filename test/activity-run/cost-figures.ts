@@ -4,7 +4,7 @@ import { agreeing, figure, sumOf } from './figure.ts'
 import { prices, type Walk } from './walk.ts'
 
 /** What prompts cost, and what they would have cost whole, by the upstream's own counts and by Foldgate's. */
-export function costFigures({ requests, books, headline }: Walk): readonly Figure[] {
+export function costFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const rows = books.details.flatMap((detail) => detail.rows)
   const sent = sumOf(requests, (request) => costOf(request.sent))
   const whole = sumOf(requests, (request) => costOf(request.whole))
@@ -13,7 +13,7 @@ export function costFigures({ requests, books, headline }: Walk): readonly Figur
   const saved = sumOf(rows, (row) =>
     row.passes.length === 0 ? 0 : (row.whole_prompt_cost ?? 0) - (row.prompt_cost ?? 0),
   )
-  const savedMoney = headline.savedMoney ?? 0
+  const savedMoney = totals.saved_money
   return [
     agreeing('cost of what was sent', { upstream: sent, journal: told }),
     figure(

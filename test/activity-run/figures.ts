@@ -19,7 +19,7 @@ export function figuresOf(walk: Walk): readonly Figure[] {
 
 // --- internal ---
 
-function requestFigures({ requests, books, headline }: Walk): readonly Figure[] {
+function requestFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const { metrics, events, details, cards } = books
   const rows = details.flatMap((detail) => detail.rows)
   const name = 'foldgate_requests_total'
@@ -38,7 +38,7 @@ function requestFigures({ requests, books, headline }: Walk): readonly Figure[] 
       metrics: metrics.sum(name, { endpoint: 'chat_completions' }),
       journal: rows.length,
       headers: requests.length,
-      pages: headline.requests,
+      pages: totals.requests,
     }),
     ...[...actions].toSorted().map((action) =>
       agreeing(`  ${action}`, {
@@ -60,11 +60,11 @@ function requestFigures({ requests, books, headline }: Walk): readonly Figure[] 
     }),
     agreeing('  in the headline', {
       journal: rows.filter(({ beyond_window: isBeyond }) => isBeyond === true).length,
-      pages: headline.beyondWindow,
+      pages: totals.beyond_window,
     }),
     agreeing('  not known', {
       journal: rows.filter(({ beyond_window: isBeyond }) => isBeyond === null).length,
-      pages: headline.beyondUnknown,
+      pages: totals.beyond_unknown,
     }),
     agreeing('refusals', {
       upstream: sumOf(requests, ({ refusals }) => refusals),
@@ -76,7 +76,7 @@ function requestFigures({ requests, books, headline }: Walk): readonly Figure[] 
       upstream: 0,
       metrics: metrics.sum(recoveries, { outcome: 'recovered' }),
       journal: rows.filter(({ action }) => action === 'recovered').length,
-      pages: headline.recoveries,
+      pages: totals.recoveries,
     }),
     agreeing('failures of its own', {
       upstream: 0,
@@ -86,7 +86,7 @@ function requestFigures({ requests, books, headline }: Walk): readonly Figure[] 
   ]
 }
 
-function compactionFigures({ requests, books, headline }: Walk): readonly Figure[] {
+function compactionFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const { metrics, events, details, cards } = books
   const rows = details.flatMap((detail) => detail.rows)
   const compactions = events.filter(({ type }) => type === 'compaction')
@@ -101,7 +101,7 @@ function compactionFigures({ requests, books, headline }: Walk): readonly Figure
       ({ rawMessages }, number) => !isBeginning(requests[number - 1]?.rawMessages ?? [], rawMessages),
     ).length,
     journal: compactions.length,
-    pages: headline.compactions,
+    pages: totals.compactions,
   }
   return [
     agreeing('compactions', whole),

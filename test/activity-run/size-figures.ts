@@ -4,7 +4,7 @@ import { agreeing, figure, sumOf } from './figure.ts'
 import type { Walk, WalkedRequest } from './walk.ts'
 
 /** Tokens and pressure of prompts, as they came and as they were sent. */
-export function sizeFigures({ requests, books, headline }: Walk): readonly Figure[] {
+export function sizeFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const { metrics, details } = books
   const rows = details.flatMap((detail) => detail.rows)
   const stage = (name: string): number => metrics.sum('foldgate_prompt_tokens_total', { stage: name })
@@ -31,8 +31,8 @@ export function sizeFigures({ requests, books, headline }: Walk): readonly Figur
     ),
     figure(
       'tokens saved',
-      { upstream: wholeTokens - sent, journal: saved, pages: headline.savedTokens },
-      saved === headline.savedTokens && isNear(wholeTokens - sent, saved, wholeTokens),
+      { upstream: wholeTokens - sent, journal: saved, pages: totals.saved_tokens },
+      saved === totals.saved_tokens && isNear(wholeTokens - sent, saved, wholeTokens),
     ),
     ...ownCounts(requests, rows),
     ...pressures(requests, rows, books),

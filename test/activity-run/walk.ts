@@ -1,6 +1,5 @@
 import { Pool } from 'undici'
-import { addTotals, headlineOf, totalsSchema } from '../../src/activity/conversations/totals.ts'
-import type { Headline } from '../../src/activity/conversations/conversation-cards.ts'
+import { createTotalsKeeper, type Totals } from '../../src/activity/conversations/totals.ts'
 import { openJudge } from '../support/strict-upstream/judgement.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import type { Store } from '../../src/stores/store.ts'
@@ -40,7 +39,7 @@ export type Walk = {
   readonly requests: readonly WalkedRequest[]
   readonly books: Books
   /** What the page's headline is made of, as it was written down at the end. */
-  readonly headline: Headline
+  readonly totals: Totals
 }
 
 /** Per million tokens. */
@@ -111,9 +110,9 @@ export async function walk({ subject, windowTokens, store, count }: WalkOptions)
     await foldgate.close()
     await upstream.close()
   }
-  const headline = await headlineIn(store)
+  const totals = await totalsIn(store)
   await store.close()
-  return { requests, books, headline }
+  return { requests, books, totals }
 }
 
 // --- internal ---
@@ -125,10 +124,12 @@ const STREAMED_EVERY = 3
 
 const ROWS_MAX = 1_000
 
-async function headlineIn(store: Store): Promise<Headline> {
+async function totalsIn(store: Store): Promise<Totals> {
+  const keeper = createTotalsKeeper({ process: 'reader', writeDown: () => {} })
   const rows = await store.readRows('totals', { from: 'oldest', beyond: null, limit: ROWS_MAX })
-  const totals = rows.map(({ text }) => totalsSchema.parse(JSON.parse(text)))
-  const [sum = null, ...others] = totals
-  if (sum !== null) for (const more of others) addTotals(sum, more)
-  return headlineOf(sum)
+  for (const { text } of rows) keeper.addWritten(text)
+  keeper.close()
+  const all = keeper.all()
+  if (all === null) throw new Error('no totals were written down')
+  return all
 }

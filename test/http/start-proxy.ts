@@ -1,6 +1,5 @@
 import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
-import { createFailures } from '../../src/activity/failures.ts'
 import { noReports } from '../support/no-reports.ts'
 import type { ClientRequest } from '../../src/http/client-request.ts'
 import { createScopes } from '../../src/http/scope.ts'
@@ -46,7 +45,6 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     rightsOf: () => null,
     reports: noReports,
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
-    failures: createFailures(() => {}),
     nowMs: Date.now,
     onFailure: (error) => failures.push(error),
   })

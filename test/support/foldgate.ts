@@ -10,7 +10,7 @@ import { createLog } from '../../src/log/log.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
-import type { Tracing } from '../../src/activity/tracing/open-tracing.ts'
+import type { Tracing } from '../../src/activity/tracing/tracing.ts'
 
 export type FoldgateOptions = {
   /** The upstream's address, with its `/v1`. */

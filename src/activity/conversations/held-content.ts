@@ -1,45 +1,45 @@
 import { LRUCache } from 'lru-cache'
-import type { HeldMessages, HeldOutline, RequestReport } from '../request-report.ts'
-import type { ShownMessage } from './conversation-cards.ts'
+import type { MessageTreatment } from '../../compaction/report.ts'
+import type { HeldMessages, HeldOutline } from '../request-report.ts'
 
-/** What became of the messages of each conversation's latest request; their texts only where they may be shown. */
+/** A message of the latest request, with its texts if they may be shown and are still held. */
+export type ShownMessage = MessageTreatment & {
+  /** Its JSON as it came and as it was sent, both cut at some length; null if there is none or it is not held. */
+  readonly received: string | null
+  readonly sent: string | null
+}
+
+/** What became of the messages of each conversation's latest request; their texts only if they may be shown. */
 export type HeldContent = {
-  readonly hold: (report: Pick<RequestReport, 'conversation' | 'held'>) => void
-  /** Null where nothing is held of it any more. */
+  readonly hold: (conversation: string, held: HeldMessages) => void
+  /** Null if nothing is held of it any more. */
   readonly messages: (conversation: string) => readonly ShownMessage[] | null
   readonly showsContent: boolean
   readonly forget: (conversation: string) => void
 }
 
-/** `showsContent`: whether bodies are held for their texts (`admin.show_content`); else only what became of messages. */
+/** `showsContent`: whether bodies are held for their texts (`admin.show_content`); if not, only what became of messages. */
 export function createHeldContent({ showsContent }: { readonly showsContent: boolean }): HeldContent {
   const outlines = new LRUCache<string, HeldOutline>({
     max: CONVERSATIONS_MAX,
     maxSize: OUTLINE_BYTES_MAX,
-    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
   const bodies = new LRUCache<string, HeldMessages>({
     max: CONVERSATIONS_MAX,
     maxSize: BODY_BYTES_MAX,
-    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
-
-  function textsOf(conversation: string): ReturnType<HeldMessages['texts']> {
-    return bodies.get(conversation)?.texts() ?? []
-  }
 
   return {
     showsContent,
-    hold: ({ conversation, held }) => {
-      if (conversation === null || held === null) return
+    hold: (conversation, held) => {
       // One that is too large to be held takes the one before it away.
-      outlines.set(conversation, held.outline)
-      if (showsContent) bodies.set(conversation, held)
+      outlines.set(conversation, held.outline, { size: Math.max(1, held.outline.bytes) })
+      if (showsContent) bodies.set(conversation, held, { size: Math.max(1, held.bytes) })
     },
     messages: (conversation) => {
       const outline = outlines.get(conversation)
       if (outline === undefined) return null
-      const texts = textsOf(conversation)
+      const texts = bodies.get(conversation)?.texts() ?? []
       const messages = outline.read()
       const bytesMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
       return messages.map((message, place) => ({

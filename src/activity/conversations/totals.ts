@@ -1,138 +1,134 @@
 import { z } from 'zod'
+import { parseJsonText } from '../../conversation/json-value.ts'
 import type { UsageRow } from '../journal/rows.ts'
-import type { Headline } from './conversation-cards.ts'
 
-/** What requests and summaries come to, over a time and in one process. */
-export const totalsSchema = z.object({
-  process: z.string(),
-  /** ISO 8601, in UTC. */
-  since: z.string(),
-  requests: z.number(),
-  beyond_window: z.number(),
-  beyond_unknown: z.number(),
-  compactions: z.number(),
-  recoveries: z.number(),
-  saved_tokens: z.number(),
+const count = z.number().default(0)
+
+const figures = z.object({
+  requests: count,
+  /** Requests that would have been refused as they came, and those of which that is not known. */
+  beyond_window: count,
+  beyond_unknown: count,
+  compactions: count,
+  recoveries: count,
+  /** Tokens that were received and not sent on, by Foldgate's own count; below 0 if more was sent than came. */
+  saved_tokens: count,
   /** What profiles that only observe would have saved. */
-  observed_tokens: z.number().default(0),
-  summary_tokens: z.number(),
+  observed_tokens: count,
+  /** Prompt and completion tokens of summary calls, by the provider's count. */
+  summary_tokens: count,
   /** In the currency of `prices`: of the requests that were changed and the summaries whose price is known. */
-  saved_money: z.number(),
-  summary_money: z.number(),
-  priced_requests: z.number(),
-  unknown_requests: z.number(),
-  priced_summaries: z.number(),
-  unknown_summaries: z.number(),
+  saved_money: count,
+  summary_money: count,
+  priced_requests: count,
+  unknown_requests: count,
+  priced_summaries: count,
+  unknown_summaries: count,
 })
 
+/** @internal exported for tests */
+export const totalsSchema = figures.extend({
+  process: z.string(),
+  /** When the first of them was; ISO 8601, in UTC. */
+  since: z.string(),
+})
+
+/** What requests and summaries come to, over a time and in one process, as the journal keeps it. */
 export type Totals = z.output<typeof totalsSchema>
 
-export function noTotals(process: string, since: string): Totals {
-  return {
-    process,
-    since,
-    requests: 0,
-    beyond_window: 0,
-    beyond_unknown: 0,
-    compactions: 0,
-    recoveries: 0,
-    saved_tokens: 0,
-    observed_tokens: 0,
-    summary_tokens: 0,
-    saved_money: 0,
-    summary_money: 0,
-    priced_requests: 0,
-    unknown_requests: 0,
-    priced_summaries: 0,
-    unknown_summaries: 0,
+/** What all requests on record come to: those of this process as they end, those of others as they are read. */
+export type TotalsKeeper = {
+  readonly addRow: (row: UsageRow) => void
+  readonly addSummary: (
+    summary: { readonly tokens: number; readonly cost: number | null },
+    time: string,
+  ) => void
+  /** A row of the journal, which another process may have written. */
+  readonly addWritten: (text: string) => void
+  /** Null if nothing is on record. */
+  readonly all: () => Totals | null
+  /** Writes down what has come since it last did. */
+  readonly write: () => void
+  readonly close: () => void
+}
+
+export function createTotalsKeeper(options: {
+  readonly process: string
+  readonly writeDown: (totals: Totals) => void
+  /** How often they are written down, in milliseconds. Default a minute. */
+  readonly periodMs?: number
+}): TotalsKeeper {
+  const { process, writeDown, periodMs = PERIOD_MS } = options
+  let written: Totals | null = null
+  let unwritten: Totals | null = null
+
+  function openAt(time: string): Totals {
+    unwritten ??= totalsSchema.parse({ process, since: time })
+    if (time < unwritten.since) unwritten.since = time
+    return unwritten
   }
-}
 
-/** What one request adds. */
-export function totalsOfRow(row: UsageRow): Totals {
-  const totals = noTotals(row.process, row.time)
-  const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
-  // A bound is no count: what was not counted was sent as it came.
-  const savedTokens = received === null || sent === null || row.tokens_are_bounds ? 0 : received - sent
-  const isChanged = row.passes.length > 0
-  const isPriced = isChanged && cost !== null && whole !== null
-  return {
-    ...totals,
-    requests: 1,
-    beyond_window: row.beyond_window === true ? 1 : 0,
-    // What was not answered, or refused for another reason, would not have been helped by any size.
-    beyond_unknown: row.beyond_window === null && (row.status ?? 500) < 400 ? 1 : 0,
-    compactions: row.compaction === null ? 0 : 1,
-    recoveries: row.action === 'recovered' ? 1 : 0,
-    saved_tokens: savedTokens,
-    observed_tokens:
-      received === null || row.observed_tokens_sent === null || row.tokens_are_bounds
-        ? 0
-        : received - row.observed_tokens_sent,
-    saved_money: isPriced ? whole - cost : 0,
-    priced_requests: isPriced ? 1 : 0,
-    unknown_requests: isChanged && !isPriced ? 1 : 0,
+  function write(): void {
+    if (unwritten === null) return
+    writeDown(unwritten)
+    written = joined(written, unwritten)
+    unwritten = null
   }
-}
+  const timer = setInterval(write, periodMs)
+  timer.unref()
 
-/** What one summary adds. */
-export function totalsOfSummary(
-  { tokens, cost }: { readonly tokens: number; readonly cost: number | null },
-  process: string,
-  time: string,
-): Totals {
   return {
-    ...noTotals(process, time),
-    summary_tokens: tokens,
-    summary_money: cost ?? 0,
-    priced_summaries: cost === null ? 0 : 1,
-    unknown_summaries: cost === null ? 1 : 0,
-  }
-}
-
-/** Adds `more` to `sum`. */
-export function addTotals(sum: Totals, more: Totals): void {
-  if (more.since < sum.since) sum.since = more.since
-  // Each by its name: looked up in a list, they cost every request more than all the rest of its books.
-  sum.requests += more.requests
-  sum.beyond_window += more.beyond_window
-  sum.beyond_unknown += more.beyond_unknown
-  sum.compactions += more.compactions
-  sum.recoveries += more.recoveries
-  sum.saved_tokens += more.saved_tokens
-  sum.observed_tokens += more.observed_tokens
-  sum.summary_tokens += more.summary_tokens
-  sum.saved_money += more.saved_money
-  sum.summary_money += more.summary_money
-  sum.priced_requests += more.priced_requests
-  sum.unknown_requests += more.unknown_requests
-  sum.priced_summaries += more.priced_summaries
-  sum.unknown_summaries += more.unknown_summaries
-}
-
-/** The headline of what all processes have written down; null totals: nothing yet. */
-export function headlineOf(totals: Totals | null): Headline {
-  const all = totals ?? noTotals('', '')
-  return {
-    since: totals === null ? null : totals.since,
-    requests: all.requests,
-    beyondWindow: all.beyond_window,
-    beyondUnknown: all.beyond_unknown,
-    compactions: all.compactions,
-    recoveries: all.recoveries,
-    savedTokens: all.saved_tokens,
-    observedTokens: all.observed_tokens,
-    summaryTokens: all.summary_tokens,
-    savedMoney: isUnknown(all.priced_requests, all.unknown_requests) ? null : all.saved_money,
-    summaryMoney: isUnknown(all.priced_summaries, all.unknown_summaries) ? null : all.summary_money,
-    unknownRequests: all.unknown_requests,
-    unknownSummaries: all.unknown_summaries,
+    addRow: (row) => {
+      const sum = openAt(row.time)
+      const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
+      const { prompt_cost: cost, whole_prompt_cost: whole } = row
+      sum.requests += 1
+      if (row.beyond_window === true) sum.beyond_window += 1
+      // If it was not answered, or refused for another reason, no size would have helped.
+      if (row.beyond_window === null && (row.status ?? 500) < 400) sum.beyond_unknown += 1
+      if (row.compaction !== null) sum.compactions += 1
+      if (row.action === 'recovered') sum.recoveries += 1
+      // A bound is no count: what was not counted was sent as it came.
+      if (received !== null && !isBound) {
+        sum.saved_tokens += received - (sent ?? received)
+        sum.observed_tokens += received - (row.observed_tokens_sent ?? received)
+      }
+      if (row.passes.length === 0) return
+      if (cost === null || whole === null) sum.unknown_requests += 1
+      else {
+        sum.priced_requests += 1
+        sum.saved_money += whole - cost
+      }
+    },
+    addSummary: ({ tokens, cost }, time) => {
+      const sum = openAt(time)
+      sum.summary_tokens += tokens
+      sum.summary_money += cost ?? 0
+      if (cost === null) sum.unknown_summaries += 1
+      else sum.priced_summaries += 1
+    },
+    addWritten: (text) => {
+      const totals = totalsSchema.safeParse(parseJsonText(text)).data
+      // This process has added up already what it has written down.
+      if (totals !== undefined && totals.process !== process) written = joined(written, totals)
+    },
+    all: () => (unwritten === null ? written : joined(written, unwritten)),
+    write,
+    close: () => {
+      clearInterval(timer)
+      write()
+    },
   }
 }
 
 // --- internal ---
 
-/** Where there were some and none of them has a price, nothing is known. */
-function isUnknown(priced: number, unknown: number): boolean {
-  return priced === 0 && unknown > 0
+const PERIOD_MS = 60_000
+
+function joined(one: Totals | null, other: Totals): Totals {
+  const sum = { ...other }
+  if (one === null) return sum
+  if (one.since < sum.since) sum.since = one.since
+  for (const name of figures.keyof().options) sum[name] += one[name]
+  return sum
 }

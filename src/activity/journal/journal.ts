@@ -1,7 +1,9 @@
+import type { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import type { JournalName, JournalRow, Store } from '../../stores/store.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
+import type { JournalName, JournalRow, Store } from '../../stores/store.ts'
+import type { Totals } from '../conversations/totals.ts'
 import { journalEventSchema, type JournalEvent, type UsageRow } from './rows.ts'
 
 /** An event with the id by which those before or after it are asked for. */
@@ -24,23 +26,29 @@ export type NextEvents = {
   readonly isMore: boolean
 }
 
+/** What is signalled within the process: that rows are in the store, and which conversation has changed (null: any). */
+export type Signals = EventEmitter<{ written: []; change: [conversation: string | null] }>
+
 /** What Foldgate did, written down: events, rows of requests, and what they come to. */
 export type Journal = {
-  readonly writeEvent: (event: JournalEvent) => void
-  readonly writeUsage: (row: UsageRow) => void
-  readonly writeTotals: (text: string) => void
+  /** A row with a conversation is deleted together with it. */
+  readonly write: (journal: JournalName, row: JournalEvent | UsageRow | Totals) => void
   /** The newest first. */
   readonly events: (query: EventQuery) => Promise<readonly StoredEvent[]>
   /** Events after `id`, the oldest first; null: from the first one on. */
   readonly eventsAfter: (id: string | null) => Promise<NextEvents>
-  /** The id of the newest event; null where there is none. */
+  /** The id of the newest event; null if there is none. */
   readonly lastId: () => Promise<string | null>
+  /** The rows of a journal beyond `id`, page by page: other work is done in between. */
+  readonly pages: (
+    journal: JournalName,
+    from: 'oldest' | 'newest',
+    id: string | null,
+  ) => AsyncGenerator<readonly JournalRow[]>
   /** Resolves once everything written so far is in the store, or the store has failed: then it goes on waiting. */
   readonly flush: () => Promise<void>
   /** Drops what is not in the store yet of a conversation. */
   readonly forget: (conversation: string) => void
-  /** `listener` is called after each write to the store, and must not throw. Returns how to stop listening. */
-  readonly onWritten: (listener: () => void) => () => void
   /** Flushes for the last time: what the store does not take now is lost. */
   readonly close: () => Promise<void>
 }
@@ -48,34 +56,21 @@ export type Journal = {
 export type JournalOptions = {
   readonly store: Pick<Store, 'appendRows' | 'readRows'>
   readonly guarded: StoreGuard
+  readonly signals: Pick<Signals, 'emit'>
   /** How long rows wait for others to be written with, in milliseconds. Default 250. */
   readonly delayMs?: number
 }
 
 /**
- * Writes behind: no request waits for it, and many rows are one write. A store that is away for long costs the oldest of
- * those that wait.
+ * Writes behind: no request waits for it, and many rows are one write. If the store is away for long, the oldest of the
+ * rows that wait are lost.
  */
 export function createJournal(options: JournalOptions): Journal {
-  const { store, guarded, delayMs = DELAY_MS } = options
+  const { store, guarded, signals, delayMs = DELAY_MS } = options
   const waiting = new Map<JournalName, Row[]>()
-  const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> = Promise.resolve()
   let isClosed = false
-
-  function write(journal: JournalName, row: Row): void {
-    const rows = waiting.get(journal) ?? []
-    if (rows.length >= WAITING_MAX) rows.splice(0, rows.length - WAITING_MAX + 1)
-    rows.push(row)
-    waiting.set(journal, rows)
-    flushSoon()
-  }
-
-  function flushSoon(): void {
-    // Whoever ends must not be held up by a store that is away.
-    if (!isClosed) timer ??= setTimeout(() => void flush(), delayMs)
-  }
 
   function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer)
@@ -87,11 +82,12 @@ export function createJournal(options: JournalOptions): Journal {
 
   async function writeAll(): Promise<void> {
     for (const journal of waiting.keys()) await writeRows(journal)
-    if (waiting.size > 0) flushSoon()
-    for (const listener of listeners) listener()
+    // A store that is away must not hold up the end.
+    if (waiting.size > 0 && !isClosed) timer ??= setTimeout(flush, delayMs)
+    signals.emit('written')
   }
 
-  /** Rows wait until they are in the store: meanwhile they may be forgotten, and whatever fails leaves them in their order. */
+  /** Rows wait until they are in the store: meanwhile they may be forgotten, and a failure leaves them in their order. */
   async function writeRows(journal: JournalName): Promise<void> {
     for (let rows = waiting.get(journal); rows !== undefined; rows = waiting.get(journal)) {
       const some = rows.slice(0, ROWS_PER_WRITE)
@@ -113,23 +109,33 @@ export function createJournal(options: JournalOptions): Journal {
     else waiting.set(journal, kept)
   }
 
-  async function read(
+  async function* pages(
+    journal: JournalName,
     from: 'oldest' | 'newest',
-    beyond: string | null,
-    limit: number,
-  ): Promise<readonly JournalRow[]> {
-    return guarded([], () => store.readRows('events', { from, beyond, limit }))
+    id: string | null,
+  ): AsyncGenerator<readonly JournalRow[]> {
+    for (let beyond = id; ;) {
+      const page = await guarded([], () => store.readRows(journal, { from, beyond, limit: ROWS_PER_READ }))
+      yield page
+      beyond = page.at(-1)?.id ?? null
+      if (page.length < ROWS_PER_READ || beyond === null) return
+      await setImmediate()
+    }
   }
 
   return {
-    writeEvent: (event) => write('events', rowOf(event.conversation, event)),
-    writeUsage: (usage) => write('usage', rowOf(usage.conversation, usage)),
-    writeTotals: (text) => write('totals', { text }),
+    write: (journal, row) => {
+      const conversation = 'conversation' in row ? row.conversation : null
+      const text = JSON.stringify(row)
+      const rows = waiting.get(journal) ?? []
+      if (rows.length >= WAITING_MAX) rows.splice(0, rows.length - WAITING_MAX + 1)
+      rows.push(conversation === null ? { text } : { text, group: conversation })
+      waiting.set(journal, rows)
+      if (!isClosed) timer ??= setTimeout(flush, delayMs)
+    },
     events: async ({ limit, before, conversation, type }) => {
       const found: StoredEvent[] = []
-      let beyond = before
-      for (;;) {
-        const page = await read('newest', beyond, ROWS_PER_READ)
+      for await (const page of pages('events', 'newest', before)) {
         for (const event of eventsIn(page)) {
           const isWanted =
             (conversation === null || event.conversation === conversation) &&
@@ -137,23 +143,21 @@ export function createJournal(options: JournalOptions): Journal {
           if (isWanted) found.push(event)
           if (found.length >= limit) return found
         }
-        beyond = page.at(-1)?.id ?? null
-        if (page.length < ROWS_PER_READ || beyond === null) return found
-        await setImmediate()
       }
+      return found
     },
     eventsAfter: async (id) => {
-      const page = await read('oldest', id, ROWS_PER_READ)
+      const { value: page = [] } = await pages('events', 'oldest', id).next()
       return { events: eventsIn(page), upTo: page.at(-1)?.id ?? id, isMore: page.length === ROWS_PER_READ }
     },
-    lastId: async () => (await read('newest', null, 1))[0]?.id ?? null,
+    lastId: async () => {
+      const newest = { from: 'newest', beyond: null, limit: 1 } as const
+      return (await guarded([], () => store.readRows('events', newest)))[0]?.id ?? null
+    },
+    pages,
     flush,
     forget: (conversation) => {
       for (const journal of waiting.keys()) keep(journal, ({ group }) => group !== conversation)
-    },
-    onWritten: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
     },
     close: () => {
       isClosed = true
@@ -171,15 +175,11 @@ const DELAY_MS = 250
 /** Rows that one write takes: with SQLite it holds the event loop, for a millisecond or so. */
 const ROWS_PER_WRITE = 200
 
-const ROWS_PER_READ = 500
+/** Rows of a page. Each page is read in one go, with SQLite in some milliseconds. */
+const ROWS_PER_READ = 200
 
 /** Rows of a journal that wait for a store that does not answer. */
 const WAITING_MAX = 10_000
-
-function rowOf(conversation: string | null, row: JournalEvent | UsageRow): Row {
-  const text = JSON.stringify(row)
-  return conversation === null ? { text } : { text, group: conversation }
-}
 
 /** A row that another version wrote in another form is passed over. */
 function eventsIn(rows: readonly JournalRow[]): StoredEvent[] {

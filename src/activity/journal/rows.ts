@@ -50,7 +50,7 @@ export const journalEventSchema = z.object({
 
 export type JournalEvent = z.output<typeof journalEventSchema>
 
-/** One chat completion. */
+/** One generation request. */
 export const usageRowSchema = z.object({
   time: z.string(),
   process: name,

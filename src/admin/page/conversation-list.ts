@@ -1,4 +1,4 @@
-import type { ConversationCard } from '../../activity/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
 import { ago, boundedFigure, figure, moment } from './figures.ts'
 import { gauge } from './gauge.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'

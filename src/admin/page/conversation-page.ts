@@ -1,4 +1,4 @@
-import type { ConversationDetail } from '../../activity/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import { chart } from './chart.ts'
 import { actionWord, answeringMark, conversationPath, observedWords } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'

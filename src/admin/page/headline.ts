@@ -1,9 +1,10 @@
-import type { Headline } from '../../activity/conversations/conversation-cards.ts'
+import type { Totals } from '../../activity/conversations/totals.ts'
 import { counted, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
 export type HeadlineOptions = {
-  readonly headline: Headline
+  /** What all requests on record come to; null if there are none. */
+  readonly totals: Totals | null
   /** Whether `prices` has any. */
   readonly hasPrices: boolean
   /** The base URL that clients are given. */
@@ -11,10 +12,10 @@ export type HeadlineOptions = {
 }
 
 /** What Foldgate has been good for, in one or two sentences: gains, losses and what is not known alike. */
-export function headlineSection({ headline, hasPrices, clientUrl }: HeadlineOptions): HtmlEscapedString {
+export function headlineSection({ totals, hasPrices, clientUrl }: HeadlineOptions): HtmlEscapedString {
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
     <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
-    ${headline.requests === 0 ? invitation(clientUrl) : told(headline, hasPrices)}
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices)}
   </section>`
 }
 
@@ -27,54 +28,60 @@ function invitation(clientUrl: string): HtmlEscapedString {
     <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
 }
 
-function told(headline: Headline, hasPrices: boolean): HtmlEscapedString {
-  const { requests, since, compactions, recoveries, savedMoney } = headline
-  const found = notes(headline, hasPrices)
+function told(totals: Totals, hasPrices: boolean): HtmlEscapedString {
+  const { requests, since, compactions, recoveries } = totals
+  const found = notes(totals, hasPrices)
   const facts = [
-    since === null ? counted(requests, 'request') : `${counted(requests, 'request')} since ${moment(since)}`,
+    `${counted(requests, 'request')} since ${moment(since)}`,
     counted(compactions, 'compaction'),
-    `${recoveries === 1 ? '1 recovery' : `${recoveries.toLocaleString('en-US')} recoveries`} from an overflow`,
-    ...(savedMoney === null ? [] : ['money in the currency of your prices']),
+    `${counted(recoveries, 'recovery', 'recoveries')} from an overflow`,
+    ...(savedMoney(totals) === null ? [] : ['money in the currency of your prices']),
   ]
-  return html`<p class="statement">${fitting(headline)} ${saving(headline)}</p>
+  return html`<p class="statement">${fitting(totals)} ${saving(totals)}</p>
     <p class="soft facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
     ${found.length > 0 && html`<div class="note">${found.map((note) => html`<p>${note}</p>`)}</div>`}`
 }
 
-function fitting({ beyondWindow, beyondUnknown, requests }: Headline): HtmlEscapedString {
-  if (beyondWindow > 0) return html`<strong>${counted(beyondWindow, 'request')}</strong> would not have fit.`
-  if (beyondUnknown === 0) return html`Every request would have fit as it came.`
-  return beyondUnknown < requests
+function fitting(totals: Totals): HtmlEscapedString {
+  const { beyond_window: beyond, beyond_unknown: unknown, requests } = totals
+  if (beyond > 0) return html`<strong>${counted(beyond, 'request')}</strong> would not have fit.`
+  if (unknown === 0) return html`Every request would have fit as it came.`
+  return unknown < requests
     ? html`No request is known that would not have fit.`
     : html`Whether every request would have fit is not known.`
 }
 
-/** Tokens and money that are left when summaries are paid; money is null where either is not known. */
-function net({ savedTokens, summaryTokens, savedMoney, summaryMoney }: Headline) {
-  const paid = summaryTokens === 0 ? (summaryMoney ?? 0) : summaryMoney
-  return {
-    tokens: savedTokens - summaryTokens,
-    money: savedMoney === null || paid === null ? null : savedMoney - paid,
-  }
+/** Null if there were some and none of them has a price. */
+function savedMoney(totals: Totals): number | null {
+  return totals.priced_requests === 0 && totals.unknown_requests > 0 ? null : totals.saved_money
 }
 
-function saving(headline: Headline): HtmlEscapedString {
-  if (headline.savedTokens === 0 && headline.summaryTokens === 0)
-    return html`Nothing was saved or spent so far.`
-  const left = net(headline)
-  const tokens = amount(left.tokens, counted(Math.abs(left.tokens), 'token'))
-  const inMoney = left.money === null ? null : amount(left.money, `${money(Math.abs(left.money))} in money`)
-  const spent = spentOnSummaries(headline)
-  const gain = html`${tokens} saved${spent !== null && `, net of ${spent} for summaries`}`
-  const included = spent === null ? '' : `, ${spent} for summaries included`
+function summaryMoney(totals: Totals): number | null {
+  return totals.priced_summaries === 0 && totals.unknown_summaries > 0 ? null : totals.summary_money
+}
+
+/** What is left when summaries are paid. Money is null if either is not known. */
+function saving(totals: Totals): HtmlEscapedString {
+  const { saved_tokens: savedTokens, summary_tokens: summaryTokens } = totals
+  if (savedTokens === 0 && summaryTokens === 0) return html`Nothing was saved or spent so far.`
+  const saved = savedMoney(totals)
+  const paid = summaryMoney(totals) ?? (summaryTokens === 0 ? 0 : null)
+  const leftTokens = savedTokens - summaryTokens
+  const leftMoney = saved === null || paid === null ? null : saved - paid
+  const tokens = amount(leftTokens, counted(Math.abs(leftTokens), 'token'))
+  const inMoney = leftMoney === null ? null : amount(leftMoney, `${money(Math.abs(leftMoney))} in money`)
+  const spentTokens = counted(summaryTokens, 'token')
+  const spent = paid === null ? spentTokens : `${spentTokens} and ${money(paid)}`
+  const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
+  const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
   const isUnknown = 'What that is in money is not known.'
-  if (left.tokens >= 0) {
-    if (left.money === null) return html`${gain}. ${isUnknown}`
-    if (left.money < 0) return html`${gain}, but that cost ${inMoney} more than it saved.`
-    return html`${tokens} and ${inMoney} saved${spent !== null && `, net of ${spent} for summaries`}.`
+  if (leftTokens >= 0) {
+    if (leftMoney === null) return html`${tokens} saved${netOf}. ${isUnknown}`
+    if (leftMoney < 0) return html`${tokens} saved${netOf}, but that cost ${inMoney} more than it saved.`
+    return html`${tokens} and ${inMoney} saved${netOf}.`
   }
-  if (left.money === null) return html`It cost ${tokens} more than it saved${included}. ${isUnknown}`
-  if (left.money >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
+  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}. ${isUnknown}`
+  if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
   return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
 }
 
@@ -82,51 +89,37 @@ function amount(value: number, words: string): HtmlEscapedString {
   return value < 0 ? html`<strong class="loss">${words}</strong>` : html`<strong>${words}</strong>`
 }
 
-function spentOnSummaries({ summaryTokens, summaryMoney }: Headline): string | null {
-  if (summaryTokens === 0) return null
-  const tokens = counted(summaryTokens, 'token')
-  return summaryMoney === null ? tokens : `${tokens} and ${money(summaryMoney)}`
-}
-
 /** Why something is not known and what to do about it. */
-function notes(headline: Headline, hasPrices: boolean): readonly HtmlEscapedString[] {
-  const { beyondUnknown, unknownRequests, unknownSummaries, savedMoney, savedTokens, summaryTokens } =
-    headline
-  const { observedTokens } = headline
+function notes(totals: Totals, hasPrices: boolean): readonly HtmlEscapedString[] {
+  const { unknown_requests: requests, unknown_summaries: summaries } = totals
+  const hasChanged = totals.saved_tokens !== 0 || totals.summary_tokens !== 0
   const found: HtmlEscapedString[] = []
-  const hasChanged = savedTokens !== 0 || summaryTokens !== 0
   if (hasChanged && !hasPrices) {
     found.push(
       html`No prices are set, so money is not known. Set <code>prices</code> in <code>foldgate.yaml</code>.`,
     )
-  } else if (unknownRequests > 0 || unknownSummaries > 0) {
+  } else if (requests > 0 || summaries > 0) {
+    const leftOut = [
+      ...(requests > 0 ? [counted(requests, 'changed request')] : []),
+      ...(summaries > 0 ? [counted(summaries, 'summary', 'summaries')] : []),
+    ].join(' and ')
     found.push(
-      html`${leftOut(unknownRequests, unknownSummaries)} ${savedMoney === null ? 'cannot be' : 'are not'}
-        counted in money: the model has no price, or the provider stated no usage. Add the model to
-        <code>prices</code> in <code>foldgate.yaml</code>.`,
+      html`${leftOut} ${savedMoney(totals) === null ? 'cannot be' : 'are not'} counted in money: the model has
+        no price, or the provider stated no usage. Add the model to <code>prices</code> in
+        <code>foldgate.yaml</code>.`,
     )
-  } else if (hasChanged && savedMoney === null) {
-    found.push(html`No changed request has a price and a stated usage yet, so money is not known.`)
   }
-  if (observedTokens > 0) {
+  if (totals.observed_tokens > 0) {
     found.push(
-      html`Profiles that only observe would have left out ${counted(observedTokens, 'token')}: take
+      html`Profiles that only observe would have left out ${counted(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,
     )
   }
-  if (beyondUnknown > 0) {
+  if (totals.beyond_unknown > 0) {
     found.push(
-      html`Of ${counted(beyondUnknown, 'request')} it is not known whether they would have fit: their size or
-      their window was not known.`,
+      html`Of ${counted(totals.beyond_unknown, 'request')} it is not known whether they would have fit: their
+      size or their window was not known.`,
     )
   }
   return found
-}
-
-function leftOut(requests: number, summaries: number): string {
-  const parts: string[] = []
-  if (requests > 0) parts.push(counted(requests, 'changed request'))
-  if (summaries > 0)
-    parts.push(summaries === 1 ? '1 summary' : `${summaries.toLocaleString('en-US')} summaries`)
-  return parts.join(' and ')
 }

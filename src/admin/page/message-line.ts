@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../activity/conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { pinnedWords, readable, treatmentMeanings } from './message-words.ts'

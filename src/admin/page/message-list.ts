@@ -1,4 +1,5 @@
-import type { ConversationDetail, ShownMessage } from '../../activity/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
+import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import { counted, figure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../activity/conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 
 /** Messages that are shown as one. */
 export type MessageRun =

@@ -4,22 +4,21 @@ import { Hono } from 'hono'
 import { FoldgateError } from '../../errors.ts'
 import { isConversationId, noConversationId } from '../../conversation/conversation-id.ts'
 import type { AdminEnvironment } from '../admin-environment.ts'
-import type { Changes } from '../../activity/changes.ts'
 import { createEventStreams, type EventStream } from '../event-stream.ts'
-import type { Journal } from '../../activity/journal/journal.ts'
+import type { Journal, Signals } from '../../activity/journal/journal.ts'
 import { eventTypes, type JournalEvent } from '../../activity/journal/rows.ts'
 import { answerHeaders } from './answers.ts'
 
 export type EventRoutesOptions = {
-  readonly journal: Pick<Journal, 'events' | 'eventsAfter' | 'onWritten' | 'lastId'>
-  readonly changes: Pick<Changes, 'listen'>
+  readonly journal: Pick<Journal, 'events' | 'eventsAfter' | 'lastId'>
+  readonly signals: Pick<Signals, 'on' | 'off'>
   /** How often others' events are looked for while somebody listens, in milliseconds. Default a second. */
   readonly pollMs?: number
 }
 
 /** The journal, read page by page or as it is written, and the signs by which the page knows that it is out of date. */
 export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment> {
-  const { journal, changes, pollMs = POLL_MS } = options
+  const { journal, signals, pollMs = POLL_MS } = options
   const app = new Hono<AdminEnvironment>()
   const openStream = createEventStreams({ headers: answerHeaders })
 
@@ -43,7 +42,9 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
 
   app.get('/changes', (context) => {
     const stream = openStream(context.env.outgoing)
-    stream.onEnd(changes.listen((conversation) => stream.send({ data: { conversation } })))
+    const tell = (conversation: string | null): void => stream.send({ data: { conversation } })
+    signals.on('change', tell)
+    stream.onEnd(() => void signals.off('change', tell))
     return RESPONSE_ALREADY_SENT
   })
   return app
@@ -70,11 +71,12 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
         isReading = false
       }
     }
-    const timer = setInterval(() => void sendNew(), pollMs)
-    const stopListening = journal.onWritten(() => void sendNew())
+    const look = (): void => void sendNew()
+    const timer = setInterval(look, pollMs)
+    signals.on('written', look)
     stream.onEnd(() => {
       clearInterval(timer)
-      stopListening()
+      signals.off('written', look)
     })
     void sendNew()
   }

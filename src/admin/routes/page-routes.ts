@@ -41,7 +41,7 @@ export function pageRoutes({
         ...setting,
         now: now(),
         clientUrl: clientUrl(),
-        headline: conversations.headline(),
+        totals: conversations.totals(),
         conversations: cards.slice(0, CONVERSATIONS_SHOWN),
         models: models.list(),
         events,

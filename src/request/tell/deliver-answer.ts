@@ -1,4 +1,4 @@
-import type { RequestEnd } from '../../activity/request-report.ts'
+import type { RequestReport } from '../../activity/request-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver, type Delivery } from '../../http/deliver.ts'
 import type { Lesson } from '../../models/learn.ts'
@@ -16,8 +16,8 @@ export type Settled = {
   readonly answer: Answer
   readonly held: readonly Buffer[]
   readonly headers: Readonly<Record<string, string>>
-  /** Is told how the answer ended. */
-  readonly ended: (end: Omit<RequestEnd, 'totalMs'>) => void
+  /** Null if it could not be made. */
+  readonly report: RequestReport | null
   /** What its end is to be compared with; null if that could not be said. */
   readonly lesson: Lesson | null
   /** Reads along. */
@@ -33,20 +33,22 @@ export type Settled = {
 /** Gives the answer to the client, reads along, and remembers what it taught. */
 export async function deliverAnswer(
   exchange: ClientRequest,
-  { answer, held, headers, ended, lesson, observer, hidesUsage, total }: Settled,
-  { failures, learning, stallMs }: RequestParts,
+  { answer, held, headers, report, lesson, observer, hidesUsage, total }: Settled,
+  { failures, learning, reports, stallMs }: RequestParts,
 ): Promise<Delivery> {
   const transform = hidesUsage ? usageHiderFor(answer) : null
   const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
-  const report = failures.attempt('observation', null, observer.end)
-  if (report !== null && lesson !== null) {
+  const seen = failures.attempt('observation', null, observer.end)
+  if (seen !== null && lesson !== null) {
     failures.attempt('observation', undefined, () =>
-      learning.answered(lesson, report, delivery.outcome === 'finished'),
+      learning.answered(lesson, seen, delivery.outcome === 'finished'),
     )
   }
-  const { usage = null, model: answeredBy = null } = report ?? {}
-  const all = total()
-  ended({ outcome: delivery.outcome, answeredBy, ...all, usage: all.usage ?? usage })
+  if (report !== null) {
+    const { usage = null, model: answeredBy = null } = seen ?? {}
+    const all = total()
+    reports.end(report, { outcome: delivery.outcome, answeredBy, ...all, usage: all.usage ?? usage })
+  }
   return delivery
 }
 

@@ -1,12 +1,15 @@
-import type { Chat, Counted, Form } from '../request.ts'
+import type { Chat, Form, PreparedRequest } from '../request.ts'
 import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { HeldMessages, HeldOutline } from '../../activity/request-report.ts'
 
-/** The messages of a request as they came and as they were sent, for whoever may show them. */
-export function heldMessages({ chat, compacted, pieces }: Form, counted: Counted | null): HeldMessages {
-  const outline = heldOutline(chat, counted, compacted, pieces)
+/** The messages of a request as they came and as they were sent. `form`: the one that was sent last, or was to be. */
+export function heldMessages(request: PreparedRequest, form: Form): HeldMessages {
+  const { chat, compacted } = form
+  // If the client's own bytes take the place of repaired ones, what was counted is not what is sent.
+  const sizes = chat === request.chat ? (request.measure?.counted?.subject.sizes ?? null) : null
+  const outline = heldOutline(chat, sizes, compacted, form.pieces)
   return {
     outline,
     texts: () => textsOf(outline.read(), chat, compacted?.view.messages ?? null),
@@ -23,11 +26,10 @@ const MESSAGE_BYTES = 500
 /** Its own function: what it returns must not keep the body in memory. */
 function heldOutline(
   { messages, structure }: Chat,
-  counted: Counted | null,
+  sizes: readonly number[] | null,
   compacted: Form['compacted'],
   pieces: readonly BodyPiece[],
 ): HeldOutline {
-  const sizes = counted?.subject.sizes ?? null
   let madeCharacters = 0
   for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
   return {

@@ -1,11 +1,11 @@
 import type { Lesson } from '../../models/learn.ts'
 import { answerHeaders } from '../../activity/answer-headers.ts'
-import { beginReport } from '../../activity/begin-report.ts'
-import { reportOf } from './report-of.ts'
 import { noOutlook } from '../../summaries/outlook.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { oneAnswer, type Settled } from './deliver-answer.ts'
+import { heldMessages } from './held-messages.ts'
+import { answeredReport } from './report.ts'
 import { describeSent, expectedPromptTokens } from '../measure/sent-prompt.ts'
 import { observeAnswer } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
@@ -38,18 +38,16 @@ export function tellAnswer(
   })
   // Whatever is told of it: the answer is there.
   const told = failures.attempt('observation', null, () => {
-    const report = reportOf(request, outlook)
-    const { repairs } = outcome.form.chat
-    return {
-      headers: answerHeaders(report, { repairs, missing: outlook.reason }),
-      ended: beginReport(report, request.arrival, reports),
-    }
+    const report = answeredReport(request, outlook)
+    const headers = answerHeaders(report)
+    reports.begin(report, heldMessages(request, outcome.form))
+    return { report, headers }
   })
   return {
     answer: outcome.answer,
     held: outcome.held,
     headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
-    ended: told?.ended ?? nobodyIsTold,
+    report: told?.report ?? null,
     lesson,
     observer: joined?.observer ?? observeAnswer(outcome.answer),
     hidesUsage: outcome.asksUsage,
@@ -62,8 +60,6 @@ export function tellAnswer(
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25
-
-function nobodyIsTold(): void {}
 
 /** What remains to be compared with the end of an answer. */
 function lessonOf(request: AnsweredRequest): Lesson {

@@ -32,8 +32,8 @@ function heldOf(
 
 const hello = { received: '{"role":"user","content":"PLANTED"}', sent: '{"role":"user","content":"PLANTED"}' }
 
-function hold(content: HeldContent, number: number, held: HeldMessages | null): void {
-  content.hold({ conversation: idOf(number), held })
+function hold(content: HeldContent, number: number, held: HeldMessages): void {
+  content.hold(idOf(number), held)
 }
 
 describe('where texts may not be shown', () => {
@@ -107,14 +107,6 @@ describe('what is held', () => {
     expect([1, 2].map((number) => content.messages(idOf(number)) === null)).toEqual([true, false])
     hold(content, 2, heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
     expect(content.messages(idOf(2))).toBeNull()
-  })
-
-  test('stays where a request was not read', () => {
-    const content = createHeldContent({ showsContent: true })
-    hold(content, 1, heldOf([hello]))
-    hold(content, 1, null)
-    content.hold({ conversation: null, held: heldOf([]) })
-    expect(content.messages(idOf(1))).toHaveLength(1)
   })
 
   test('is gone when it is forgotten', () => {

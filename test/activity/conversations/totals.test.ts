@@ -1,13 +1,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTotalsKeeper } from '../../../src/activity/conversations/totals-keeper.ts'
-import { totalsOfRow } from '../../../src/activity/conversations/totals.ts'
+import { createTotalsKeeper } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import { atSecond, usageRow } from '../rows.ts'
 
 /** The keeper of one process, and what it has written down. */
 function keeperOf(process: string, periodMs = 60_000) {
   const written: string[] = []
-  const keeper = createTotalsKeeper({ process, writeDown: (text) => void written.push(text), periodMs })
+  const keeper = createTotalsKeeper({
+    process,
+    writeDown: (sum) => void written.push(JSON.stringify(sum)),
+    periodMs,
+  })
   onTestFinished(keeper.close)
   return { ...keeper, written }
 }
@@ -23,14 +26,9 @@ const compacted: Partial<UsageRow> = {
   whole_prompt_cost: 0.09,
 }
 
-describe('the headline', () => {
-  test('of nothing is nothing', () => {
-    expect(keeperOf('here').headline()).toMatchObject({
-      since: null,
-      requests: 0,
-      savedMoney: 0,
-      summaryMoney: 0,
-    })
+describe('what all requests come to', () => {
+  test('is nothing before the first', () => {
+    expect(keeperOf('here').all()).toBeNull()
   })
 
   test('adds up requests and summaries, losses too', () => {
@@ -39,22 +37,22 @@ describe('the headline', () => {
     keeper.addRow(usageRow({ ...compacted, time: atSecond(2), action: 'recovered', whole_prompt_cost: 0.03 }))
     keeper.addRow(usageRow({ time: atSecond(6), beyond_window: false }))
     keeper.addSummary({ tokens: 1_200, cost: 0.01 }, atSecond(7))
-    const headline = keeper.headline()
-    expect(headline).toMatchObject({
+    const all = keeper.all()
+    expect(all).toMatchObject({
       since: atSecond(2),
       requests: 3,
-      beyondWindow: 2,
-      beyondUnknown: 0,
+      beyond_window: 2,
+      beyond_unknown: 0,
       compactions: 2,
       recoveries: 1,
-      savedTokens: 80_000,
-      summaryTokens: 1_200,
-      summaryMoney: 0.01,
-      unknownRequests: 0,
-      unknownSummaries: 0,
+      saved_tokens: 80_000,
+      summary_tokens: 1_200,
+      summary_money: 0.01,
+      unknown_requests: 0,
+      unknown_summaries: 0,
     })
     // Four hundredths saved, two lost.
-    expect(headline.savedMoney).toBeCloseTo(0.02, 10)
+    expect(all?.saved_money).toBeCloseTo(0.02, 10)
   })
 
   test('takes no bound for a count, and says what it does not know', () => {
@@ -64,25 +62,24 @@ describe('the headline', () => {
     )
     keeper.addRow(usageRow({ ...compacted, prompt_cost: null, whole_prompt_cost: null }))
     keeper.addSummary({ tokens: 10, cost: null }, atSecond(1))
-    expect(keeper.headline()).toMatchObject({
-      beyondUnknown: 1,
-      savedTokens: 40_000,
-      // With nothing known it is not zero.
-      savedMoney: null,
-      summaryMoney: null,
-      unknownRequests: 1,
-      unknownSummaries: 1,
+    expect(keeper.all()).toMatchObject({
+      beyond_unknown: 1,
+      saved_tokens: 40_000,
+      priced_requests: 0,
+      priced_summaries: 0,
+      unknown_requests: 1,
+      unknown_summaries: 1,
     })
     keeper.addRow(usageRow(compacted))
     keeper.addSummary({ tokens: 10, cost: 0.5 }, atSecond(1))
-    expect(keeper.headline().savedMoney).toBeCloseTo(0.04, 10)
-    expect(keeper.headline()).toMatchObject({ summaryMoney: 0.5, unknownRequests: 1, unknownSummaries: 1 })
+    expect(keeper.all()?.saved_money).toBeCloseTo(0.04, 10)
+    expect(keeper.all()).toMatchObject({ summary_money: 0.5, unknown_requests: 1, unknown_summaries: 1 })
   })
 
   test('may say that more was sent than came', () => {
-    expect(totalsOfRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 130 })).saved_tokens).toBe(
-      -30,
-    )
+    const keeper = keeperOf('here')
+    keeper.addRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 130 }))
+    expect(keeper.all()?.saved_tokens).toBe(-30)
   })
 })
 
@@ -122,12 +119,12 @@ describe('what is written down', () => {
     const restarted = keeperOf('third')
     for (const keeper of [first, second, restarted]) {
       for (const text of journal) keeper.addWritten(text)
-      expect(keeper.headline()).toMatchObject({
+      expect(keeper.all()).toMatchObject({
         since: atSecond(1),
         requests: 3,
         compactions: 2,
-        savedTokens: 80_000,
-        summaryMoney: 0.5,
+        saved_tokens: 80_000,
+        summary_money: 0.5,
       })
       keeper.write()
     }
@@ -138,6 +135,6 @@ describe('what is written down', () => {
   test('in another form is passed over', () => {
     const keeper = keeperOf('here')
     for (const text of ['', 'no JSON', '[]', '{"process":"there","requests":"many"}']) keeper.addWritten(text)
-    expect(keeper.headline().requests).toBe(0)
+    expect(keeper.all()).toBeNull()
   })
 })

@@ -1,34 +1,37 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { metricNames, type MetricFacts } from '../../../src/activity/metrics/metric-names.ts'
 import { createMetrics } from '../../../src/activity/metrics/metrics.ts'
-import type { RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
+import type { BegunRow, RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
 import { parsePrometheusText, valueOf, type Sample } from '../../support/prometheus-text.ts'
-import { endOf, reportOf } from '../tracing/told-request.ts'
+import { endOf, plainReport, reportOf, unmeasured } from '../told-request.ts'
 
 const facts: Readonly<Record<string, MetricFacts>> = metricNames
 
 function openMetrics() {
   const metrics = createMetrics({ version: '1.2.3' })
   onTestFinished(metrics.close)
-  const request = (report: Partial<RequestReport> = {}, end: Partial<RequestEnd> = {}): void =>
-    metrics.reports.begin(reportOf(report))(endOf(end))
+  const tell = (report: RequestReport, end: Partial<RequestEnd> = {}): void => {
+    metrics.begun(report, null)
+    metrics.ended(report, endOf(end))
+  }
+  const request = (row: Partial<BegunRow> = {}, end: Partial<RequestEnd> = {}) => tell(reportOf(row), end)
   const read = async () => parsePrometheusText(await metrics.text())
   /** The value of one series; null where there is none. */
   const value = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
     valueOf(await read(), name, labels)
-  return { metrics, request, read, value }
+  return { metrics, request, tell, read, value }
 }
 
 type Opened = ReturnType<typeof openMetrics>
 
 /** One of everything that can happen. */
-function everything({ metrics, request }: Opened): void {
-  request({ isBeyondWindow: true }, { recalls: 2, continuations: 1 })
+function everything({ metrics, request, tell }: Opened): void {
+  request({ beyond_window: true }, { recalls: 2, continuations: 1 })
   request({ action: 'recovered', attempts: 2 })
-  request({ refusal: 'overflow', status: 400, compactions: [] })
-  request({ profile: null, size: null, action: 'refused', compactions: [], attempts: 0, firstByteMs: null })
-  metrics.reports.relayed('/responses', 'relayed')
-  metrics.reports.relayed('other', 'relayed')
+  tell(plainReport({ status: 400 }, { refusal: 'overflow' }))
+  tell(plainReport({ ...unmeasured, profile: null, action: 'refused', attempts: 0, first_byte_ms: null }))
+  metrics.relayed('/responses', 'relayed')
+  metrics.relayed('other', 'relayed')
   metrics.turnedAway()
   metrics.failed('store')
   const spent = { calls: 1, promptTokens: 900, cachedTokens: 100, completionTokens: 80, sentTokens: 880 }
@@ -65,7 +68,7 @@ describe('the text', () => {
 
   test('has histograms whose buckets ascend, add up, and end in +Inf with the count', async () => {
     const opened = openMetrics()
-    for (const addedMs of [0.1, 3, 40, 700, 90_000]) opened.request({ addedMs })
+    for (const addedMs of [0.1, 3, 40, 700, 90_000]) opened.request({ added_ms: addedMs })
     const families = await opened.read()
     for (const [name, { type }] of Object.entries(facts)) {
       if (type !== 'histogram') continue
@@ -96,7 +99,7 @@ describe('the text', () => {
 
 // A label with the client's model string is a series for each: clients could fill the memory of Foldgate and Prometheus.
 test('whatever models, labels and conversations clients name, there are not more series', async () => {
-  const { request, read } = openMetrics()
+  const { request, tell, read } = openMetrics()
   const series = async () => [...(await read()).values()].flatMap(({ samples }): readonly Sample[] => samples)
   request()
   const before = (await series()).length
@@ -108,9 +111,9 @@ test('whatever models, labels and conversations clients name, there are not more
       label: name,
       model: name,
       upstream: name,
-      clientKey: name,
+      client_key: name,
     }
-    request({ ...names, reason: name, traceparent: name }, { answeredBy: name })
+    tell(reportOf({ ...names, reason: name }, { traceparent: name }), { answeredBy: name })
   }
   const after = await series()
   expect(after).toHaveLength(before)
@@ -120,7 +123,7 @@ test('whatever models, labels and conversations clients name, there are not more
 describe('a request', () => {
   test('counts once, with what was done, its tokens in the provider’s count and its pressure', async () => {
     const { request, value } = openMetrics()
-    request({ isBeyondWindow: true })
+    request({ beyond_window: true })
     const profile = 'default'
     const count = { action: 'compacted', profile, endpoint: 'chat_completions' }
     expect(await value('foldgate_requests_total', count)).toBe(1)
@@ -135,18 +138,18 @@ describe('a request', () => {
   })
 
   test('that was tightened and sent again is a recovery, or a failed one', async () => {
-    const { request, value } = openMetrics()
+    const { request, tell, value } = openMetrics()
     request({ action: 'recovered' })
-    request({ refusal: 'overflow', status: 400 })
-    request({ refusal: 'rate', status: 429 })
+    tell(reportOf({ status: 400 }, { refusal: 'overflow' }))
+    tell(reportOf({ status: 429 }, { refusal: 'rate' }))
     expect(await value('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
     expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(1)
   })
 
   test('that met a full memory was answered after a wait, or was not', async () => {
-    const { request, value } = openMetrics()
-    request({ hasWaited: true, attempts: 2 })
-    request({ hasWaited: true, attempts: 3, refusal: 'crowded', status: 500 })
+    const { tell, value } = openMetrics()
+    tell(reportOf({ attempts: 2 }, { hasWaited: true }))
+    tell(reportOf({ attempts: 3, status: 500 }, { hasWaited: true, refusal: 'crowded' }))
     expect(await value('foldgate_recoveries_total', { outcome: 'waited' })).toBe(1)
     expect(await value('foldgate_recoveries_total', { outcome: 'crowded' })).toBe(1)
     expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
@@ -154,7 +157,7 @@ describe('a request', () => {
 
   test('that was not counted adds nothing to tokens; one that never was sent nothing to times', async () => {
     const { request, read } = openMetrics()
-    request({ size: null, attempts: 0, firstByteMs: null, profile: null }, { usage: null })
+    request({ ...unmeasured, attempts: 0, first_byte_ms: null, profile: null }, { usage: null })
     const families = await read()
     expect(families.get('foldgate_prompt_tokens_total')?.samples).toEqual([])
     expect(valueOf(families, 'foldgate_added_seconds_count')).toBe(0)
@@ -165,9 +168,8 @@ describe('a request', () => {
   // did. A counter cannot fall: the library threw, and the books that are told next did not hear of the request's end.
   test('of which more was sent than came never makes a counter fall', async () => {
     const { request, value } = openMetrics()
-    const size = reportOf().size ?? expect.fail()
     request(
-      { size: { ...size, receivedTokens: 100, sentTokens: 400, ratio: 1 } },
+      { tokens_received: 100, tokens_sent: 400 },
       { usage: { promptTokens: 10, cachedTokens: null, completionTokens: null } },
     )
     expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile: 'default' })).toBe(0)
@@ -200,4 +202,15 @@ test('summaries count by how they ended, with all that they took', async () => {
   ] as const) {
     expect(valueOf(families, 'foldgate_summary_tokens_total', { kind })).toBe(tokens)
   }
+})
+
+test('a loop that was blocked shows, by its highest percentile and the sum', async () => {
+  const { value } = openMetrics()
+  const name = 'foldgate_event_loop_lag_seconds'
+  expect(await value(name, { quantile: '0.99' })).toBe(0)
+  await expect.poll(() => value(`${name}_count`)).toBeGreaterThan(2)
+  const sum = (await value(`${name}_sum`)) ?? expect.fail()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  await expect.poll(() => value(name, { quantile: '0.99' })).toBeGreaterThan(0.25)
+  expect(((await value(`${name}_sum`)) ?? 0) - sum).toBeGreaterThan(0.25)
 })

@@ -175,7 +175,7 @@ describe.concurrent('an event of a failure', () => {
   test('names the part, and nothing that was said', async () => {
     await using at = await reportStand(completion('fine'), {
       tracing: {
-        request: () => {
+        ended: () => {
           throw new Error('PLANTED-CONTENT')
         },
         summary: () => {},

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { RequestReport } from '../../../src/activity/request-report.ts'
-import type { Tracing } from '../../../src/activity/tracing/open-tracing.ts'
+import type { HeldMessages } from '../../../src/activity/request-report.ts'
+import type { Tracing } from '../../../src/activity/tracing/tracing.ts'
 import { isCollected } from '../../support/collected.ts'
 import { longRun } from '../../support/conversations.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
@@ -9,12 +9,12 @@ import { reportStand } from './report-stand.ts'
 // What was to be told at the end of an answer was made beside the report and kept it, and with it the request's body and
 // all that had been found out about it: an answer that flows for minutes held for as long what it needed no more.
 test('while an answer flows, nothing keeps the messages of its request', async () => {
-  let held: WeakRef<NonNullable<RequestReport['held']>> | null = null
+  let held: WeakRef<HeldMessages> | null = null
   const tracing: Tracing = {
-    request: (report) => {
-      if (report.held !== null) held = new WeakRef(report.held)
-      return () => {}
+    begun: (_, messages) => {
+      if (messages !== null) held = new WeakRef(messages)
     },
+    ended: () => {},
     summary: () => {},
     close: async () => {},
   }

@@ -6,7 +6,7 @@ test('an app that ends lets the last traces go', async () => {
   await using upstream = await fakeUpstream(completion('fine'))
   let closed = 0
   const tracing = {
-    request: () => () => {},
+    ended: () => {},
     summary: () => {},
     close: async () => {
       closed += 1

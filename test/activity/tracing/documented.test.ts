@@ -2,19 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { modelServer } from '../../../src/activity/tracing/model-server.ts'
-import { beginRequestSpan } from '../../../src/activity/tracing/request-span.ts'
-import { summarySpan } from '../../../src/activity/tracing/summary-span.ts'
+import { requestSpan, summarySpan } from '../../../src/activity/tracing/spans.ts'
 import { root } from '../../docs/pages.ts'
-import { beganMs, endOf, reportOf } from './told-request.ts'
+import { beganMs, endOf, reportOf } from '../told-request.ts'
 
 test('docs/observability.md names every attribute and event', async () => {
   const page = await readFile(join(root, 'docs/observability.md'), 'utf8')
   const server = modelServer('https://api.openai.com/v1')
-  const { size, ...report } = reportOf({ status: 500, reason: 'original' })
-  const bound = size === null ? null : { ...size, isBound: true, isSentBound: true }
-  const request = beginRequestSpan({ ...report, size: bound }, server)(endOf())
+  const report = reportOf({ status: 500, reason: 'original', tokens_are_bounds: true }, { isSentBound: true })
+  const request = requestSpan(report, endOf(), server)
   const summary = summarySpan(
-    { conversation: 'c0ffee', model: 'm', upstream: 'default', startedAtMs: beganMs, endedAtMs: beganMs },
+    { conversation: 'c0ffee', model: 'm', upstream: 'default', milliseconds: 0 },
     {
       kind: 'written',
       text: '',
@@ -26,6 +24,7 @@ test('docs/observability.md names every attribute and event', async () => {
       sentTokens: 1,
       learntWindowTokens: null,
     },
+    beganMs,
     server,
   )
   const names = [...Object.keys(request.attributes), ...Object.keys(summary.attributes)]

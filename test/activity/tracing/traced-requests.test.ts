@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../../src/log/log.ts'
-import { openTracing } from '../../../src/activity/tracing/open-tracing.ts'
+import { openTracing } from '../../../src/activity/tracing/tracing.ts'
 import { longRun } from '../../support/conversations.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'

@@ -7,7 +7,7 @@ import {
   before,
   cardWith,
   detailWith,
-  headlineWith,
+  totalsWith,
   modelWith,
   someConversations,
   someModels,
@@ -34,11 +34,11 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
   describe('without a reload', () => {
     test('a first conversation appears', async () => {
       const { page, stand, errors } = await openPage(browser, {
-        shown: { headline: headlineWith(), conversations: [], events: [] },
+        shown: { totals: totalsWith(), conversations: [], events: [] },
       })
       await page.getByText('Ready for a first request.').waitFor()
       await page.evaluate('window.isTheSame = true')
-      stand.show({ headline: headlineWith({ requests: 1 }), conversations: [one] }, one.id)
+      stand.show({ totals: totalsWith({ requests: 1 }), conversations: [one] }, one.id)
       await page.getByRole('link', { name: 'one' }).waitFor()
       await page.getByText('Every request would have fit as it came.').waitFor()
       expect(await page.evaluate('window.isTheSame')).toBe(true)

@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 
 export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
   return {

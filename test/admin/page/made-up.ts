@@ -1,8 +1,6 @@
-import type {
-  ConversationCard,
-  ConversationDetail,
-  Headline,
-} from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
+import type { Totals } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
 import { agentMessages } from './made-up-messages.ts'
@@ -17,21 +15,24 @@ export function before(seconds: number): string {
 }
 
 /** Nothing yet; give it what a test is about. */
-export function headlineWith(changes: Partial<Headline> = {}): Headline {
+export function totalsWith(changes: Partial<Totals> = {}): Totals {
   return {
-    since: null,
+    process: 'here',
+    since: before(60),
     requests: 0,
-    beyondWindow: 0,
-    beyondUnknown: 0,
+    beyond_window: 0,
+    beyond_unknown: 0,
     compactions: 0,
     recoveries: 0,
-    savedTokens: 0,
-    observedTokens: 0,
-    summaryTokens: 0,
-    savedMoney: null,
-    summaryMoney: null,
-    unknownRequests: 0,
-    unknownSummaries: 0,
+    saved_tokens: 0,
+    observed_tokens: 0,
+    summary_tokens: 0,
+    saved_money: 0,
+    summary_money: 0,
+    priced_requests: 0,
+    unknown_requests: 0,
+    priced_summaries: 0,
+    unknown_summaries: 0,
     ...changes,
   }
 }
@@ -386,17 +387,19 @@ export function someConversations(): readonly ConversationCard[] {
   ]
 }
 
-export function someHeadline(): Headline {
-  return headlineWith({
+export function someTotals(): Totals {
+  return totalsWith({
     since: '2026-11-12T08:02:00.000Z',
     requests: 1_862,
-    beyondWindow: 431,
+    beyond_window: 431,
     compactions: 58,
     recoveries: 3,
-    savedTokens: 9_482_110,
-    summaryTokens: 214_380,
-    savedMoney: 21.4,
-    summaryMoney: 0.39,
-    unknownRequests: 12,
+    saved_tokens: 9_482_110,
+    summary_tokens: 214_380,
+    saved_money: 21.4,
+    summary_money: 0.39,
+    priced_requests: 419,
+    unknown_requests: 12,
+    priced_summaries: 21,
   })
 }

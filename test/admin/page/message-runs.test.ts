@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ShownMessage } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 import { messageRuns } from '../../../src/admin/page/message-runs.ts'
 import { agentMessages, messageWith } from './made-up-messages.ts'
 

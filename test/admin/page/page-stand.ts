@@ -6,9 +6,9 @@ import { pageAssets } from '../../../src/admin/page/assets.ts'
 import { contentSecurityPolicy } from '../../../src/admin/page/content-security-policy.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
-import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { freePort } from '../../support/free-port.ts'
-import { agentEvents, detailWith, now, someConversations, someHeadline, someModels } from './made-up.ts'
+import { agentEvents, detailWith, now, someConversations, someTotals, someModels } from './made-up.ts'
 
 export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
   /** What the page of a conversation shows; null: it is not there. */
@@ -32,7 +32,7 @@ export type PageStand = {
 /** The pages on a server of the test's own, showing made-up data. */
 export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand> {
   let shown: Shown = {
-    headline: someHeadline(),
+    totals: someTotals(),
     conversations: someConversations(),
     models: someModels(),
     events: agentEvents(),

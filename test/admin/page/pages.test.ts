@@ -4,7 +4,7 @@ import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
 import { readable } from '../../../src/admin/page/message-words.ts'
-import type { ConversationDetail } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { agentMessages, messageWith } from './made-up-messages.ts'
 import {
   agentEvents,
@@ -16,7 +16,7 @@ import {
   modelWith,
   rowWith,
   someConversations,
-  someHeadline,
+  someTotals,
   someModels,
   toldWith,
 } from './made-up.ts'
@@ -27,7 +27,7 @@ const setting = { now, version: '0.1.0', store: 'memory:' }
 function home(changes: Partial<HomePageOptions> = {}): string {
   return homePage({
     ...setting,
-    headline: someHeadline(),
+    totals: someTotals(),
     conversations: someConversations(),
     models: someModels(),
     events: agentEvents(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ConversationCard } from '../../../src/activity/conversations/conversation-cards.ts'
+import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
 import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createFailures } from '../../../src/activity/failures.ts'

@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache'
+import type { UsageRow } from '../journal/rows.ts'
+
+/** A conversation in a line: what the list shows. What stands for one request is that of the latest. */
+export type ConversationCard = Pick<
+  UsageRow,
+  | 'parent'
+  | 'label'
+  | 'client_key'
+  | 'profile'
+  | 'model'
+  | 'pressure'
+  | 'sent_pressure'
+  | 'tokens_received'
+  | 'tokens_sent'
+  | 'tokens_are_bounds'
+  | 'observed_tokens_sent'
+  | 'window_tokens'
+  | 'action'
+> & {
+  readonly id: string
+  /** ISO 8601, in UTC. */
+  readonly first_seen: string
+  readonly last_seen: string
+  /** Whether an answer is on its way just now. */
+  readonly answering: boolean
+  readonly requests: number
+  readonly compactions: number
+  readonly beyond_window: number
+}
+
+/** A row, whoever writes it. */
+type BareRow = Readonly<Omit<UsageRow, 'process'>>
+
+/** The conversations of late, made of the rows of their requests. Holds figures and names only. */
+export type ConversationList = {
+  /** A request is being answered. */
+  readonly begin: (row: BareRow) => void
+  /** A request has ended. `isOwn`: it was begun here. */
+  readonly add: (row: UsageRow, isOwn: boolean) => void
+  /** The latest first. */
+  readonly cards: () => readonly ConversationCard[]
+  readonly card: (id: string) => ConversationCard | null
+  /** The latest requests of a conversation, the oldest first. */
+  readonly rows: (id: string) => readonly UsageRow[]
+  /** Whether there was anything. */
+  readonly forget: (id: string) => boolean
+}
+
+export function createConversationList(): ConversationList {
+  const entries = new LRUCache<string, Entry>({ max: CONVERSATIONS_MAX, maxSize: ROWS_MAX })
+
+  function entryOf(conversation: string, row: BareRow): Entry {
+    const known = entries.get(conversation)
+    if (known !== undefined) return known
+    const counts = { answering: 0, requests: 0, compactions: 0, beyondWindow: 0 }
+    const entry = { rows: [], latest: row, firstSeen: row.time, ...counts }
+    entries.set(conversation, entry, { size: 1 })
+    return entry
+  }
+
+  return {
+    begin: (row) => {
+      if (row.conversation === null) return
+      const entry = entryOf(row.conversation, row)
+      entry.latest = row
+      entry.answering += 1
+    },
+    add: (row, isOwn) => {
+      if (row.conversation === null) return
+      const entry = entryOf(row.conversation, row)
+      const { rows } = entry
+      if (rows.length >= ROWS_PER_CONVERSATION_MAX) rows.splice(0, ROWS_DROPPED)
+      rows.push(row)
+      // Rows of other processes come late, and not in order.
+      if ((rows.at(-2)?.time ?? '') > row.time) rows.sort((one, other) => inOrder(one.time, other.time))
+      if (entry.latest.time <= row.time) entry.latest = row
+      if (row.time < entry.firstSeen) entry.firstSeen = row.time
+      if (isOwn) entry.answering = Math.max(0, entry.answering - 1)
+      entry.requests += 1
+      if (row.compaction !== null) entry.compactions += 1
+      if (row.beyond_window === true) entry.beyondWindow += 1
+      // Another object: the cache takes no new size for one that it holds already.
+      entries.set(row.conversation, { ...entry }, { size: rows.length })
+    },
+    cards: () =>
+      Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort(
+        (one, other) => inOrder(other.last_seen, one.last_seen) || inOrder(one.id, other.id),
+      ),
+    card: (id) => {
+      const entry = entries.get(id)
+      return entry === undefined ? null : cardOf(id, entry)
+    },
+    rows: (id) => [...(entries.get(id)?.rows ?? [])],
+    forget: (id) => entries.delete(id),
+  }
+}
+
+// --- internal ---
+
+const CONVERSATIONS_MAX = 1_000
+
+/** Rows of all conversations together: about half a kilobyte each. */
+const ROWS_MAX = 20_000
+
+/** More points than a chart can show; the oldest go, so many at a time. */
+const ROWS_PER_CONVERSATION_MAX = 500
+const ROWS_DROPPED = 50
+
+function inOrder(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+type Entry = {
+  readonly rows: UsageRow[]
+  latest: BareRow
+  /** Requests that are being answered by this process. */
+  answering: number
+  firstSeen: string
+  requests: number
+  compactions: number
+  beyondWindow: number
+}
+
+function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard {
+  return {
+    id,
+    parent: latest.parent,
+    label: latest.label ?? rows.findLast(({ label }) => label !== null)?.label ?? null,
+    client_key: latest.client_key,
+    profile: latest.profile,
+    model: latest.model,
+    first_seen: entry.firstSeen,
+    last_seen: latest.time,
+    answering: entry.answering > 0,
+    requests: entry.requests,
+    compactions: entry.compactions,
+    beyond_window: entry.beyondWindow,
+    pressure: latest.pressure,
+    sent_pressure: latest.sent_pressure,
+    tokens_received: latest.tokens_received,
+    tokens_sent: latest.tokens_sent,
+    tokens_are_bounds: latest.tokens_are_bounds,
+    observed_tokens_sent: latest.observed_tokens_sent,
+    window_tokens: latest.window_tokens,
+    action: latest.action,
+  }
+}

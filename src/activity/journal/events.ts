@@ -1,0 +1,114 @@
+import type { LearntWindow } from '../../models/windows.ts'
+import type { Written } from '../../summaries/write-summary.ts'
+import type { RequestReport } from '../request-report.ts'
+import type { JournalEvent } from './rows.ts'
+
+/** What an event says beside its time and process. What it leaves out is null or empty. */
+export type EventFacts = Pick<JournalEvent, 'type'> & Partial<Omit<JournalEvent, 'time' | 'process'>>
+
+/** The event with these facts. */
+export function eventOf(facts: EventFacts, time: string, process: string): JournalEvent {
+  return {
+    time,
+    process,
+    conversation: null,
+    profile: null,
+    model: null,
+    reason: null,
+    passes: [],
+    ranges: [],
+    tokens_before: null,
+    tokens_after: null,
+    summary_key: null,
+    milliseconds: null,
+    details: {},
+    ...facts,
+  }
+}
+
+/** What of a request is worth an event: compactions, recoveries, refusals, another form that was accepted. */
+export function requestEvents({ row, refusal, compactions }: RequestReport): readonly EventFacts[] {
+  const { action, reason, attempts, status, upstream, conversation, profile, model } = row
+  const about = { conversation, profile, model }
+  const sizes = { tokens_before: row.tokens_received, tokens_after: row.tokens_sent }
+  const events: EventFacts[] = []
+  for (const { summaries, ...compaction } of compactions) {
+    events.push({
+      ...about,
+      type: 'compaction',
+      reason: compaction.reason,
+      passes: [...compaction.passes],
+      ranges: compaction.ranges.map((range) => ({ ...range })),
+      tokens_before: compaction.tokensBefore,
+      tokens_after: compaction.tokensAfter,
+      summary_key: summaries[0] ?? null,
+      milliseconds: Math.round(compaction.milliseconds),
+      details: {
+        ...(compaction.isDerived ? { derived: true } : {}),
+        ...(summaries.length > 1 ? { summaries: summaries.join(' ') } : {}),
+      },
+    })
+  }
+  if (action === 'recovered') {
+    const details = { attempts, upstream }
+    events.push({ ...about, ...sizes, type: 'recovery', reason: 'recovered', details })
+  } else if (action === 'restored') {
+    events.push({ ...about, ...sizes, type: 'restored', reason, details: { attempts, upstream } })
+  }
+  if (action === 'refused') {
+    events.push({ ...about, type: 'error', reason, details: { status } })
+  } else if ((status ?? 0) >= 400 || refusal !== null) {
+    // A profile that only observes recovers nothing: the refusal is the upstream's word to the client.
+    const isFailedRecovery = refusal === 'overflow' && row.observed_tokens_sent === null
+    events.push({
+      ...about,
+      ...sizes,
+      type: isFailedRecovery ? 'recovery' : 'refusal',
+      reason: isFailedRecovery ? 'failed' : (refusal ?? classByStatus(status)),
+      details: { attempts, status, upstream },
+    })
+  }
+  return events
+}
+
+/** A window that an upstream's answer taught. */
+export function windowEvent({ key, window, by, conversation }: LearntWindow): EventFacts {
+  return {
+    type: 'window',
+    conversation,
+    model: key.model,
+    reason: by,
+    details: { window_tokens: window.tokens, kind: window.kind, upstream: key.upstream },
+  }
+}
+
+/** A summary that was written, or failed. `cost` in the currency of `prices`, null if unknown. */
+export function summaryEvent(
+  call: { readonly conversation: string; readonly name: string; readonly milliseconds: number },
+  written: Written,
+  cost: number | null,
+): EventFacts {
+  const isWritten = written.kind === 'written'
+  return {
+    type: 'summary',
+    conversation: call.conversation,
+    summary_key: call.name,
+    milliseconds: Math.round(call.milliseconds),
+    reason: isWritten ? 'written' : written.reason,
+    tokens_after: isWritten ? written.tokens : null,
+    details: {
+      calls: written.calls,
+      prompt_tokens: written.promptTokens,
+      cached_tokens: written.cachedTokens,
+      completion_tokens: written.completionTokens,
+      cost,
+    },
+  }
+}
+
+// --- internal ---
+
+/** An answer that was not looked into is told by its status. */
+function classByStatus(status: number | null): string {
+  return status === 429 ? 'rate' : status === 401 || status === 403 ? 'denied' : 'other'
+}

@@ -1,0 +1,173 @@
+import type { BegunRow, CompactionReport, RequestReport } from '../../activity/request-report.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
+import type { PassName } from '../../compaction/policy.ts'
+import { rangesOf, type PassRange } from '../../compaction/report.ts'
+import { bareReport } from '../../http/bare-report.ts'
+import type { SummaryOutlook } from '../../summaries/outlook.ts'
+import { expectedPromptTokens } from '../measure/sent-prompt.ts'
+import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } from '../request.ts'
+import { isAnswered } from '../send/outcome.ts'
+
+/** What is told of a request whose answer is settled on. */
+export function answeredReport(request: AnsweredRequest, outlook: SummaryOutlook): RequestReport {
+  const { outcome, observed, arrival } = request
+  const { answer, attempts, remedy, form, classification, firstSentAtMs, firstByteMs } = outcome
+  const report = readReport(request, form)
+  const standIns = form.isRewritten ? form.compacted?.view.standIns : undefined
+  const summary =
+    (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : outlook.state
+  return {
+    ...report,
+    refusal: isAnswered(outcome) ? null : (classification?.class ?? null),
+    hasWaited: remedy === 'waited',
+    repairs: form.chat.repairs,
+    missingSummary: outlook.reason,
+    row: {
+      ...report.row,
+      ...whatWasDone(request),
+      status: answer.status,
+      attempts,
+      summary,
+      beyond_window: isBeyondWindow(request),
+      observed_tokens_sent: observed?.sentTokens ?? null,
+      observed_passes: [...(observed?.passes ?? [])],
+      added_ms: Math.max(0, firstSentAtMs - arrival.monotonicMs),
+      first_byte_ms: firstByteMs,
+    },
+  }
+}
+
+/** What is told of a request that was read, whatever became of it. `sent`: the form that was sent last. */
+export function readReport(request: ReadRequest | PreparedRequest, sent?: Form): RequestReport {
+  const bare = bareReport(request.exchange, request.arrival)
+  const row: BegunRow = {
+    ...bare.row,
+    label: request.options.conversation,
+    profile: request.profile.name,
+    model: request.model,
+    upstream: request.modelKey.upstream,
+    streamed: request.chat.completion.stream,
+  }
+  if (!('form' in request)) return { ...bare, row }
+  const { measure, remembered } = request
+  const form = sent ?? request.form
+  // On record, and followed by the next request, whatever becomes of this one.
+  const compactions = compactionsOf(request, form)
+  return {
+    ...bare,
+    // A smaller view after a refusal was counted, whatever came before.
+    isSentBound: measure?.counted === null && form.compacted === null,
+    sampledMessages: measure?.counted?.sampledMessages ?? 0,
+    ratio: measure?.rate.ratio ?? 1,
+    repeatedTokens: measure === null ? 0 : repeatedTokens(request, measure),
+    compactions,
+    row: {
+      ...row,
+      conversation: remembered.conversation,
+      parent: remembered.parent,
+      passes: form.isRewritten ? [...(form.compacted?.view.passes ?? [])] : [],
+      compaction: compactions.at(-1)?.reason ?? null,
+      ...(measure === null ? null : sizeOf(request, measure, form)),
+    },
+  }
+}
+
+// --- internal ---
+
+/** An upstream's last refusal is no recovery. A reason is told if it helps. */
+function whatWasDone({
+  outcome,
+  failedOpen,
+  whyUntouched,
+}: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
+  const { isRewritten, compacted, strict } = outcome.form
+  if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
+  if (outcome.remedy === 'restored' && isAnswered(outcome))
+    return { action: 'restored', reason: strict ? 'strict' : 'original' }
+  if (failedOpen !== null) return { action: 'failed-open', reason: failedOpen }
+  if (!isRewritten) return { action: 'relayed', reason: whyUntouched }
+  return { action: 'compacted', reason: (compacted?.view.passes ?? []).length === 0 ? 'repair' : null }
+}
+
+/**
+ * Whether a request would have been refused as it came: it was, in whole or even in part, or its prompt and the output
+ * that it asks for exceed the window together. Null if only a guess could tell.
+ */
+function isBeyondWindow({ measure, outcome, chat }: AnsweredRequest): boolean | null {
+  if (outcome.remedy === 'recovered' || outcome.verdict === 'overflow') return true
+  if (!outcome.form.isRewritten || outcome.form.compacted === null) {
+    // It was sent as it came: the answer tells.
+    return isAnswered(outcome) ? false : null
+  }
+  if (measure === null || measure.window.source === 'default') return null
+  const { tokens, kind } = measure.window
+  const promptTokens = measure.pressure * measure.budgetTokens * measure.rate.ratio
+  const outputTokens = kind === 'total' ? (chat.completion.outputLimit?.tokens ?? 0) : 0
+  return promptTokens + outputTokens > tokens
+}
+
+function sizeOf(request: PreparedRequest, measure: Measure, form: Form): Partial<BegunRow> {
+  const { window, counted, rate, budgetTokens } = measure
+  return {
+    window_tokens: window.tokens,
+    window_source: window.source,
+    overruled_tokens: window.overruledTokens,
+    budget_tokens: budgetTokens,
+    messages_received: request.received.messages.length,
+    messages_sent: form.compacted?.view.messages.length ?? form.chat.messages.length,
+    tokens_received: measure.incomingTokens,
+    tokens_sent: form.sentTokens,
+    tokens_are_bounds: counted === null,
+    pressure: measure.pressure,
+    sent_pressure:
+      counted === null
+        ? form.sentTokens / budgetTokens
+        : expectedPromptTokens(measure, form) / rate.ratio / budgetTokens,
+  }
+}
+
+function repeatedTokens({ chat }: PreparedRequest, { counted }: Measure): number {
+  const before = chat.structure.requestPoints.at(-2)
+  if (counted === null || before === undefined) return 0
+  let tokens = counted.aroundTokens
+  for (let index = chat.structure.systemCount; index < before; index += 1)
+    tokens += counted.subject.sizes[index] ?? 0
+  return tokens
+}
+
+/** A compaction that was due, and the one that a refusal made necessary: each is told once. */
+function compactionsOf(request: PreparedRequest, sent: Form): readonly CompactionReport[] {
+  const forms = request.form.made === sent.made ? [sent] : [request.form, sent]
+  const reports: CompactionReport[] = []
+  for (const { made, compacted, sentTokens, chat } of forms) {
+    if (made === null) continue
+    const { compaction } = made
+    const passes = compacted?.view.passes ?? []
+    reports.push({
+      reason: compaction.reason,
+      point: compaction.point,
+      passes,
+      ranges: treatedRanges(compaction, passes, chat.structure.systemCount),
+      isDerived: compaction.point < chat.messages.length,
+      tokensBefore: made.tokensBefore,
+      tokensAfter: sentTokens,
+      summaries: request.summaries,
+      milliseconds: made.milliseconds,
+    })
+  }
+  return reports
+}
+
+/** Where each pass treated something that is sent: what was folded is not. */
+function treatedRanges(
+  compaction: Compaction,
+  passes: readonly PassName[],
+  systemCount: number,
+): readonly PassRange[] {
+  const tail = compaction.fold?.frontier ?? systemCount
+  return rangesOf(compaction, systemCount).flatMap(({ pass, start, end }) => {
+    if (!passes.includes(pass)) return []
+    const from = pass === 'fold' ? start : Math.max(start, tail)
+    return [{ pass, start: from < end ? from : start, end }]
+  })
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import {
+  createPriceList,
+  promptCosts,
+  summaryCost,
+  type CountedReport,
+  type Price,
+} from '../../src/activity/costs.ts'
+import { reportOf, unmeasured } from './told-request.ts'
+
+const price: Price = { input: 10, cached_input: 1, output: 100 }
+
+/** A prompt of so many tokens, of which so many were sent; `other`: what else is known of it. */
+function sized(received: number, sent: number, other: Partial<CountedReport> = {}): CountedReport {
+  return { ...reportOf({ tokens_received: received, tokens_sent: sent }), ...other }
+}
+
+function usageOf(promptTokens: number, cachedTokens: number | null) {
+  return { promptTokens, cachedTokens, completionTokens: 7 }
+}
+
+describe('the price of a model', () => {
+  const list = createPriceList({
+    'gpt-*': price,
+    'gpt-5': { ...price, input: 20 },
+    'gpt-5-*': { ...price, input: 30 },
+  })
+
+  test.each([
+    ['gpt-5', 20],
+    ['gpt-5-mini', 30],
+    ['gpt-4', 10],
+    ['claude', null],
+    ['', null],
+    ['__proto__', null],
+  ])('of %j is the most specific pattern’s: %j', (model, input) => {
+    for (let time = 0; time < 2; time += 1) expect(list(model)?.input ?? null).toBe(input)
+  })
+
+  test('is unknown where there are none', () => {
+    expect(createPriceList({})('gpt-5')).toBeNull()
+  })
+})
+
+describe('what a prompt cost, and would have cost whole', () => {
+  test('a saving: what was sent from the cache and anew, against all of it with its beginning from the cache', () => {
+    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+    const costs = promptCosts(size, usageOf(40_000, 30_000), price)
+    expect(costs.sent).toBeCloseTo(0.1 + 0.03, 10)
+    expect(costs.whole).toBeCloseTo(0.1 + 0.09, 10)
+  })
+
+  test('a loss: a compaction that breaks the cache costs more than it saves', () => {
+    const size = sized(100_000, 50_000, { repeatedTokens: 99_000 })
+    const costs = promptCosts(size, usageOf(50_000, 0), price)
+    expect(costs.sent).toBeCloseTo(0.5, 10)
+    expect(costs.whole).toBeCloseTo(0.01 + 0.099, 10)
+  })
+
+  test('in the provider’s tokens: ours by the ratio', () => {
+    const size = sized(100_000, 50_000, { repeatedTokens: 80_000, ratio: 1.5 })
+    // It counted 75,000; 75,000 more were not sent, and 120,000 would have come from the cache.
+    const costs = promptCosts(size, usageOf(75_000, 0), price)
+    expect(costs.whole).toBeCloseTo(0.3 + 0.12, 10)
+  })
+
+  test('without a cache at the provider nothing would have come from one', () => {
+    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+    const costs = promptCosts(size, usageOf(40_000, null), price)
+    expect([costs.sent, costs.whole]).toEqual([0.4, 1])
+  })
+
+  test('without a price for cached tokens they cost as others', () => {
+    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+    const costs = promptCosts(size, usageOf(40_000, 30_000), { ...price, cached_input: null })
+    expect([costs.sent, costs.whole]).toEqual([0.4, 1])
+  })
+
+  test('what was sent whole would have cost what it cost', () => {
+    const bounds = { tokens_received: 900, tokens_sent: 900, tokens_are_bounds: true }
+    const size = reportOf(bounds, { isSentBound: true })
+    const costs = promptCosts(size, usageOf(500, 400), price)
+    expect(costs.sent).toBe(costs.whole)
+    expect(costs.sent).toBeCloseTo(0.0014, 10)
+  })
+
+  test('never more from the cache than there was', () => {
+    const size = sized(1_000, 900, { repeatedTokens: 5_000 })
+    expect(promptCosts(size, usageOf(900, 0), price).whole).toBeCloseTo(0.001, 10)
+  })
+
+  test.each([
+    ['no price', sized(90_000, 50_000), usageOf(10, 0), null],
+    ['no price for prompts', sized(90_000, 50_000), usageOf(10, 0), { ...price, input: null }],
+    ['no usage', sized(90_000, 50_000), null, price],
+  ])('is unknown with %s', (_, size, usage, ofModel) => {
+    expect(promptCosts(size, usage, ofModel)).toEqual({ sent: null, whole: null })
+  })
+
+  test('whole is unknown where nobody counted what came', () => {
+    const { sent, whole } = promptCosts(reportOf(unmeasured), usageOf(1_000, 0), price)
+    expect([sent, whole]).toEqual([0.01, null])
+    // Too long, and counted only when it was tightened.
+    const bound = reportOf({ tokens_are_bounds: true })
+    expect(promptCosts(bound, usageOf(1_000, 0), price).whole).toBeNull()
+  })
+})
+
+describe('what summaries cost', () => {
+  const spent = { promptTokens: 10_000, cachedTokens: 4_000, completionTokens: 1_000 }
+
+  test('prompt, cache and reply together', () => {
+    expect(summaryCost(spent, price)).toBeCloseTo(0.06 + 0.004 + 0.1, 10)
+    expect(summaryCost(spent, { ...price, cached_input: null })).toBeCloseTo(0.2, 10)
+    expect(summaryCost({ promptTokens: 0, cachedTokens: 0, completionTokens: 0 }, price)).toBe(0)
+  })
+
+  test('is unknown where a price is', () => {
+    for (const ofModel of [null, { ...price, input: null }, { ...price, output: null }]) {
+      expect(summaryCost(spent, ofModel)).toBeNull()
+    }
+  })
+})

@@ -1,0 +1,151 @@
+import { modelKeyOf } from '../../../src/models/model-key.ts'
+import { describe, expect, test } from 'vitest'
+import { eventOf, requestEvents, summaryEvent, windowEvent } from '../../../src/activity/journal/events.ts'
+import { journalEventSchema, type JournalEvent } from '../../../src/activity/journal/rows.ts'
+import type { BegunRow, CompactionReport, RequestReport } from '../../../src/activity/request-report.ts'
+import type { Written } from '../../../src/summaries/write-summary.ts'
+import { plainReport, reportOf, unmeasured } from '../told-request.ts'
+import { atSecond } from '../rows.ts'
+
+const stamp = { time: atSecond(3), process: 'here' }
+
+/** What a report comes to; whatever it is, it can be read back as it was. */
+function eventsFor(report: RequestReport): readonly JournalEvent[] {
+  const events = requestEvents(report).map((facts) => eventOf(facts, stamp.time, stamp.process))
+  for (const event of events)
+    expect(journalEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event)
+  return events
+}
+
+describe('a request', () => {
+  test.each<[string, Partial<BegunRow>]>([
+    ['sent as it came', { action: 'relayed' }],
+    ['that goes on from a compaction of before', { action: 'compacted' }],
+    ['that its client wants untouched', { action: 'bypassed' }],
+    [
+      'sent as it came since something failed, which is told by itself',
+      { action: 'failed-open', reason: 'measure' },
+    ],
+    ['whose client left', { action: 'left', status: null }],
+  ])('%s is no event', (_, other) => {
+    expect(eventsFor(plainReport(other))).toEqual([])
+  })
+
+  test('that was compacted is told with what was done and why', () => {
+    const compaction: CompactionReport = {
+      reason: 'trigger',
+      point: 80,
+      passes: ['render', 'fold'],
+      ranges: [{ pass: 'fold', start: 1, end: 60 }],
+      isDerived: false,
+      tokensBefore: 90_000,
+      tokensAfter: 50_000,
+      summaries: ['summary-1', 'summary-2'],
+      milliseconds: 12.6,
+    }
+    expect(eventsFor(reportOf({}, { compactions: [compaction] }))).toEqual([
+      {
+        ...stamp,
+        type: 'compaction',
+        conversation: 'c0ffee',
+        profile: 'default',
+        model: 'gpt-5',
+        reason: 'trigger',
+        passes: ['render', 'fold'],
+        ranges: [{ pass: 'fold', start: 1, end: 60 }],
+        tokens_before: 90_000,
+        tokens_after: 50_000,
+        summary_key: 'summary-1',
+        milliseconds: 13,
+        details: { summaries: 'summary-1 summary-2' },
+      },
+    ])
+  })
+
+  test('that was refused as too long and went through is a recovery, behind the compactions that it took', () => {
+    const events = eventsFor(reportOf({ action: 'recovered', attempts: 2 }))
+    expect(events.map(({ type, reason }) => [type, reason])).toEqual([
+      ['compaction', 'trigger'],
+      ['recovery', 'recovered'],
+    ])
+    expect(events[1]).toMatchObject({
+      tokens_before: 90_000,
+      tokens_after: 50_000,
+      details: { attempts: 2, upstream: 'default' },
+    })
+  })
+
+  test.each<[string, Partial<BegunRow>, Partial<RequestReport>, object]>([
+    ['too long to the end', { status: 400 }, { refusal: 'overflow' }, { type: 'recovery', reason: 'failed' }],
+    [
+      'too long behind a status of 200',
+      { status: 200 },
+      { refusal: 'overflow' },
+      { type: 'recovery', reason: 'failed' },
+    ],
+    ['refused for its credential', { status: 401 }, {}, { type: 'refusal', reason: 'denied' }],
+    ['refused for too many requests', { status: 429 }, {}, { type: 'refusal', reason: 'rate' }],
+    ['refused for something else', { status: 503 }, {}, { type: 'refusal', reason: 'other' }],
+    [
+      'refused by Foldgate',
+      { action: 'refused', reason: 'body_too_large', status: 413 },
+      {},
+      { type: 'error', reason: 'body_too_large', details: { status: 413 } },
+    ],
+    [
+      'welcome in another form',
+      { action: 'restored', reason: 'original' },
+      {},
+      { type: 'restored', reason: 'original' },
+    ],
+  ])('%s is told once', (_, row, other, event) => {
+    const events = eventsFor(plainReport(row, other))
+    expect(events).toHaveLength(1)
+    expect(events[0]).toMatchObject(event)
+  })
+
+  test('without a conversation or sizes is told all the same', () => {
+    expect(eventsFor(plainReport({ ...unmeasured, conversation: null, status: 500 }))).toMatchObject([
+      { conversation: null, tokens_before: null, tokens_after: null },
+    ])
+  })
+})
+
+describe('what Foldgate learns and meets', () => {
+  test('a window', () => {
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5')
+    const window = { tokens: 8_192, kind: 'total' } as const
+    const event = windowEvent({ key, window, by: 'refusal', conversation: 'c0ffee' })
+    expect(event).toMatchObject({
+      type: 'window',
+      model: 'gpt-5',
+      reason: 'refusal',
+      details: { window_tokens: 8_192, kind: 'total', upstream: 'default' },
+    })
+    expect(JSON.stringify(event)).not.toContain('PLANTED')
+  })
+
+  const spent = {
+    calls: 2,
+    promptTokens: 900,
+    cachedTokens: 100,
+    completionTokens: 80,
+    sentTokens: 880,
+    learntWindowTokens: null,
+  }
+
+  test('a summary that was written, with what it took, and nothing of what it says', () => {
+    const written: Written = { kind: 'written', text: 'PLANTED-TEXT', tokens: 75, ...spent }
+    const call = { conversation: 'c0ffee', name: 'summary-1', milliseconds: 40 }
+    const event = summaryEvent(call, written, 0.5)
+    expect(event).toMatchObject({
+      type: 'summary',
+      reason: 'written',
+      summary_key: 'summary-1',
+      tokens_after: 75,
+      milliseconds: 40,
+      details: { calls: 2, prompt_tokens: 900, cached_tokens: 100, completion_tokens: 80, cost: 0.5 },
+    })
+    expect(JSON.stringify(event)).not.toContain('PLANTED')
+  })
+})

@@ -1,0 +1,130 @@
+import type {
+  BegunRow,
+  CompactionReport,
+  HeldMessages,
+  RequestEnd,
+  RequestReport,
+} from '../../src/activity/request-report.ts'
+
+/** When the requests of these tests came, in milliseconds. */
+export const beganMs = Date.UTC(2026, 10, 20, 12)
+
+const compaction: CompactionReport = {
+  reason: 'trigger',
+  point: 80,
+  passes: ['fold'],
+  ranges: [],
+  isDerived: false,
+  tokensBefore: 90_000,
+  tokensAfter: 50_000,
+  summaries: [],
+  milliseconds: 12,
+}
+
+const row: BegunRow = {
+  time: new Date(beganMs).toISOString(),
+  conversation: 'c0ffee',
+  parent: null,
+  label: 'PLANTED-LABEL',
+  client_key: 'PLANTED-CLIENT',
+  profile: 'default',
+  model: 'gpt-5',
+  answered_by: null,
+  upstream: 'default',
+  action: 'compacted',
+  reason: null,
+  status: 200,
+  outcome: 'finished',
+  streamed: true,
+  attempts: 1,
+  window_tokens: 128_000,
+  window_source: 'table',
+  overruled_tokens: null,
+  budget_tokens: 100_000,
+  messages_received: 120,
+  messages_sent: 40,
+  tokens_received: 90_000,
+  tokens_sent: 50_000,
+  tokens_are_bounds: false,
+  pressure: 0.9,
+  sent_pressure: 0.5,
+  passes: ['render', 'fold'],
+  summary: 'recap',
+  compaction: 'trigger',
+  beyond_window: false,
+  observed_tokens_sent: null,
+  observed_passes: [],
+  prompt_tokens: null,
+  cached_tokens: null,
+  completion_tokens: null,
+  prompt_cost: null,
+  whole_prompt_cost: null,
+  recalls: 0,
+  continuations: 0,
+  added_ms: 20,
+  first_byte_ms: 300,
+  total_ms: 0,
+}
+
+/** The row of a request that was never measured. */
+export const unmeasured = {
+  window_tokens: null,
+  window_source: null,
+  budget_tokens: null,
+  messages_received: null,
+  messages_sent: null,
+  tokens_received: null,
+  tokens_sent: null,
+  pressure: null,
+  sent_pressure: null,
+} as const satisfies Partial<BegunRow>
+
+/** A compacted request, but for what a test wants otherwise. */
+export function reportOf(
+  otherRow: Partial<BegunRow> = {},
+  other: Partial<RequestReport> = {},
+): RequestReport {
+  return {
+    row: { ...row, ...otherRow },
+    arrivedMs: 0,
+    traceparent: null,
+    refusal: null,
+    hasWaited: false,
+    isSentBound: false,
+    sampledMessages: 0,
+    ratio: 1,
+    repeatedTokens: 0,
+    compactions: [compaction],
+    repairs: null,
+    missingSummary: null,
+    ...other,
+  }
+}
+
+/** The same without a compaction. */
+export function plainReport(otherRow: Partial<BegunRow> = {}, other: Partial<RequestReport> = {}) {
+  return reportOf({ compaction: null, ...otherRow }, { compactions: [], ...other })
+}
+
+/** Messages that nobody may read. */
+export const heldMessages: HeldMessages = {
+  outline: { read: forbidden, bytes: 0 },
+  texts: forbidden,
+  bytes: 0,
+}
+
+export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
+  return {
+    outcome: 'finished',
+    usage: { promptTokens: 50_100, cachedTokens: 40_000, completionTokens: 700 },
+    answeredBy: 'gpt-5-2026-08-07',
+    recalls: 0,
+    continuations: 0,
+    totalMs: 2_500,
+    ...other,
+  }
+}
+
+function forbidden(): never {
+  throw new Error('Nobody has any business with what stands in messages.')
+}

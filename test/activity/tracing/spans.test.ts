@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { modelServer, type ModelServer } from '../../../src/activity/tracing/model-server.ts'
+import { requestSpan, summarySpan } from '../../../src/activity/tracing/spans.ts'
+import type { RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
+import { beganMs, endOf, plainReport, reportOf, unmeasured } from '../told-request.ts'
+
+const server = modelServer('https://api.openai.com/v1')
+
+/** The span of a request that has ended. */
+function spanOf(report: RequestReport, end: RequestEnd, at: ModelServer | null = server) {
+  return requestSpan(report, end, at)
+}
+
+describe('the span of a request', () => {
+  test('says by the conventions what was asked, answered and counted, and what Foldgate did', () => {
+    const span = spanOf(reportOf(), endOf())
+    expect(span).toMatchObject({
+      name: 'chat gpt-5',
+      startedAtMs: beganMs,
+      endedAtMs: beganMs + 2_500,
+      errorType: null,
+    })
+    expect(span.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-5',
+      'gen_ai.request.stream': true,
+      'gen_ai.response.model': 'gpt-5-2026-08-07',
+      'gen_ai.usage.input_tokens': 50_100,
+      'gen_ai.usage.output_tokens': 700,
+      'gen_ai.usage.cache_read.input_tokens': 40_000,
+      'gen_ai.conversation.id': 'c0ffee',
+      'gen_ai.conversation.compacted': true,
+      'server.address': 'api.openai.com',
+      'server.port': 443,
+      'http.response.status_code': 200,
+      'foldgate.action': 'compacted',
+      'foldgate.profile': 'default',
+      'foldgate.upstream': 'default',
+      'foldgate.attempts': 1,
+      'foldgate.passes': ['render', 'fold'],
+      'foldgate.summary': 'recap',
+      'foldgate.pressure': 0.9,
+      'foldgate.tokens.received': 90_000,
+      'foldgate.tokens.sent': 50_000,
+      'foldgate.window.tokens': 128_000,
+      'foldgate.window.source': 'table',
+      'foldgate.compaction.reason': 'trigger',
+      'foldgate.added_ms': 20,
+      'foldgate.outcome': 'finished',
+    })
+  })
+
+  test('has a compaction as an event, within the span', () => {
+    const compaction = {
+      name: 'foldgate.compaction',
+      atMs: beganMs + 20,
+      attributes: {
+        'foldgate.compaction.reason': 'trigger',
+        'foldgate.compaction.point': 80,
+        'foldgate.compaction.passes': ['fold'],
+        'foldgate.compaction.tokens_before': 90_000,
+        'foldgate.compaction.tokens_after': 50_000,
+        'foldgate.compaction.summaries': 0,
+        'foldgate.compaction.ms': 12,
+      },
+    }
+    expect(spanOf(reportOf(), endOf()).events).toEqual([compaction])
+    expect(spanOf(reportOf(), endOf({ totalMs: 5 })).events[0]?.atMs).toBe(beganMs + 5)
+    expect(spanOf(plainReport(), endOf()).events).toEqual([])
+  })
+
+  test('leaves out what is not known, and what is not so', () => {
+    const bare = plainReport({
+      ...unmeasured,
+      conversation: null,
+      profile: null,
+      model: '',
+      action: 'relayed',
+      streamed: false,
+      status: null,
+      passes: [],
+    })
+    const span = spanOf(bare, endOf({ usage: null, answeredBy: null }), null)
+    expect(span.name).toBe('chat')
+    expect(Object.keys(span.attributes)).toEqual([
+      'gen_ai.operation.name',
+      'gen_ai.provider.name',
+      'foldgate.action',
+      'foldgate.upstream',
+      'foldgate.attempts',
+      'foldgate.passes',
+      'foldgate.summary',
+      'foldgate.added_ms',
+      'foldgate.outcome',
+    ])
+  })
+
+  test('is a failure with the status as its type, the code of a refusal of ours, or that the answer broke off', () => {
+    const refused = spanOf(reportOf({ status: 429 }), endOf())
+    expect([refused.errorType, refused.attributes['error.type']]).toEqual(['429', '429'])
+    const own = reportOf({ action: 'refused', reason: 'body_too_large', status: 413 })
+    expect(spanOf(own, endOf()).errorType).toBe('body_too_large')
+    expect(spanOf(reportOf(), endOf({ outcome: 'broken-off' })).errorType).toBe('broken-off')
+    expect(spanOf(reportOf(), endOf({ outcome: 'client-gone' })).errorType).toBeNull()
+  })
+
+  test('says neither what the client calls the conversation nor whose key it was', () => {
+    expect(JSON.stringify(spanOf(reportOf(), endOf()))).not.toContain('PLANTED')
+  })
+
+  test('cuts a name that no model has', () => {
+    expect(spanOf(reportOf({ model: 'x'.repeat(10_000) }), endOf()).name).toHaveLength(205)
+  })
+})
+
+const call = {
+  conversation: 'c0ffee',
+  model: 'small',
+  upstream: 'cheap',
+  milliseconds: 900,
+}
+
+const spent = {
+  calls: 2,
+  promptTokens: 3_000,
+  completionTokens: 400,
+  cachedTokens: 100,
+  sentTokens: 2_900,
+  learntWindowTokens: null,
+}
+
+const groq = modelServer('https://api.groq.com/openai/v1')
+
+describe('the span of a summary', () => {
+  test('says what it cost, and not a word of it', () => {
+    const span = summarySpan(
+      call,
+      { kind: 'written', text: 'PLANTED', tokens: 350, ...spent },
+      beganMs + 900,
+      groq,
+    )
+    expect(span).toMatchObject({
+      name: 'chat small',
+      startedAtMs: beganMs,
+      endedAtMs: beganMs + 900,
+      errorType: null,
+    })
+    expect(span.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'groq',
+      'gen_ai.request.model': 'small',
+      'gen_ai.usage.input_tokens': 3_000,
+      'gen_ai.usage.output_tokens': 400,
+      'gen_ai.usage.cache_read.input_tokens': 100,
+      'gen_ai.conversation.id': 'c0ffee',
+      'server.address': 'api.groq.com',
+      'server.port': 443,
+      'foldgate.purpose': 'summary',
+      'foldgate.upstream': 'cheap',
+      'foldgate.attempts': 2,
+      'foldgate.outcome': 'written',
+      'foldgate.tokens.written': 350,
+    })
+    expect(JSON.stringify(span)).not.toContain('PLANTED')
+  })
+
+  test('is a failure with its reason, unless it was broken off', () => {
+    const failed = summarySpan(
+      call,
+      { kind: 'failed', reason: 'rate-limited', ...spent },
+      beganMs + 900,
+      groq,
+    )
+    expect(failed).toMatchObject({ errorType: 'rate-limited', attributes: { 'error.type': 'rate-limited' } })
+    const left = summarySpan(call, { kind: 'failed', reason: 'cancelled', ...spent }, beganMs + 900, groq)
+    expect(left).toMatchObject({ errorType: null, attributes: { 'foldgate.outcome': 'cancelled' } })
+  })
+})
