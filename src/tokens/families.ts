@@ -29,7 +29,7 @@ export function familyFinder<Row extends { readonly pattern: string }>(
 
 /**
  * The encoding a model's text is counted in: OpenAI's own, and for others the one that cuts text as their tokenizers do
- * (docs/decisions/family-cuts.md). What remains of the difference is made up for by the starting ratio and by what the
+ * (docs/decisions/token-counter.md). What remains of the difference is made up for by the starting ratio and by what the
  * provider reports.
  */
 export function encodingFor(model: string): EncodingName {
@@ -47,7 +47,7 @@ export type FoundRatio = {
 
 /**
  * The starting ratio of a model under a profile that may name one itself, or another encoding than the family's: a guess by
- * the model's family, until answers have told (docs/decisions/true-numbers.md).
+ * the model's family, until answers have told (docs/decisions/counting.md).
  */
 export function startingRatio(
   model: string,

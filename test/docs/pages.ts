@@ -13,11 +13,11 @@ export async function allPages(): Promise<readonly Page[]> {
   return Promise.all(names.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
 }
 
-/** The text of every source file, joined. */
-export async function sources(): Promise<string> {
-  const names = await readdir(join(root, 'src'), { recursive: true })
+/** The text of every source file below a folder, joined. */
+export async function sources(folder = 'src'): Promise<string> {
+  const names = await readdir(join(root, folder), { recursive: true })
   const files = names.filter((name) => name.endsWith('.ts'))
-  const texts = await Promise.all(files.map((name) => readFile(join(root, 'src', name), 'utf8')))
+  const texts = await Promise.all(files.map((name) => readFile(join(root, folder, name), 'utf8')))
   return texts.join('\n')
 }
 
