@@ -30,7 +30,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   function start() {
     const started = createClient({
       socket: {
-        ...(address.tls ? { ...address.place, tls: true, ...serverName(address.place.host) } : address.place),
+        ...address.place,
         connectTimeout: OPEN_MS,
         reconnectStrategy: (attempts) => Math.min(RECONNECT_MS_MIN * 2 ** attempts, RECONNECT_MS_MAX),
       },
@@ -80,7 +80,8 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
         return await within(Math.max(1, leftMs), client.sendCommand(['PING']))
       } catch (error) {
         const reason = lastTrouble ?? error
-        if (leftMs <= 0 || isForGood(reason)) throw reason
+        // A server that is loading its data answers soon; one that does not know us will not.
+        if (leftMs <= 0 || /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(reason))) throw reason
         await setTimeout(RECONNECT_MS_MIN)
       }
     }
@@ -132,16 +133,8 @@ const RECONNECT_MS_MAX = 1_000
 
 const DEFAULT_PORT = 6379
 
-type Address = {
-  readonly name: string
-  readonly tls: boolean
-  readonly place: { readonly host: string; readonly port: number }
-  readonly credentials: { readonly username?: string; readonly password?: string }
-  readonly database: number
-}
-
 /** What is wrong with an address is told without it: it may hold a password. */
-function readAddress(text: string): Address {
+function readAddress(text: string) {
   const url = URL.parse(text)
   const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
   const [, database] = /^\/?(\d{0,5})$/.exec(url?.pathname ?? '') ?? []
@@ -156,8 +149,11 @@ function readAddress(text: string): Address {
   const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
   return {
     name: `${url.protocol}//${url.hostname}:${port}${database === '' ? '' : `/${database}`}`,
-    tls: url.protocol === 'rediss:',
-    place: { host, port },
+    // Servers of several tenants tell them apart by the name that a TLS client asks for; addresses are no names.
+    place:
+      url.protocol === 'rediss:'
+        ? { host, port, tls: true as const, ...(isIP(host) === 0 && { servername: host }) }
+        : { host, port },
     credentials: {
       ...(username === '' ? {} : { username }),
       ...(password === '' ? {} : { password }),
@@ -172,16 +168,6 @@ function decoded(text: string): string | null {
   } catch {
     return null
   }
-}
-
-/** Servers of several tenants tell them apart by the name that a TLS client asks for; addresses are no names. */
-function serverName(host: string): { readonly servername?: string } {
-  return isIP(host) === 0 ? { servername: host } : {}
-}
-
-/** A server that is loading its data answers soon; one that does not know us will not. */
-function isForGood(error: unknown): boolean {
-  return /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(error))
 }
 
 function ignored(): void {}

@@ -1,7 +1,7 @@
 import { readInPages, type Journals } from './journals.ts'
 import type { RedisConnection } from './redis-connection.ts'
-import { appendRowsScript, deleteGroupRowsScript, readRowsScript } from './redis-journal-scripts.ts'
-import { journalNames, type JournalName, type JournalPage, type JournalRow } from './store.ts'
+import { prefix } from './redis-scripts.ts'
+import { journalNames, type JournalName, type JournalRow } from './store.ts'
 
 export type RedisJournalsOptions = {
   /** How many rows each journal may hold. */
@@ -10,44 +10,55 @@ export type RedisJournalsOptions = {
   readonly lifetimeMs: number
 }
 
-/** The journals of a store on a Redis-compatible server, but for their purge: they go with all keys of the store. */
+/**
+ * The journals of a store on a Redis-compatible server, but for their purge: they go with all keys of the store. Each is
+ * a stream, whose entries have a row's group, or nothing, and its text. Ids begin with the server's time, which tells what
+ * has outlived its time. `MINID` and exclusive ids need Redis 6.2: an older server refuses to add rows, so that it has
+ * none, and all else works there.
+ */
 export function redisJournals(
-  { run }: Pick<RedisConnection, 'run'>,
+  { command, run }: Pick<RedisConnection, 'command' | 'run'>,
   { rowsMax, lifetimeMs }: RedisJournalsOptions,
 ): Omit<Journals, 'purge'> {
-  const lifetime = String(Math.ceil(lifetimeMs))
+  /** The time of the oldest rows that stand, in milliseconds. */
+  const oldestMs = (): number => (lifetimeMs === 0 ? 0 : Math.max(0, Date.now() - Math.ceil(lifetimeMs) + 1))
 
-  async function readPage(
+  async function entriesAfter(
     journal: JournalName,
-    { from, beyond, limit }: JournalPage,
-  ): Promise<readonly JournalRow[]> {
-    const edge = beyond !== null && isEntryId(beyond) ? beyond : ''
-    const found = await run(readRowsScript, [journal, lifetime, from, edge, String(limit)])
-    return rowsOf(found)
-  }
-
-  async function deleteGroupOf(journal: JournalName, group: string): Promise<number> {
-    for (let total = 0, beyond = ''; ;) {
-      const reply = await run(deleteGroupRowsScript, [journal, lifetime, group, beyond])
-      const [deleted, last]: readonly unknown[] = Array.isArray(reply) ? reply : []
-      total += Number(deleted)
-      if (typeof last !== 'string' || last === '') return total
-      beyond = last
-    }
+    beyond: string | null,
+    limit: number,
+  ): Promise<readonly Entry[]> {
+    const start = beyond === null || timeOf(beyond) < oldestMs() ? String(oldestMs()) : `(${beyond}`
+    return entriesIn(await command(['XRANGE', streamOf(journal), start, '+', 'COUNT', String(limit)]))
   }
 
   return {
     appendRows: async (journal, rows) => {
       if (rows.length === 0) return
       const words = rows.slice(-rowsMax).flatMap(({ text, group = '' }) => [group, text])
-      await run(appendRowsScript, [journal, lifetime, String(rowsMax), ...words])
+      const limits = [lifetimeMs, oldestMs(), rowsMax].map((each) => String(Math.ceil(each)))
+      await run(appendRowsScript, [journal, ...limits, ...words])
     },
-    readRows: (journal, page) => readInPages(page, READ_STEP_ROWS, (each) => readPage(journal, each)),
+    readRows: (journal, page) =>
+      readInPages(page, STEP_ROWS, async ({ from, beyond, limit }): Promise<readonly JournalRow[]> => {
+        const id = beyond !== null && isEntryId(beyond) ? beyond : null
+        if (from === 'oldest') return entriesAfter(journal, id, limit)
+        const end = id === null ? '+' : `(${id}`
+        const words = ['XREVRANGE', streamOf(journal), end, String(oldestMs()), 'COUNT', String(limit)]
+        return entriesIn(await command(words))
+      }),
     deleteGroup: async (group) => {
-      // Rows without one have an empty one there.
-      if (group === '') return 0
       let total = 0
-      for (const journal of journalNames) total += await deleteGroupOf(journal, group)
+      for (const journal of journalNames) {
+        for (let beyond: string | null = null; ;) {
+          const entries: readonly Entry[] = await entriesAfter(journal, beyond, STEP_ROWS)
+          // Rows without a group have an empty one there.
+          const ids = entries.filter((entry) => group !== '' && entry.group === group).map(({ id }) => id)
+          if (ids.length > 0) total += Number(await command(['XDEL', streamOf(journal), ...ids]))
+          if (entries.length < STEP_ROWS) break
+          beyond = entries.at(-1)?.id ?? null
+        }
+      }
       return total
     },
   }
@@ -55,19 +66,50 @@ export function redisJournals(
 
 // --- internal ---
 
-/** Rows that one step of reading takes: the server serves nobody else meanwhile. */
-const READ_STEP_ROWS = 500
+type Entry = JournalRow & { readonly group: string }
 
-/** Nothing else is passed to the server as an id: it knows other words, such as `-`, and refuses the rest, nothing before `0-0` among it. */
-function isEntryId(text: string): boolean {
-  return /^[1-9]\d{0,14}-\d{1,15}$/.test(text)
+/** Rows that one step of reading takes: the server serves nobody else meanwhile. */
+const STEP_ROWS = 500
+
+/** An id may be ahead of our clock by this much, in milliseconds, since it comes from that of the server. */
+const CLOCK_SKEW_MS = 3_600_000
+
+/**
+ * Adds rows, and lets go what is too old or too much. Arguments: the journal, the lifetime of rows in milliseconds or 0,
+ * the time of the oldest that stand, how many rows the journal may hold, then the group and the text of each.
+ */
+const appendRowsScript = `
+local stream = KEYS[1] .. 'journal:' .. ARGV[1]
+-- A server without room refuses these; behind a first deletion it would let everything through. What is old goes with
+-- them and not behind them, so that a server which cannot tell what is old adds nothing.
+for index = 5, #ARGV, 2 do
+  redis.call('XADD', stream, 'MINID', '=', ARGV[3], '*', 'group', ARGV[index], 'text', ARGV[index + 1])
+end
+redis.call('XTRIM', stream, 'MAXLEN', ARGV[4])
+if ARGV[2] ~= '0' then redis.call('PEXPIRE', stream, ARGV[2]) else redis.call('PERSIST', stream) end
+return 0`
+
+function streamOf(journal: JournalName): string {
+  return `${prefix}journal:${journal}`
 }
 
-function rowsOf(reply: unknown): readonly JournalRow[] {
-  const words: readonly unknown[] = Array.isArray(reply) ? reply : []
-  const rows: JournalRow[] = []
-  for (let index = 0; index + 1 < words.length; index += 2) {
-    rows.push({ id: String(words[index]), text: String(words[index + 1]) })
-  }
-  return rows
+function timeOf(id: string): number {
+  return Number(id.split('-')[0])
+}
+
+/**
+ * Nothing else is passed to the server as an id: it knows other words, such as `-`, and refuses the rest, nothing before
+ * `0-0` among it. An id of the future is one of another store.
+ */
+function isEntryId(text: string): boolean {
+  return /^[1-9]\d{0,14}-\d{1,15}$/.test(text) && timeOf(text) <= Date.now() + CLOCK_SKEW_MS
+}
+
+function entriesIn(reply: unknown): readonly Entry[] {
+  const found: readonly unknown[] = Array.isArray(reply) ? reply : []
+  return found.map((entry) => {
+    const [id, fields]: readonly unknown[] = Array.isArray(entry) ? entry : []
+    const [, group, , text]: readonly unknown[] = Array.isArray(fields) ? fields : []
+    return { id: String(id), group: String(group), text: String(text) }
+  })
 }

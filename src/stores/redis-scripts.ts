@@ -6,7 +6,7 @@
  * - `written` orders the keys of all values by when they were written, in microseconds of the server's clock;
  * - `facts` has for each of them the bytes that it takes and its group, `total` the sum of all bytes;
  * - `group:GROUP` holds the keys of a group, `lease:KEY` the holder of a lease;
- * - `journal:NAME` holds the rows of a journal (`redis-journal-scripts.ts`).
+ * - `journal:NAME` holds the rows of a journal (`redis-journals.ts`).
  *
  * Every write prolongs the index, so that it outlives the last value and no longer. A server that is short of memory may
  * drop a part of it all the same (`maxmemory-policy`). Then it begins anew: with half of it every write would take away

@@ -136,27 +136,17 @@ function pragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
 }
 
+const OTHER_FILE = 'name another file by --store sqlite:PATH'
+
+const faults: Readonly<Record<number, string>> = {
+  [SQLITE_NOTADB]: `is no database: move it away if it is not wanted, or ${OTHER_FILE}`,
+  [SQLITE_CORRUPT]: `is damaged: move it away (it costs cache misses, no more), or ${OTHER_FILE}`,
+  [SQLITE_BUSY]: `is held by another program: end that one, or ${OTHER_FILE}`,
+}
+
 function explained(error: unknown, path: string): StoreError {
-  const cause = { cause: error }
-  switch (primaryCode(error)) {
-    case SQLITE_NOTADB:
-      return new StoreError(
-        `${path} is no database: move it away if it is not wanted, or name another file by --store sqlite:PATH`,
-        cause,
-      )
-    case SQLITE_CORRUPT:
-      return new StoreError(
-        `${path} is damaged: move it away (it costs cache misses, no more), or name another file by --store sqlite:PATH`,
-        cause,
-      )
-    case SQLITE_BUSY:
-      return new StoreError(
-        `${path} is held by another program: end that one, or name another file by --store sqlite:PATH`,
-        cause,
-      )
-    default:
-      return new StoreError(`${path} cannot be opened (${troubleOf(error)}): ${ELSEWHERE}`, cause)
-  }
+  const fault = faults[primaryCode(error)] ?? `cannot be opened (${troubleOf(error)}): ${ELSEWHERE}`
+  return new StoreError(`${path} ${fault}`, { cause: error })
 }
 
 /** SQLite's result code without what its upper bits add; 0 for errors of others. */
