@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { errorBody, httpStatusOf, type FoldgateError } from '../errors.ts'
-import { cutOffUnread } from './cut-off.ts'
 
 /**
  * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a
@@ -33,7 +32,25 @@ export function answerError(
   rest?.()
 }
 
+/**
+ * Ends the connection of a client that does not read an answer of Foldgate's own (a refusal, a probe's, a preflight's),
+ * which takes no place of the running requests. To be called when all of it is written. The answers before it have their
+ * own time: the clock begins when it is next.
+ */
+export function cutOffUnread(outgoing: ServerResponse): void {
+  if (outgoing.socket === null) {
+    outgoing.once('socket', () => process.nextTick(cutOffUnread, outgoing))
+    return
+  }
+  if (outgoing.socket.writableLength === 0) return
+  const timer = setTimeout(() => outgoing.destroy(), unreadMs)
+  outgoing.once('close', () => clearTimeout(timer))
+}
+
 // --- internal ---
+
+/** How long a client may leave an answer unread that is on its way to it, in milliseconds. */
+const unreadMs = 5_000
 
 /** How long the rest of an unwanted upload is read and dropped before the connection is cut, in milliseconds. */
 const lingerMs = 2_000

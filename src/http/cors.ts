@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { cutOffUnread } from './cut-off.ts'
+import { cutOffUnread } from './answer-error.ts'
 
 /** Answer headers that browsers may show to a page, besides the few that they always show. */
 const exposedHeaders = [

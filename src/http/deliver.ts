@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { FoldgateError } from '../errors.ts'
+import type { FoldgateError } from '../errors.ts'
 import { bytesPassed } from '../heap/young-garbage.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { responseHeaders } from '../upstream/headers.ts'
@@ -10,8 +10,6 @@ import type { ClientRequest } from './client-request.ts'
 export type DeliverOptions = {
   /** Foldgate's own headers by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Lower-case names of the upstream's headers that do not hold any more. */
-  readonly dropHeaders?: readonly string[]
   /** Pieces of the body that were already taken from it, in order. */
   readonly held?: readonly Buffer[]
   /** Changes the body on its way to the client. Its length, if the upstream states one, is left out. */
@@ -57,22 +55,22 @@ export function deliver(
   answer: Answer,
   options: DeliverOptions = {},
 ): Promise<Delivery> {
-  const { outgoing } = exchange
+  const { outgoing, signal } = exchange
   const { body } = answer
+  const { held = [], tap, stallMs = STALL_MS } = options
   return new Promise((resolve) => {
     let bytes = 0
-    let settled = false
-    const stallMs = options.stallMs ?? stallMsDefault
+    let isSettled = false
     let stallTimer: NodeJS.Timeout | null = null
-    let overdueTimer: NodeJS.Timeout | null = null
     let endsWithConnection = false
-    let transform = options.transform ?? null
+    const transform = options.transform ?? null
+    const changing = transform === null ? null : changingBy(transform, give)
 
     function settle(outcome: Delivery['outcome'], error: FoldgateError | null): void {
-      if (settled) return
-      settled = true
+      if (isSettled) return
+      isSettled = true
       if (stallTimer !== null) clearTimeout(stallTimer)
-      if (overdueTimer !== null) clearTimeout(overdueTimer)
+      changing?.stop()
       outgoing.off('drain', flow)
       outgoing.off('close', leave)
       resolve({ outcome, bytes, error })
@@ -83,51 +81,34 @@ export function deliver(
       if (!isFinished) body.destroy()
     }
     function breakOff(error: unknown): void {
-      if (settled) return
-      const gone = exchange.signal.aborted
-      if (!outgoing.destroyed) give(left('broken'))
+      if (isSettled) return
+      const isGone = signal.aborted
+      changing?.left('broken')
       // What was written in this very tick is on its way by then.
       process.nextTick(() => cutOff(outgoing, endsWithConnection))
-      settle(gone ? 'client-gone' : 'broken-off', gone ? null : answer.failure(error))
+      settle(isGone ? 'client-gone' : 'broken-off', isGone ? null : answer.failure(error))
     }
-    function changed(piece: Buffer): Buffer {
-      try {
-        return transform?.feed(piece) ?? piece
-      } catch {
-        transform = null
-        return piece
-      }
-    }
-    function left(of: 'end' | 'overdue' | 'broken'): Buffer {
-      try {
-        return transform?.[of]() ?? nothing
-      } catch {
-        return nothing
-      }
-    }
-    function giveOverdue(): void {
-      if (!outgoing.destroyed) give(left('overdue'))
-    }
-    function waitForNext(): void {
-      if (transform === null) return
-      overdueTimer = overdueTimer?.refresh() ?? setTimeout(giveOverdue, OVERDUE_MS)
-    }
+    /** False if the client has to take some of it first. */
     function give(piece: Buffer): boolean {
+      if (piece.length === 0 || outgoing.destroyed) return true
       bytes += piece.length
       bytesPassed(piece.length)
-      return piece.length === 0 || outgoing.write(piece)
+      return outgoing.write(piece)
     }
     function write(piece: Buffer): void {
-      if (settled || piece.length === 0) return
-      const goesOn = give(changed(piece))
-      waitForNext()
-      observe(options.tap, piece)
+      if (isSettled || piece.length === 0) return
+      const goesOn = changing === null ? give(piece) : changing.write(piece)
+      try {
+        tap?.(piece)
+      } catch {
+        // Watching must not harm what is watched; observers count their own failures.
+      }
       if (goesOn) return
       body.pause()
       waitForClient()
     }
     function waitForClient(): void {
-      if (!settled) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
+      if (!isSettled) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
     }
     function flow(): void {
       if (stallTimer !== null) clearTimeout(stallTimer)
@@ -135,34 +116,38 @@ export function deliver(
       body.resume()
     }
     function finish(): void {
-      if (settled) return
-      give(left('end'))
+      if (isSettled) return
+      changing?.left('end')
       outgoing.end(() => settle('finished', null))
       // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
       if (outgoing.socket === null) outgoing.once('socket', waitForClient)
       else if (outgoing.socket.writableLength > 0) waitForClient()
     }
 
-    if (outgoing.destroyed || exchange.signal.aborted) {
+    if (outgoing.destroyed || signal.aborted) {
       leave()
       return
     }
     outgoing.once('close', leave)
     outgoing.on('drain', flow)
-    const hasLength = begin(exchange, answer, options)
-    if (hasLength instanceof FoldgateError) {
+    try {
+      const hasLength = writeHead(exchange, answer, options)
+      endsWithConnection = !outgoing.chunkedEncoding && !hasLength
+    } catch (error) {
+      // A status below 100 passes undici's parser, but nobody can send it on.
+      const failure = answer.failure(error)
       body.destroy()
-      answerError(outgoing, hasLength, exchange.answerHeaders)
-      settle('broken-off', hasLength)
+      answerError(outgoing, failure, exchange.answerHeaders)
+      settle('broken-off', failure)
       return
     }
-    if (isWithoutBody(exchange.method, answer.status)) {
+    // Such an answer has no body (RFC 9110 section 6.4.1).
+    if (exchange.method === 'HEAD' || answer.status === 204 || answer.status === 304) {
       body.read({ piece: () => {}, end: () => {}, broken: () => {} })
       finish()
       return
     }
-    endsWithConnection = !outgoing.chunkedEncoding && !hasLength
-    for (const piece of options.held ?? []) write(piece)
+    for (const piece of held) write(piece)
     body.read({ piece: write, end: finish, broken: breakOff })
     // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
     // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
@@ -173,23 +158,52 @@ export function deliver(
 // --- internal ---
 
 /** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
-const stallMsDefault = 300_000
+const STALL_MS = 300_000
 
 /** How long what is complete may wait for the next piece, in milliseconds: that usually comes in the same breath. */
 const OVERDUE_MS = 250
 
-const nothing = Buffer.alloc(0)
+/** Gives what a transform makes of a body. */
+type Changing = {
+  /** Returns what giving it returned. */
+  readonly write: (piece: Buffer) => boolean
+  /** Gives what the transform still holds. */
+  readonly left: (of: 'end' | 'overdue' | 'broken') => void
+  readonly stop: () => void
+}
 
-/** Returns whether the answer states its length; an error where it cannot be written at all. */
-function begin(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean | FoldgateError {
-  try {
-    return writeHead(exchange, answer, options)
-  } catch (error) {
-    // A status below 100 passes undici's parser, but nobody can send it on.
-    return answer.failure(error)
+function changingBy(transform: BodyTransform, give: (piece: Buffer) => boolean): Changing {
+  let isOver = false
+  let timer: NodeJS.Timeout | null = null
+  /** If it throws, it is done with. */
+  function made(work: () => Buffer, instead: Buffer): Buffer {
+    if (isOver) return instead
+    try {
+      return work()
+    } catch {
+      isOver = true
+      return instead
+    }
+  }
+  function left(of: 'end' | 'overdue' | 'broken'): void {
+    give(made(transform[of], nothing))
+  }
+  return {
+    write: (piece) => {
+      const goesOn = give(made(() => transform.feed(piece), piece))
+      timer = timer?.refresh() ?? setTimeout(left, OVERDUE_MS, 'overdue')
+      return goesOn
+    },
+    left,
+    stop: () => {
+      if (timer !== null) clearTimeout(timer)
+    },
   }
 }
 
+const nothing = Buffer.alloc(0)
+
+/** Returns whether the answer states its length. */
 function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean {
   const { outgoing } = exchange
   const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
@@ -197,19 +211,13 @@ function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOpti
   // Reverse proxies in front would collect a stream before they pass it on.
   if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)
     own['x-accel-buffering'] = 'no'
-  const outdated = (options.transform ?? null) === null ? [] : ['content-length']
-  const drop = [...(options.dropHeaders ?? []), ...outdated]
+  const drop = (options.transform ?? null) === null ? [] : ['content-length']
   const headers = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop })
   // The date is the upstream's to state.
   outgoing.sendDate = false
   const statusText = answer.statusText.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')
   outgoing.writeHead(answer.status, statusText, headers)
   return headerValue(headers, 'content-length') !== null
-}
-
-/** RFC 9110 section 6.4.1. */
-function isWithoutBody(method: string, status: number): boolean {
-  return method === 'HEAD' || status === 204 || status === 304
 }
 
 /**
@@ -220,13 +228,4 @@ function cutOff(outgoing: ServerResponse, endsWithConnection: boolean): void {
   const { socket } = outgoing
   if (endsWithConnection && socket !== null && 'resetAndDestroy' in socket) socket.resetAndDestroy()
   outgoing.destroy()
-}
-
-function observe(tap: DeliverOptions['tap'], piece: Buffer): void {
-  if (tap === undefined) return
-  try {
-    tap(piece)
-  } catch {
-    // Watching must not harm what is watched; observers count their own failures.
-  }
 }

@@ -5,6 +5,7 @@ import { FoldgateError } from '../errors.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { isLoopbackName } from '../upstream/address.ts'
 import { clientCredential } from '../upstream/credential.ts'
+import type { Target } from '../upstream/target.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 export type ClientKey = {
@@ -16,12 +17,12 @@ export type ClientKey = {
 }
 
 /**
- * Finds out whose key a request carries; null where Foldgate has no client keys. Throws
- * `client_key_required`. Every key is compared in constant time, and all of them each time.
+ * Finds out whose key a request carries; null if Foldgate has no client keys. Every key is compared in constant time, and
+ * all of them each time. Throws `client_key_required`, and `override_not_allowed` if its client may not choose the upstream.
  */
 export function clientKeyOf(
   incoming: IncomingMessage,
-  query: string,
+  { query, upstreamName }: Pick<Target, 'query' | 'upstreamName'>,
   clientKeys: readonly ClientKey[],
 ): ClientKey | null {
   if (clientKeys.length === 0) return null
@@ -34,18 +35,13 @@ export function clientKeyOf(
       if (same && credential !== null) found = clientKey
     }
   }
-  if (found !== null) return found
-  throw clientKeyRequired
-}
-
-/** Refuses an upstream that is not this client's to choose. Throws `override_not_allowed`. */
-export function refuseForeignUpstream(clientKey: ClientKey | null, chosen: string | null): void {
-  if (clientKey === null || chosen === null) return
-  if (clientKey.upstreams.some((pattern) => matchesGlob(pattern, chosen))) return
-  throw new FoldgateError(
-    'override_not_allowed',
-    'This client key may not choose the upstream behind /u/ (client_keys[].upstreams in foldgate.yaml).',
-  )
+  if (found === null) throw clientKeyRequired
+  if (upstreamName !== null && !found.upstreams.some((pattern) => matchesGlob(pattern, upstreamName)))
+    throw new FoldgateError(
+      'override_not_allowed',
+      'This client key may not choose the upstream behind /u/ (client_keys[].upstreams in foldgate.yaml).',
+    )
+  return found
 }
 
 /** What a listener that only this machine reaches lets in beside its own names, and how it calls itself. */
@@ -65,8 +61,9 @@ export function refuseForeignHost(
   { listener, hosts }: Pick<GuardOptions, 'listener' | 'hosts'>,
 ): void {
   const host = incoming.headers.host ?? ''
-  if (isLoopbackName(withoutPort(host)) || namesHost(hosts, host)) return
-  const name = JSON.stringify(withoutPort(host).slice(0, NAME_CHARS_MAX))
+  const bare = host.replace(/:\d*$/, '')
+  if (isLoopbackName(bare) || namesHost(hosts, host, bare)) return
+  const name = JSON.stringify(bare.slice(0, NAME_CHARS_MAX))
   throw new FoldgateError(
     'host_not_allowed',
     `${listener} answers only under names of this machine, and was asked for as ${name}. If that is one of them, add it to hosts in foldgate.yaml.`,
@@ -79,10 +76,11 @@ export function refuseForeignPages(
   incoming: IncomingMessage,
   { listener, origins, pageAdvice }: Omit<GuardOptions, 'hosts'>,
 ): void {
-  const { origin, host = '' } = incoming.headers
+  const { origin, host = '', 'sec-fetch-site': site } = incoming.headers
   // Images and links of a page send no origin, but browsers say where they stand: a page at another port of this
-  // machine is `same-site`, which is another site here.
-  if (origin === undefined && isOwnOrNoSite(incoming.headers['sec-fetch-site'])) return
+  // machine is `same-site`, which is another site here. Programs say nothing; `none` is what a user types or opens
+  // (https://www.w3.org/TR/fetch-metadata/).
+  if (origin === undefined && (site === undefined || site === 'same-origin' || site === 'none')) return
   if (origin !== undefined && isAllowedOrigin(origin, origins)) return
   // A page that Foldgate itself would serve; any other port of this machine is another site.
   if (origin === `http://${host}` || origin === `https://${host}`) return
@@ -128,18 +126,9 @@ const digests = new WeakMap<Secret, Buffer>()
 /** The longest name of a host, in characters; more of one is not repeated. */
 const NAME_CHARS_MAX = 253
 
-/** Programs say nothing; `none` is what a user types or opens (https://www.w3.org/TR/fetch-metadata/). */
-function isOwnOrNoSite(site: string | string[] | undefined): boolean {
-  return site === undefined || site === 'same-origin' || site === 'none'
-}
-
-function withoutPort(host: string): string {
-  return host.replace(/:\d*$/, '')
-}
-
-function namesHost(hosts: readonly string[], host: string): boolean {
-  const [whole, bare] = [plainName(host), plainName(withoutPort(host))]
-  return hosts.map(plainName).some((name) => name === whole || name === bare)
+function namesHost(hosts: readonly string[], host: string, bare: string): boolean {
+  const asked = new Set([plainName(host), plainName(bare)])
+  return hosts.some((name) => asked.has(plainName(name)))
 }
 
 /** As two spellings of one name are compared: an IPv6 address has brackets in `Host`, a full name may end in a dot. */

@@ -51,7 +51,8 @@ export async function readBody(
     if (atHand !== null) pay(share, atHand.length)
     const raw = atHand ?? (await collect(exchange, options, share, declared))
     const encoding = incoming.headers['content-encoding']
-    const decoded = isEncoded(encoding) ? await decodedBody(raw, encoding, options, share) : raw
+    const isPlain = encoding === undefined || encoding.trim().toLowerCase() === 'identity'
+    const decoded = isPlain ? raw : await decodedBody(raw, encoding, options, share)
     const charge = (bytes: number): void => pay(share, bytes)
     return { raw, decoded, charge, release: share.release }
   } catch (error) {
@@ -119,10 +120,6 @@ async function collect(
     incoming.once('close', breakOff)
   })
   return gathering.whole()
-}
-
-function isEncoded(contentEncoding: string | undefined): contentEncoding is string {
-  return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity'
 }
 
 /** Null where it cannot be decoded, or comes to more than a body may. */

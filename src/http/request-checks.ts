@@ -16,7 +16,8 @@ export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): 
   if (hosts > 1) return malformed('The request has more than one Host header.', 'host')
   if (hosts === 0 && httpVersion === '1.1')
     return malformed('The request has no Host header, which HTTP/1.1 demands.', 'host')
-  if (!isHost(headers.host ?? ''))
+  const { host = '' } = headers
+  if (!/^[\w.-]*(?::\d{1,5})?$/.test(host) && !isAddress(host))
     return malformed('The Host header is no name or address, with or without a port.', 'host')
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
@@ -45,9 +46,8 @@ function malformed(message: string, param?: string): FoldgateError {
   return new FoldgateError('malformed_request', message, param === undefined ? {} : { param })
 }
 
-/** Whether this is a name or an address as everybody reads it. */
-function isHost(host: string): boolean {
-  if (/^[\w.-]*(?::\d{1,5})?$/.test(host)) return true
+/** Whether this is an address as everybody reads it. */
+function isAddress(host: string): boolean {
   if (!URL.canParse(`http://${host}`)) return false
   return new URL(`http://${host}`).hostname === host.toLowerCase().replace(/:\d*$/, '')
 }

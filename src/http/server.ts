@@ -1,22 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { exchangeOver } from '../heap/young-garbage.ts'
-import { parseTarget, type Target } from '../upstream/target.ts'
-import { answerError } from './answer-error.ts'
+import { parseTarget } from '../upstream/target.ts'
+import { answerError, cutOffUnread } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
-import { cutOffUnread } from './cut-off.ts'
 import type { Lifecycle, Phase } from './drain.ts'
 import { watchClient } from './client-presence.ts'
 import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import type { Scope } from './scope.ts'
 import type { ClientRequest } from './client-request.ts'
-import {
-  clientKeyOf,
-  refuseForeignHost,
-  refuseForeignPages,
-  refuseForeignUpstream,
-  type ClientKey,
-} from './guard.ts'
+import { clientKeyOf, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
 import { requireSense, serverAround } from './node-server.ts'
 import type { RequestListener } from './pipelining.ts'
 import { routeOf } from './routes.ts'
@@ -85,9 +78,7 @@ function listenerOf(options: ServerOptions): RequestListener {
     }
   }
 
-  return function listener(incoming, outgoing) {
-    void answer({ incoming, outgoing })
-  }
+  return (incoming, outgoing) => void answer({ incoming, outgoing })
 }
 
 function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
@@ -137,7 +128,9 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
       answerProbe(outgoing, route.probe, lifecycle.phase())
       return null
     }
-    refuseUpgrade(incoming)
+    // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
+    // `h2c` with its every first request.
+    if (/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) throw upgradeNotSupported
     if (lifecycle.phase() === 'closing') throw draining
     // A returning client may reach another replica.
     if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
@@ -146,11 +139,11 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
       refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
       refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
     }
-    const answerHeaders = corsHeaders(incoming, options.corsOrigins)
-    if (answerPreflight(incoming, outgoing, answerHeaders)) return null
-    const clientKey = clientKeyOf(incoming, target.query, options.clientKeys)
-    refuseForeignUpstream(clientKey, target.upstreamName)
-    requireUpstream(target, options.hasUpstream)
+    const answerHeaders =
+      options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
+    if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
+    const clientKey = clientKeyOf(incoming, target, options.clientKeys)
+    if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
     const clientKeyName = clientKey?.name ?? null
     const scope = options.scopeOf({ incoming, target, clientKeyName })
     const end = (error: FoldgateError): void => {
@@ -186,19 +179,7 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
   }
 }
 
-/**
- * A WebSocket cannot be opened here. Other upgrades are offers that a server may ignore (RFC 9110 section
- * 7.8): Java's client offers `h2c` with its every first request.
- */
-function refuseUpgrade(incoming: IncomingMessage): void {
-  if (!/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) return
-  throw upgradeNotSupported
-}
-
-function requireUpstream(target: Target, hasUpstream: (name: string) => boolean): void {
-  if (target.upstreamName === null || hasUpstream(target.upstreamName)) return
-  throw unknownUpstream
-}
+const noHeaders = {}
 
 // Made once: anybody may be refused as often as he likes, and a stack each time would cost more than the answer.
 

@@ -19,7 +19,8 @@ export function declaredBytes(incoming: IncomingMessage): number | null {
 
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
 export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (!expectsContinue(incoming.headers.expect ?? '')) return
+  const { expect } = incoming.headers
+  if (expect === undefined || !expectsContinue(expect)) return
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
 }
 

@@ -254,19 +254,18 @@ describe('a body that is changed on its way', () => {
   })
 })
 
-test('own headers are added and outdated ones dropped', async () => {
+test('own headers are added, and forged ones dropped', async () => {
   await using upstream = await fakeUpstream(bytes('{}', { 'X-Old': '1', 'x-foldgate-tokens': 'forged' }))
   await using holder = await startHolder(
     upstream.url,
     {},
     {
       headers: { 'x-foldgate-tokens': '10;sent=5', 'x-foldgate-conversation': 'a\r\nx-evil: 1' },
-      dropHeaders: ['x-old'],
     },
   )
   const { headers } = await ask(holder)
   expect(headers.get('x-foldgate-tokens')).toBe('10;sent=5')
-  expect(headers.get('x-old')).toBeNull()
+  expect(headers.get('x-old')).toBe('1')
   expect(headers.get('x-evil')).toBeNull()
 })
 
