@@ -7,41 +7,28 @@ import { answerError } from '../http/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
 import { requireSense, serverAround } from '../http/node-server.ts'
 import { parseTarget } from '../upstream/target.ts'
-import type { AdminEnvironment } from './admin-environment.ts'
 import { challengeFor, requireToken } from './admin-token.ts'
-import { conversationRoutes, type ConversationRoutesOptions } from './routes/conversation-routes.ts'
-import { eventRoutes, type EventRoutesOptions } from './routes/event-routes.ts'
-import { explainRoute, type ExplainRouteOptions } from './routes/explain-route.ts'
-import { modelRoutes, type ModelRoutesOptions } from './routes/model-routes.ts'
-import { answerHeaders, notHere } from './routes/answers.ts'
-import { pageRoutes, type PageRoutesOptions } from './routes/page-routes.ts'
+import { eventRoutes, type EventRoutesOptions } from './event-routes.ts'
+import { adminRoutes, type AdminEnvironment, type RoutesOptions } from './routes.ts'
 
-export type AdminServerOptions = PageRoutesOptions &
-  ConversationRoutesOptions &
-  EventRoutesOptions &
-  ModelRoutesOptions &
-  ExplainRouteOptions & {
+export type AdminServerOptions = RoutesOptions &
+  EventRoutesOptions & {
     /** How long a request's headers may take to arrive, in milliseconds. */
     readonly headersMs: number
     /** Whether only this machine reaches it. Then it answers under names of this machine only. */
     readonly isLoopback: boolean
     /** Further names under which this machine may be addressed. */
     readonly hosts: readonly string[]
-    /** What a request must carry; null: nothing. Off loopback there is one (`settings-rules.ts`). */
+    /** What a request must carry; null: nothing. Off loopback there always is one. */
     readonly token: string | null
-    readonly metrics: {
-      readonly text: () => Promise<string>
-      readonly contentType: string
-      /** Whether they are there without the token. */
-      readonly isOpen: boolean
-    }
+    /** Whether the metrics are there without the token. */
+    readonly hasOpenMetrics: boolean
     /** Called for every error that is answered here. */
     readonly onFailure: (error: FoldgateError) => void
   }
 
 /**
- * The listener that the operator talks to: the guards, then what is listed in `routes/`, and nothing else. It does not
- * listen yet (`listen.ts`).
+ * The listener that the operator talks to: the guards, then what is listed in `routes.ts` and `event-routes.ts`. It does not listen yet.
  */
 export function createAdminServer(options: AdminServerOptions): Server {
   const listener = getRequestListener(routes(options).fetch, {
@@ -57,6 +44,13 @@ export function createAdminServer(options: AdminServerOptions): Server {
 }
 
 // --- internal ---
+
+/** Nothing here is to be kept by a cache on the way, and nothing to be taken for what it is not. */
+const answeredWith = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const
 
 /** A target of which no URL can be made. */
 function refusedBeforeRouting(): Response {
@@ -102,7 +96,7 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     options.onFailure(failure)
     const challenge =
       failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(incoming) } : {}
-    answerError(outgoing, failure, { ...answerHeaders, ...challenge })
+    answerError(outgoing, failure, { ...answeredWith, ...challenge })
     return RESPONSE_ALREADY_SENT
   })
 
@@ -114,22 +108,19 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     // The router resolves dot segments; what it is asked for is to be what was written.
     parseTarget(incoming.url ?? '')
     // By the router's own reading, which takes the `Host` into account: what is let in is what answers.
-    const isOpen = options.metrics.isOpen && context.req.path === '/metrics' && isRead(incoming)
+    const isOpen = options.hasOpenMetrics && context.req.path === '/metrics' && isRead(incoming)
     if (!isOpen) requireToken(incoming, options.token)
-    for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
+    for (const [name, value] of Object.entries(answeredWith)) context.header(name, value)
     await next()
   })
 
-  app.get('/metrics', async (context) =>
-    context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
-  )
-  app.route('/', pageRoutes(options))
-  app.route('/', conversationRoutes(options))
-  app.route('/', eventRoutes(options))
-  app.route('/', modelRoutes(options))
-  app.route('/', explainRoute(options))
+  app.route('/', adminRoutes(options))
+  app.route('/', eventRoutes(options, answeredWith))
   app.all('*', () => {
-    throw notHere()
+    throw new FoldgateError(
+      'unknown_path',
+      'The admin listener has nothing here: it has GET /, /metrics, /events, /conversations and /models, POST /explain, POST /conversations/ID/compact, DELETE /conversations/ID and DELETE /models/ID. Clients use the other port (--port).',
+    )
   })
   return app
 }

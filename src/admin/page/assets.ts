@@ -13,13 +13,28 @@ export const assetPaths = {
   icon: '/assets/icon.svg',
 } as const
 
-/** What the pages load, by path. Read at first use from beside this file, in `src` as in `dist`. Throws where one is missing. */
+/** What the pages load, by path. Read at first use from beside this file, in `src` as in `dist`. Throws if one is missing. */
 export function pageAssets(): ReadonlyMap<string, PageAsset> {
   held ??= new Map(
     Object.values(assetPaths).map((path) => [path, { body: readAsset(path), type: typeOf(path) }]),
   )
   return held
 }
+
+/**
+ * What the pages may load and do: what this listener serves, and nothing inline. A text of a conversation that got into
+ * a page as markup all the same would run nothing and send nothing.
+ */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 
 // --- internal ---
 

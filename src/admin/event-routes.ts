@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { FoldgateError } from '../../errors.ts'
-import { isConversationId, noConversationId } from '../../conversation/conversation-id.ts'
-import type { AdminEnvironment } from '../admin-environment.ts'
-import { createEventStreams, type EventStream } from '../event-stream.ts'
-import type { Journal, Signals } from '../../activity/journal/journal.ts'
-import { eventTypes, type JournalEvent } from '../../activity/journal/rows.ts'
-import { answerHeaders } from './answers.ts'
+import type { Journal, Signals } from '../activity/journal/journal.ts'
+import { eventTypes, type JournalEvent } from '../activity/journal/rows.ts'
+import { FoldgateError } from '../errors.ts'
+import { createEventStreams, type EventStream } from './event-stream.ts'
+import { requireId, type AdminEnvironment } from './routes.ts'
 
 export type EventRoutesOptions = {
   readonly journal: Pick<Journal, 'events' | 'eventsAfter' | 'lastId'>
@@ -16,17 +14,23 @@ export type EventRoutesOptions = {
   readonly pollMs?: number
 }
 
-/** The journal, read page by page or as it is written, and the signs by which the page knows that it is out of date. */
-export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment> {
+/**
+ * The journal, read page by page or as it is written, and the signs by which the page knows that it is out of date.
+ * `headers`: those that each stream carries.
+ */
+export function eventRoutes(
+  options: EventRoutesOptions,
+  headers: Readonly<Record<string, string>>,
+): Hono<AdminEnvironment> {
   const { journal, signals, pollMs = POLL_MS } = options
   const app = new Hono<AdminEnvironment>()
-  const openStream = createEventStreams({ headers: answerHeaders })
+  const openStream = createEventStreams({ headers })
 
-  app.get('/events', async (context) => {
-    const { req, env } = context
+  app.get('/events', async ({ req, env, json }) => {
+    const [conversation, type] = [req.query('conversation'), req.query('type')]
     const filter = {
-      conversation: conversationIn(req.query('conversation')),
-      type: typeIn(req.query('type')),
+      conversation: conversation === undefined ? null : requireId(conversation, 'conversation'),
+      type: type === undefined ? null : requireType(type),
     }
     if ((env.incoming.headers.accept ?? '').includes('text/event-stream')) {
       const lastSeen = env.incoming.headers['last-event-id']
@@ -37,7 +41,7 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
     const limit = limitIn(req.query('limit'))
     const events = await journal.events({ ...filter, limit, before: req.query('before') ?? null })
     // The page after this one: `before` it.
-    return context.json({ events, before: events.length < limit ? null : (events.at(-1)?.id ?? null) })
+    return json({ events, before: events.length < limit ? null : (events.at(-1)?.id ?? null) })
   })
 
   app.get('/changes', (context) => {
@@ -50,7 +54,7 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
   return app
 
   /** Sends what is written from now on, by this process at once and by others a little later. */
-  function follow(stream: EventStream, from: string | null, filter: Filter): void {
+  function follow(stream: EventStream, from: string | null, { conversation, type }: Filter): void {
     let seen = from
     let isReading = false
     async function sendNew(): Promise<void> {
@@ -60,7 +64,10 @@ export function eventRoutes(options: EventRoutesOptions): Hono<AdminEnvironment>
         for (let isMore = true; isMore;) {
           const next = await journal.eventsAfter(seen)
           for (const event of next.events) {
-            if (isWanted(event, filter)) stream.send({ id: event.id, data: event })
+            const isWanted =
+              (conversation === null || event.conversation === conversation) &&
+              (type === null || event.type === type)
+            if (isWanted) stream.send({ id: event.id, data: event })
           }
           seen = next.upTo
           isMore = next.isMore
@@ -90,29 +97,13 @@ const LIMIT_MAX = 1_000
 
 type Filter = { readonly conversation: string | null; readonly type: JournalEvent['type'] | null }
 
-function isWanted(event: JournalEvent, { conversation, type }: Filter): boolean {
-  return (
-    (conversation === null || event.conversation === conversation) && (type === null || event.type === type)
-  )
-}
-
-function conversationIn(text: string | undefined): string | null {
-  if (text === undefined) return null
-  if (isConversationId(text)) return text
-  throw new FoldgateError('invalid_conversation_id', noConversationId, { param: 'conversation' })
-}
-
-function typeIn(text: string | undefined): JournalEvent['type'] | null {
-  if (text === undefined) return null
+function requireType(text: string): JournalEvent['type'] {
   const type = eventTypes.find((known) => known === text)
   if (type !== undefined) return type
-  throw new FoldgateError(
-    'invalid_parameter',
-    `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`,
-    {
-      param: 'type',
-    },
-  )
+  const known = eventTypes.join(', ')
+  throw new FoldgateError('invalid_parameter', `There are no events of this type: ask for one of ${known}.`, {
+    param: 'type',
+  })
 }
 
 function limitIn(text: string | undefined): number {
