@@ -1,14 +1,13 @@
 import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
-import { jsonText, pythonJson, type JsonSpelling } from './json-text.ts'
 import { guessShare, toolRuleOf } from './tool-rules.ts'
-import { functionsAsTypeScript, type FunctionTool } from './typescript-tools.ts'
+import { functionAsType, plainJson, pythonJson } from './typescript-tools.ts'
 
 /** The tokens of a request's `tools`, or of the legacy `functions`, as the model is shown them. 0 where there are none. */
 export function* toolsTokens(tools: unknown, counter: TokenCounter, model: string): Steps<number> {
-  if (tools === null || tools === undefined || (Array.isArray(tools) && tools.length === 0)) return 0
-  const list = Array.isArray(tools) ? (tools as readonly unknown[]) : [tools]
+  const list = listOf(tools)
+  if (list.length === 0) return 0
   const { rendering, frameTokens, marginShare } = toolRuleOf(model)
   if (rendering === 'typescript') return frameTokens + (yield* typeScriptTokens(list, counter))
   const shown = rendering === 'function' ? list.map((tool) => functionIn(tool) ?? tool) : list
@@ -20,17 +19,11 @@ export function* toolsTokens(tools: unknown, counter: TokenCounter, model: strin
  * to take of a model whose own way is terser. For plans, until the provider has counted.
  */
 export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<number> {
-  if (tools === null || tools === undefined || (Array.isArray(tools) && tools.length === 0)) return 0
-  const list = Array.isArray(tools) ? (tools as readonly unknown[]) : [tools]
+  const list = listOf(tools)
+  if (list.length === 0) return 0
+  const shown = list.map((tool) => functionIn(tool) ?? tool)
   const frames = plainFrameTokens + plainToolTokens * list.length
-  return withMargin(
-    frames +
-      (yield* linesTokens(
-        list.map((tool) => functionIn(tool) ?? tool),
-        counter,
-      )),
-    guessShare,
-  )
+  return withMargin(frames + (yield* linesTokens(shown, counter)), guessShare)
 }
 
 /** The tokens of a `response_format` that carries a schema, which is put into the prompt; 0 for any other. */
@@ -40,8 +33,7 @@ export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, mo
   if (toolRuleOf(model).rendering === 'typescript' && isJsonObject(format)) {
     const described = textOr(format['description'], '')
     const head = `# Response Formats\n\n## ${textOr(format['name'], '')}\n\n${described === '' ? '' : `// ${described}\n`}`
-    const schema = yield* jsonText(format['schema'], responseSpelling)
-    return 1 + (yield* counter.countSteps(head + schema))
+    return 1 + (yield* counter.countSteps(head + plainJson(shownSchema(format['schema'], false, 0))))
   }
   return yield* plainSchemaTokens(responseFormat, counter)
 }
@@ -55,12 +47,17 @@ export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounte
 
 // --- internal ---
 
-/** Two figures for gpt-4o are met to the token if the model is not told which properties are required and that no others may be. */
-const responseSpelling: JsonSpelling = {
-  comma: ',',
-  colon: ':',
-  without: new Set(['required', 'additionalProperties']),
-}
+/**
+ * Two figures for gpt-4o are met to the token if the model is not told which properties are required and that no others may
+ * be.
+ */
+const hiddenKeywords: ReadonlySet<string> = new Set(['required', 'additionalProperties'])
+
+/** Keywords whose own keys are names that the client chose. */
+const nameKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
+
+/** Levels that are looked through. Real schemas have a dozen. */
+const depthMax = 64
 
 // vscode-copilot-chat's figures, which hold for tools of very different sizes.
 const plainFrameTokens = 16
@@ -69,24 +66,28 @@ const plainToolTokens = 8
 /** Around a schema in the prompt of a model whose way is not known. */
 const formatFrameTokens = 8
 
+function listOf(tools: unknown): readonly unknown[] {
+  if (tools === null || tools === undefined) return []
+  return Array.isArray(tools) ? tools : [tools]
+}
+
 function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): Steps<number> {
-  const functions: FunctionTool[] = []
+  let types = ''
+  // For what is no function, or refers to definitions elsewhere: nobody knows how it is shown.
   const others: unknown[] = []
   for (const tool of tools) {
+    yield
     const described = functionIn(tool)
     if (described === null) {
       others.push(tool)
       continue
     }
     const parameters = described['parameters'] ?? described['input_schema']
-    functions.push({
-      name: described.name,
-      description: textOr(described['description'], ''),
-      parameters,
-    })
+    const description = textOr(described['description'], '')
+    types += functionAsType({ name: described.name, description, parameters })
     if (isJsonObject(parameters)) others.push(parameters['$defs'], parameters['definitions'])
   }
-  const text = functions.length === 0 ? '' : yield* functionsAsTypeScript(functions)
+  const text = types === '' ? '' : `namespace functions {\n\n${types}} // namespace functions`
   return (yield* counter.countSteps(text)) + withMargin(yield* linesTokens(others, counter), guessShare)
 }
 
@@ -94,8 +95,8 @@ function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): St
 function* linesTokens(values: readonly unknown[], counter: TokenCounter): Steps<number> {
   const lines: string[] = []
   for (const value of values) {
-    if (value !== undefined)
-      lines.push(typeof value === 'string' ? value : yield* jsonText(value, pythonJson))
+    if (value !== undefined) lines.push(typeof value === 'string' ? value : pythonJson(value))
+    yield
   }
   return yield* counter.countSteps(lines.join('\n'))
 }
@@ -110,6 +111,17 @@ function functionIn(tool: unknown): (JsonObject & { readonly name: string }) | n
 
 function hasName(value: JsonObject): value is JsonObject & { readonly name: string } {
   return typeof value['name'] === 'string'
+}
+
+/** A schema without the keywords that the model is not shown; properties of these names stay. */
+function shownSchema(value: unknown, areNames: boolean, depth: number): unknown {
+  if (depth === depthMax) return value
+  if (Array.isArray(value)) return value.map((each: unknown) => shownSchema(each, false, depth + 1))
+  if (!isJsonObject(value)) return value
+  const shown = Object.entries(value).filter(([key]) => areNames || !hiddenKeywords.has(key))
+  return Object.fromEntries(
+    shown.map(([key, inner]) => [key, shownSchema(inner, !areNames && nameKeywords.has(key), depth + 1)]),
+  )
 }
 
 function withMargin(tokens: number, share: number): number {

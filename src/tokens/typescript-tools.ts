@@ -1,6 +1,4 @@
 import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
-import type { Steps } from '../conversation/source.ts'
-import { jsonText, pythonJson } from './json-text.ts'
 
 /** A function that the model may call, as the request describes it. */
 export type FunctionTool = {
@@ -11,18 +9,43 @@ export type FunctionTool = {
 }
 
 /**
- * Functions as OpenAI's models see them: a namespace of TypeScript types. What the types say of a property beside its type,
- * its description, its default and whether it has to be there is not shown to the model. Pauses as it goes. Never throws.
+ * A function as OpenAI's models see it: a TypeScript type. What its schema says of a property beside its type, its
+ * description, its default and whether it has to be there is not shown to the model. Never throws.
  */
-export function* functionsAsTypeScript(functions: readonly FunctionTool[]): Steps<string> {
-  let text = 'namespace functions {\n\n'
-  for (const { name, description, parameters } of functions) {
-    const fields = yield* fieldsOf(parameters, '', 0)
-    text += comment(description, '')
-    text += fields === '' ? `type ${name} = () => any;\n\n` : `type ${name} = (_: {\n${fields}}) => any;\n\n`
-    yield
+export function functionAsType({ name, description, parameters }: FunctionTool): string {
+  const fields = fieldsOf(parameters, '', 0)
+  const type =
+    fields === '' ? `type ${name} = () => any;\n\n` : `type ${name} = (_: {\n${fields}}) => any;\n\n`
+  return comment(description, '') + type
+}
+
+/** A parsed value as Python writes JSON: with a space behind commas and colons. Never throws. */
+export function pythonJson(value: unknown): string {
+  const json = plainJson(value)
+  const pieces: string[] = []
+  let start = 0
+  let isString = false
+  // A regular expression takes ten times as long for a text that is full of escapes.
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at]
+    if (character === '"') isString = !isString
+    else if (character === '\\') at += 1
+    else if (!isString && (character === ',' || character === ':')) {
+      pieces.push(json.slice(start, at + 1))
+      start = at + 1
+    }
   }
-  return `${text}} // namespace functions`
+  pieces.push(json.slice(start))
+  return pieces.join(' ')
+}
+
+/** A parsed value as JSON without blanks; empty where it is nested some thousand levels deep, which no provider takes. */
+export function plainJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return ''
+  }
 }
 
 // --- internal ---
@@ -31,67 +54,46 @@ export function* functionsAsTypeScript(functions: readonly FunctionTool[]): Step
 const depthMax = 16
 
 /** The lines of an object's properties, each ended by a line break. */
-function* fieldsOf(schema: unknown, indent: string, depth: number): Steps<string> {
+function fieldsOf(schema: unknown, indent: string, depth: number): string {
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return ''
   const required: ReadonlySet<unknown> = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   let text = ''
   for (const [name, field] of Object.entries(schema['properties'])) {
-    yield
-    const type = yield* typeOf(field, indent, depth)
     const described = isJsonObject(field) ? field : {}
+    const start = described['default'] === undefined ? '' : ` // default: ${pythonJson(described['default'])}`
     text += comment(described['description'], indent)
-    text += `${indent}${name}${required.has(name) ? '' : '?'}: ${type},${yield* defaultOf(described)}\n`
+    text += `${indent}${name}${required.has(name) ? '' : '?'}: ${typeOf(field, indent, depth)},${start}\n`
   }
   return text
 }
 
-function* typeOf(schema: unknown, indent: string, depth: number): Steps<string> {
+function typeOf(schema: unknown, indent: string, depth: number): string {
   if (!isJsonObject(schema)) return 'any'
-  if (depth === depthMax || typeof schema['$ref'] === 'string') return yield* jsonText(schema, pythonJson)
-  if (schema['const'] !== undefined) return yield* jsonText(schema['const'], pythonJson)
-  if (Array.isArray(schema['enum'])) return yield* literals(schema['enum'])
-  const choices = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(choices)) return yield* unionOf(choices, indent, depth)
+  if (depth === depthMax || typeof schema['$ref'] === 'string') return pythonJson(schema)
+  if (schema['const'] !== undefined) return pythonJson(schema['const'])
+  if (Array.isArray(schema['enum'])) return schema['enum'].map(pythonJson).join(' | ')
+  const choices = choicesOf(schema)
+  if (choices !== null) return choices.map((choice) => typeOf(choice, indent, depth + 1)).join(' | ')
   const { type } = schema
-  if (Array.isArray(type)) {
-    return yield* unionOf(
-      type.map((one: unknown) => ({ ...schema, type: one })),
-      indent,
-      depth,
-    )
+  if (type === 'array') {
+    const items = schema['items'] === undefined ? 'any' : typeOf(schema['items'], indent, depth + 1)
+    return items.includes(' | ') && !items.startsWith('{') ? `(${items})[]` : `${items}[]`
   }
-  if (type === 'array') return yield* arrayOf(schema['items'], indent, depth)
   if (type === 'object' || isJsonObject(schema['properties'])) {
-    const fields = yield* fieldsOf(schema, `${indent}  `, depth + 1)
+    const fields = fieldsOf(schema, `${indent}  `, depth + 1)
     return fields === '' ? 'object' : `{\n${fields}${indent}}`
   }
-  if (Array.isArray(schema['allOf'])) return yield* jsonText(schema, pythonJson)
+  if (Array.isArray(schema['allOf'])) return pythonJson(schema)
   if (type === 'integer') return 'number'
   return typeof type === 'string' ? type : 'any'
 }
 
-function* literals(values: readonly unknown[]): Steps<string> {
-  const texts: string[] = []
-  for (const value of values) texts.push(yield* jsonText(value, pythonJson))
-  return texts.join(' | ')
-}
-
-function* unionOf(choices: readonly unknown[], indent: string, depth: number): Steps<string> {
-  const types: string[] = []
-  for (const choice of choices) types.push(yield* typeOf(choice, indent, depth + 1))
-  return types.join(' | ')
-}
-
-function* arrayOf(items: unknown, indent: string, depth: number): Steps<string> {
-  if (items === undefined) return 'any[]'
-  const type = yield* typeOf(items, indent, depth + 1)
-  return type.includes(' | ') && !type.startsWith('{') ? `(${type})[]` : `${type}[]`
-}
-
-function* defaultOf(schema: JsonObject): Steps<string> {
-  return schema['default'] === undefined
-    ? ''
-    : ` // default: ${yield* jsonText(schema['default'], pythonJson)}`
+/** The schemas of which a value may follow any; null where there is only this one. */
+function choicesOf(schema: JsonObject): readonly unknown[] | null {
+  const choices = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(choices)) return choices
+  const { type } = schema
+  return Array.isArray(type) ? type.map((one: unknown) => ({ ...schema, type: one })) : null
 }
 
 function comment(description: unknown, indent: string): string {

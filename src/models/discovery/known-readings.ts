@@ -83,9 +83,9 @@ const ASSUMED_FRESH_MS = 10_000
 const UNKNOWN_FRESH_MS = 60_000
 
 function listKey({ asker }: ReadingOf, probe: Probe): string {
-  return JSON.stringify([asker, probe.name])
+  return `${asker} ${probe.name}`
 }
 
 function readingKey({ asker, model }: ReadingOf, probe: Probe): string {
-  return JSON.stringify([asker, probe.name, model])
+  return `${asker} ${probe.name} ${model}`
 }
