@@ -154,8 +154,8 @@ describe('what is told is told whole', () => {
     expect(Object.keys(metricNames).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
-  test('the life of a request names every error of our own but the catch-all', () => {
-    const page = pageAt('docs/life-of-a-request.md')
+  test('docs/edges.md names every error of our own but the catch-all', () => {
+    const page = pageAt('docs/edges.md')
     const missing = Object.keys(httpStatusOf).filter((code) => !page.includes(`\`${code}\``))
     expect(missing).toEqual(['internal_error'])
   })
