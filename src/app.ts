@@ -90,8 +90,8 @@ export function createApp(options: AppOptions): App {
     http,
     knowledge,
     archive,
-    onSummary: ({ group, key, model, upstream }, written, milliseconds) => {
-      const call = { conversation: group, name: summaryName(key), model, upstream, milliseconds }
+    onSummary: ({ conversation, key, model, upstream }, written, milliseconds) => {
+      const call = { conversation, name: summaryName(key), model, upstream, milliseconds }
       activity.summaryWritten(call, written)
     },
     onFailure,

@@ -7,7 +7,7 @@ import { createThrottle } from '../log/throttle.ts'
 import type { LearntWindow } from '../models/windows.ts'
 import { createStoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
-import type { Written } from '../summaries/write-summary.ts'
+import type { SummaryResult } from '../summaries/order.ts'
 import { createConversationList } from './conversations/conversation-list.ts'
 import { createConversations, type Conversations } from './conversations/conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
@@ -45,7 +45,7 @@ export type Activity = {
   /** An upstream's answer taught a window. */
   readonly learnt: (lesson: LearntWindow) => void
   /** A summary was written, or failed. */
-  readonly summaryWritten: (call: SummaryCall, written: Written) => void
+  readonly summaryWritten: (call: SummaryCall, written: SummaryResult) => void
   /** A request was refused before it got to a handler. */
   readonly turnedAway: (error: FoldgateError) => void
   /** The operator asked for a compaction. */
@@ -195,7 +195,7 @@ function rounded<Value extends number | null>(value: Value): Value | number {
 }
 
 /** Figures and the conversation's id, never what the summary says. */
-function logSummary(log: Log, conversation: string, written: Written): void {
+function logSummary(log: Log, conversation: string, written: SummaryResult): void {
   const { calls, promptTokens, completionTokens, cachedTokens } = written
   const facts = {
     conversation,

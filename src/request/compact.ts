@@ -1,7 +1,7 @@
 import type { Advanced } from '../compaction/advance.ts'
 import type { PreparedFold } from '../compaction/plan/options.ts'
-import { noOutlook, type MissingReason } from '../summaries/outlook.ts'
-import { noFold } from './summaries/summarizer.ts'
+import { noOutlook, type MissingReason } from '../summaries/summary-record.ts'
+import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
 import { summaryName } from '../summaries/summary-keys.ts'
 import { asItCame, dryRun, nextForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
@@ -55,23 +55,26 @@ async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<P
     return { ...request, ...unwritten, form: original, observed }
   }
   const strict = isStrict(request, parts.models)
-  const { remembered, lookedUpAtMs } = request
-  const { conversation } = remembered
-  const wanted = { request, measure, counted, conversation, lookedUpAtMs, strict }
+  const wanted = { request, counted, strict }
   let missing: MissingReason | null = null
   let summaries: readonly string[] = []
-  async function foldFor(due: Advanced): Promise<PreparedFold | null> {
-    const found = await failures.around('summary', noFold, () => parts.summarizer.foldFor(wanted, due))
+  async function preparedFold(due: Advanced): Promise<PreparedFold | null> {
+    const found = await failures.around('summary', noFold, () => foldFor(wanted, due, parts.summaries))
     missing = found.reason
     summaries = found.keys.map(summaryName)
     return found.fold
   }
   const form = await failures.around('compaction', null, () =>
-    nextForm(formRequest(request, strict), counted, { forced: request.isForced, foldFor }, parts),
+    nextForm(
+      formRequest(request, strict),
+      counted,
+      { forced: request.isForced, foldFor: preparedFold },
+      parts,
+    ),
   )
   if (form === null) return { ...request, ...unwritten, form: original, failedOpen: 'compaction' }
   const outlook = await failures.around('summary', noOutlook, () =>
-    parts.summarizer.outlook(wanted, form.compacted),
+    outlookOf(wanted, form.compacted, parts.summaries),
   )
   // What this request had to do without is what its client wants to know.
   const reason = missing ?? outlook.reason

@@ -79,7 +79,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     ...options,
     ...http,
     ...knowledge,
-    ...summaries,
+    summaries,
     cache,
     records,
     compactWishes,

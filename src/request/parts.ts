@@ -9,8 +9,7 @@ import type { ModelKnowledge } from '../models/open-models.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { KeepTaken } from '../archive/archiving.ts'
 import type { RecallOffers } from '../proxy/recall/recall-offer.ts'
-import type { RateLimits } from '../summaries/rate-limits.ts'
-import type { Summarizer } from './summaries/summarizer.ts'
+import type { SummaryParts } from './summaries/summarizer.ts'
 import type { HeavyWork } from '../scheduling/heavy-work.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { MeasureRequest } from './measure/measure.ts'
@@ -34,8 +33,7 @@ export type RequestParts = ModelKnowledge &
     readonly cache: MadeCache
     /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
     readonly keepTaken: KeepTaken
-    readonly summarizer: Summarizer
-    readonly rateLimits: RateLimits
+    readonly summaries: SummaryParts
     readonly recallOffer: RecallOffers
     /** When the usage of a streamed answer is asked for; `rewritten`: if the body differs from the client's anyway. */
     readonly usageInStreams: 'rewritten' | 'never' | 'always'

@@ -1,17 +1,15 @@
-import { contentParts } from '../dialects/chat-completions/content.ts'
-import { isJsonObject, stringOr, type JsonObject } from '../conversation/json-value.ts'
-import { classifyAnswer } from '../overflow/classify.ts'
-import { collectErrorFacts } from '../overflow/error-text.ts'
-import type { StatedWindow } from '../overflow/classification.ts'
-import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
 import { parseJsonText } from '../conversation/json-value.ts'
-import type { FailureReason } from './failure.ts'
+import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
+import type { SummaryCalls } from '../dialects/chat-completions/summaries.ts'
+import { classifyAnswer } from '../overflow/classify.ts'
+import type { StatedWindow } from '../overflow/classification.ts'
+import { collectErrorFacts } from '../overflow/error-text.ts'
+import type { CalledAnswer } from './summary-call.ts'
+import { failure, type Failure } from './summary-record.ts'
 import { withoutThoughts } from './thoughts.ts'
 
-export type Answer = { readonly status: number; readonly contentType: string; readonly body: string }
-
-/** What the answer to a request for a summary says. */
-export type Reading = { readonly usage: Usage | null } & (
+/** What the answer to a call for a summary says. */
+export type SummaryAnswer =
   | {
       readonly kind: 'text'
       readonly text: string
@@ -27,43 +25,35 @@ export type Reading = { readonly usage: Usage | null } & (
     }
   /** The output limit was too high. */
   | { readonly kind: 'limit-refused' }
-  /** The request was refused as it is; another form of it may be accepted. */
+  /** The call was refused as it is; another form of it may be accepted. */
   | { readonly kind: 'refused' }
-  | { readonly kind: 'failed'; readonly reason: FailureReason }
-)
+  | Failure
 
-/** Reads an answer: text is only what the model wrote as its answer, never its thoughts. */
-export function readAnswer(answer: Answer): Reading {
-  const parsed = parseJsonText(answer.body)
-  const completion = readCompletion(parsed)
+/** Reads an answer, and what it cost: text is only what the model wrote as its answer, never its thoughts. */
+export function readSummaryAnswer(
+  answer: CalledAnswer,
+  dialect: SummaryCalls,
+): { readonly answer: SummaryAnswer; readonly usage: Usage | null } {
+  const body = parseJsonText(answer.body)
+  const completion = readCompletion(body)
   const usage = completion?.usage ?? null
   const error = isSuccess(answer.status) && completion?.isError !== true ? null : errorIn(answer)
-  if (error !== null) return { ...error, usage }
-  if (!isJsonObject(parsed) || completion === null) return failed('unreadable', usage)
-  return { ...choiceIn(parsed, completion.finishReason), usage }
+  return { answer: error ?? textIn(dialect, body, completion?.finishReason ?? null), usage }
 }
 
 // --- internal ---
-
-type Unmetered<Each> = Each extends unknown ? Omit<Each, 'usage'> : never
-type Bare = Unmetered<Reading>
-
-function failed(reason: FailureReason, usage: Usage | null): Reading {
-  return { kind: 'failed', reason, usage }
-}
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** Statuses by which a server may say that it does not like the request's form; some say it inside a 200. */
+/** Statuses by which a server may say that it does not like the call's form; some say it inside a 200. */
 function isRefusal(status: number): boolean {
   return isSuccess(status) || status === 400 || status === 404 || status === 422
 }
 
-function errorIn(answer: Answer): Bare {
+function errorIn(answer: CalledAnswer): SummaryAnswer {
   const { class: answerClass, window, promptTokens } = classifyAnswer(answer)
-  const { status } = answer
   switch (answerClass) {
     case 'overflow':
       return {
@@ -77,63 +67,35 @@ function errorIn(answer: Answer): Bare {
       // Beyond the window itself: that is learnt, and the limit with it.
       return window === null ? { kind: 'limit-refused' } : { kind: 'overflow', window, promptTokens: null }
     case 'rate':
-      return { kind: 'failed', reason: 'rate-limited' }
+      return failure('rate-limited')
     case 'denied':
-      return { kind: 'failed', reason: isUnauthorized(answer) ? 'unauthorized' : 'declined' }
+      return failure(isUnauthorized(answer) ? 'unauthorized' : 'declined')
     case 'crowded':
-      return { kind: 'failed', reason: 'upstream-error' }
+      return failure('upstream-error')
     case 'order':
       return { kind: 'refused' }
     case 'other':
-      return isRefusal(status) ? { kind: 'refused' } : { kind: 'failed', reason: 'upstream-error' }
+      return isRefusal(answer.status) ? { kind: 'refused' } : failure('upstream-error')
   }
 }
 
-/** `denied` is also what content policies answer, which say nothing of keys. */
-function isUnauthorized({ status, body }: Answer): boolean {
+/** Content policies answer `denied`, too, and say nothing of keys. */
+function isUnauthorized({ status, body }: CalledAnswer): boolean {
   if (status === 401 || status === 407) return true
   const facts = collectErrorFacts(body)
   const isPolicy = /content.{0,20}polic|moderat|filtered|inappropriate/i.test(facts.text)
   return !isPolicy && (status === 403 || facts.statuses.some((inner) => inner === 401 || inner === 403))
 }
 
-/** An answer without an error: the first choice. */
-function choiceIn(body: JsonObject, finishReason: string | null): Bare {
-  const { choices } = body
-  if (!Array.isArray(choices)) return { kind: 'failed', reason: 'unreadable' }
-  const choice: unknown = choices[0]
-  if (!isJsonObject(choice)) return { kind: 'failed', reason: 'empty' }
-  const message = isJsonObject(choice['message']) ? choice['message'] : {}
-  if (makesCall(message, finishReason)) return { kind: 'failed', reason: 'tool-call' }
-  if (finishReason === 'content_filter' || stringOr(message['refusal'], '') !== '')
-    return { kind: 'failed', reason: 'declined' }
-  const written = textOf(message)
-  const text = withoutThoughts(written)
+/** What was written, in an answer without an error. */
+function textIn(dialect: SummaryCalls, body: unknown, finishReason: string | null): SummaryAnswer {
+  const written = dialect.read(body)
+  if (written === null) return failure('unreadable')
+  if (written.hasCalls || finishReason === 'tool_calls') return failure('tool-call')
+  if (written.hasRefusal || finishReason === 'content_filter') return failure('declined')
+  const text = withoutThoughts(written.text)
   const isFull = finishReason === 'model_context_window_exceeded'
   if (text.trim() !== '') return { kind: 'text', text, isUnfinished: finishReason === 'length' || isFull }
   if (isFull) return { kind: 'overflow', window: null, promptTokens: null }
-  const isThought = written.trim() !== '' || hasThoughts(message)
-  return { kind: 'failed', reason: isThought ? 'only-reasoning' : 'empty' }
-}
-
-const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'thinking']
-
-function isPresent(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== ''
-}
-
-function makesCall(message: JsonObject, finishReason: string | null): boolean {
-  const hasCalls = Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0
-  return hasCalls || isJsonObject(message['function_call']) || finishReason === 'tool_calls'
-}
-
-function textOf(message: JsonObject): string {
-  return contentParts(message['content'])
-    .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
-    .join('\n')
-}
-
-function hasThoughts(message: JsonObject): boolean {
-  const isBeside = thoughtFields.some((field) => isPresent(message[field]))
-  return isBeside || contentParts(message['content']).some(({ kind }) => kind === 'reasoning')
+  return failure(written.text.trim() !== '' || written.hasThoughts ? 'only-reasoning' : 'empty')
 }

@@ -1,46 +1,44 @@
 import { harmless } from '../compaction/recap/harmless.ts'
 import type { CountTokens } from '../compaction/subject.ts'
-import type { FailureReason } from './failure.ts'
+import type { SummaryAnswer } from './answer.ts'
 import { fitSections, withoutUnfinished } from './fit-sections.ts'
-import { faultIn } from './judge.ts'
 import { lostThings, withoutKept } from './lost-things.ts'
-import type { SummarySettings } from './prompt.ts'
+import type { SummaryOrder } from './order.ts'
+import { instructionSentences } from './prompt.ts'
 import { redacted } from './secrets.ts'
-import { unwrapped } from './unwrapped.ts'
+import { failure, type Failure, type FailureReason } from './summary-record.ts'
 
-export type Asked = {
-  /** The summary that this one continues; null where there was none. */
+export type CompletedSummary =
+  | { readonly kind: 'complete'; readonly text: string; readonly tokens: number }
+  | Failure
+
+/** What a model was given beside its instructions. */
+export type Given = {
+  /** The summary that this one continues; null if there was none. */
   readonly previous: string | null
-  /** What the model was told, by sentences. */
-  readonly instructions: readonly string[]
-  /** The word that fenced its material; null where nothing was fenced. */
+  /** The word that fenced its material; null if nothing was fenced. */
   readonly fenceKey: string | null
-  /** A longer text is refused. */
-  readonly replacedTokens: number
-  readonly settings: SummarySettings
-  readonly count: CountTokens
 }
 
-export type Completed =
-  | { readonly kind: 'complete'; readonly text: string; readonly tokens: number }
-  | { readonly kind: 'refused'; readonly reason: FailureReason }
-
 /**
- * The summary that is made of what a model wrote: judged, without secrets and wrappings, cut to whole sections within
- * its cap, with what it lost of the one before. `isUnfinished`: the output limit cut it off.
+ * The summary that is made of a model's text: judged, without secrets and wrappings, cut to whole sections within its cap,
+ * with what it lost of the one before.
  */
-export function completeSummary(written: string, isUnfinished: boolean, asked: Asked): Completed {
-  const { count, settings } = asked
-  if (written.length > asked.replacedTokens * TOKEN_CHARS_MAX) return { kind: 'refused', reason: 'too-long' }
-  const text = redacted(harmless(unwrapped(written)))
-  const fault = faultIn(text, asked.instructions, asked.fenceKey)
-  if (fault !== null) return { kind: 'refused', reason: fault }
-  if (count(text) > asked.replacedTokens) return { kind: 'refused', reason: 'too-long' }
-  const whole = isUnfinished ? withoutUnfinished(text) : text
+export function completeSummary(
+  written: Omit<Extract<SummaryAnswer, { kind: 'text' }>, 'kind'>,
+  { settings, replacedTokens, subject: { count } }: CompletionOrder,
+  { previous, fenceKey }: Given,
+): CompletedSummary {
+  if (written.text.length > replacedTokens * TOKEN_CHARS_MAX) return failure('too-long')
+  const text = redacted(harmless(unwrapped(written.text)))
+  const fault = faultIn(text, instructionSentences(settings), fenceKey)
+  if (fault !== null) return failure(fault)
+  if (count(text) > replacedTokens) return failure('too-long')
+  const whole = written.isUnfinished ? withoutUnfinished(text) : text
   const own = whole === null ? null : withoutKept(whole)
   const fitted = own === null ? null : fitSections(own.text, settings.max_tokens, count)
-  if (own === null || fitted === null || fitted.text === '') return { kind: 'refused', reason: 'truncated' }
-  const before = [fitted.dropped, own.kept, asked.previous ?? ''].filter((part) => part !== '')
+  if (own === null || fitted === null || fitted.text === '') return failure('truncated')
+  const before = [fitted.dropped, own.kept, previous ?? ''].filter((part) => part !== '')
   const keptMax = Math.floor(settings.max_tokens * KEPT_SHARE)
   const kept = lostThings(fitted.text, before, keptMax, count)
   const complete = kept === '' ? fitted.text : withKept(fitted.text, kept, settings.max_tokens, count)
@@ -49,15 +47,81 @@ export function completeSummary(written: string, isUnfinished: boolean, asked: A
 
 // --- internal ---
 
-/** No text but a run of one character has more characters a token: beyond, it need not be counted, which takes its time. */
+type CompletionOrder = Pick<SummaryOrder, 'settings' | 'replacedTokens'> & {
+  readonly subject: Pick<SummaryOrder['subject'], 'count'>
+}
+
+/** No text but a run of one character has more characters a token: a longer one need not be counted, which takes its time. */
 const TOKEN_CHARS_MAX = 64
 
 /** The share of a summary's cap that the list of lost things may take. */
 const KEPT_SHARE = 1 / 8
 
-/** The cap holds for both: where they do not fit together, a section makes room; where it would take all, the list goes. */
+/** The cap holds for both: if they do not fit together, a section makes room; if it would take all, the list goes. */
 function withKept(text: string, kept: string, tokensMax: number, count: CountTokens): string {
   const fitted = fitSections(text, tokensMax - count(`\n\n${kept}`) - 1, count)
   const both = fitted === null ? text : `${fitted.text}\n\n${kept}`
   return count(both) <= tokensMax ? both : text
 }
+
+/** An answer without what models like to put around all of it, in any order: a block of code, a `<summary>` tag, our own tags. */
+function unwrapped(text: string): string {
+  let left = text.trim()
+  for (let layer = 0; layer < LAYERS_MAX; layer += 1) {
+    const inner = inCode(left) ?? inTags(left)
+    if (inner === null) break
+    left = inner.trim()
+  }
+  return left
+}
+
+const LAYERS_MAX = 4
+
+function inCode(text: string): string | null {
+  const opening = /^```[a-z]{0,16}[ \t]*\n/i.exec(text)
+  if (opening === null || !text.endsWith('\n```')) return null
+  const inner = text.slice(opening[0].length, -'\n```'.length)
+  // Two blocks one after the other are no block around all.
+  return (inner.match(/^```/gm) ?? []).length % 2 === 0 ? inner : null
+}
+
+function inTags(text: string): string | null {
+  const opening = /^<(summary|conversation-summary|conversation-recap)>/i.exec(text)
+  if (opening === null) return null
+  const closing = `</${opening[1] ?? ''}>`
+  const hasClosing = text.toLowerCase().endsWith(closing.toLowerCase())
+  return text.slice(opening[0].length, hasClosing ? -closing.length : undefined)
+}
+
+/** Why a text is no summary, whatever its length; null if it may be one. */
+function faultIn(
+  text: string,
+  instructions: readonly string[],
+  fenceKey: string | null,
+): FailureReason | null {
+  if ((text.match(/[\p{L}\p{N}]/gu) ?? []).length < LETTERS_MIN) return 'empty'
+  if (fenceKey !== null && text.includes(fenceKey)) return 'instructions-repeated'
+  const repeated = instructions.filter((sentence) => text.includes(sentence))
+  if (repeated.length >= Math.min(REPEATED_SENTENCES, Math.max(1, instructions.length)))
+    return 'instructions-repeated'
+  if (/^\s*<(?:!doctype|html|\?xml)\b/i.test(text)) return 'error-text'
+  // A text with sections was written as asked, whatever it begins with.
+  if (/^(?:#{1,4} |\*\*)/m.test(text)) return null
+  if (errorText.test(text)) return 'error-text'
+  return text.length <= DECLINED_CHARS_MAX && declined.test(text) ? 'declined' : null
+}
+
+/** "OK", "Done.", "好的": a word is no summary of thousands of tokens. Twelve letters hold a sentence in Chinese, and hardly two words in English. */
+const LETTERS_MIN = 12
+
+/** One sentence may stand in a conversation about prompts; two were copied. */
+const REPEATED_SENTENCES = 2
+
+/** A model that will not summarise says so in a few lines. */
+const DECLINED_CHARS_MAX = 600
+
+const errorText =
+  /^\s*(?:\[?(?:\w{1,30})?(?:error|exception)\]?\s{0,2}[:(]|error\b|traceback \(most recent|\{\s*"(?:error|detail|object)"|(?:internal server error|bad gateway|service unavailable|gateway time-?out|too many requests|\d{3} \w))/i
+
+const declined =
+  /^\s*(?:i(?:'|’)?m (?:very )?sorry|sorry,|i apologi[sz]e|i (?:can(?:no|'|’)t|am (?:unable|not able)|will not|won(?:'|’)t)|as an ai\b|unfortunately, i\b)/i

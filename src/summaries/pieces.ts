@@ -2,7 +2,7 @@ import { clipText } from '../compaction/passes/clip.ts'
 import type { CountSteps } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
-import type { Entry } from './transcript.ts'
+import type { TranscriptMessage } from './transcript.ts'
 
 /** The model's tokens for one of ours, at the most that is usual. */
 export const TOKENS_RATIO = 1.25
@@ -36,21 +36,21 @@ export function pieceRoom(
   return roomTokens < PIECE_TOKENS_MIN ? null : roomTokens
 }
 
-/** As many of the entries as there is room for. One that is too large alone is clipped. */
+/** As many of the messages as there is room for. One that is too large alone is clipped. */
 export function* firstPiece(
-  entries: readonly Entry[],
+  messages: readonly TranscriptMessage[],
   roomTokens: number,
   countSteps: CountSteps,
-): Steps<readonly Entry[]> {
+): Steps<readonly TranscriptMessage[]> {
   let tokens = 0
   let end = 0
-  for (const entry of entries) {
-    tokens += entry.tokens + ENTRY_BREAK_TOKENS
+  for (const message of messages) {
+    tokens += message.tokens + BREAK_TOKENS
     if (tokens > roomTokens) break
     end += 1
   }
-  const [first] = entries
-  if (end > 0 || first === undefined) return entries.slice(0, end)
+  const [first] = messages
+  if (end > 0 || first === undefined) return messages.slice(0, end)
   const text = yield* clipText(first.text, first.tokens, roomTokens, countSteps)
   return [{ text, tokens: yield* countSteps(text) }]
 }
@@ -62,13 +62,13 @@ export type Overflowed = {
   readonly promptTokens: number | null
   /** As we count it. */
   readonly ownPromptTokens: number
-  readonly piece: readonly Entry[]
+  readonly piece: readonly TranscriptMessage[]
 }
 
 /** The capacity that an overflow leaves: half of what overflowed, or what the stated window says. */
 export function capacityAfter(capacity: Capacity, overflowed: Overflowed): Capacity {
   const { window, promptTokens, ownPromptTokens, piece } = overflowed
-  const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + ENTRY_BREAK_TOKENS, 0)
+  const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0)
   const half = Math.floor(pieceTokens / 2)
   if (window === null) return { ...capacity, pieceTokensMax: half }
   // A window that was known, and is still too small: only a smaller piece helps.
@@ -88,5 +88,5 @@ const PIECE_TOKENS_MAX = 64_000
 /** A piece with less room is not worth its instructions. */
 const PIECE_TOKENS_MIN = 256
 
-/** The blank line behind an entry. */
-const ENTRY_BREAK_TOKENS = 1
+/** The blank line behind an message. */
+const BREAK_TOKENS = 1

@@ -1,8 +1,7 @@
 import type { Digest } from '../conversation/source.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { fenced, fenceKey } from './fence.ts'
 import { sections } from './sections.ts'
-import type { Entry } from './transcript.ts'
+import type { TranscriptMessage } from './transcript.ts'
 
 /**
  * Raised when the built-in prompts, the transcript or the treatment of answers change. It is part of every key that a summary is found
@@ -12,26 +11,27 @@ export const SUMMARY_VERSION = 1
 
 export type SummarySettings = Profile['summary']
 
-export type Prompt = {
+export type SummaryPrompt = {
   readonly system: string
   readonly user: string
   /** The word that fences the material in it. */
   readonly fenceKey: string
 }
 
+/** What a summary is made of. */
 export type Material = {
-  /** The summary so far, without tags; null where there is none. */
+  /** The summary so far, without tags; null if there is none. */
   readonly previous: string | null
-  readonly entries: readonly Entry[]
+  readonly messages: readonly TranscriptMessage[]
 }
 
 /** What a model is asked to make a summary of this material. */
-export function promptOf(settings: SummarySettings, material: Material, digest: Digest): Prompt {
-  const messages = messagesOf(material)
+export function promptOf(settings: SummarySettings, material: Material, digest: Digest): SummaryPrompt {
+  const messages = material.messages.map(({ text }) => text).join('\n\n')
   const key = fenceKey(`${material.previous ?? ''}\n${messages}`, digest)
   const filling: Filling = {
-    previous_summary: material.previous === null ? NO_SUMMARY : fenced('summary', key, material.previous),
-    messages: fenced('messages', key, messages),
+    previous_summary: material.previous === null ? NO_SUMMARY : fencedBy(key, 'summary', material.previous),
+    messages: fencedBy(key, 'messages', messages),
   }
   const system = settings.system_prompt ?? systemPrompt(settings)
   const user = settings.user_prompt ?? userTemplate(system, material.previous !== null)
@@ -41,10 +41,10 @@ export function promptOf(settings: SummarySettings, material: Material, digest: 
 }
 
 /**
- * The user message that asks for a summary at the end of the conversation itself, where all before it is in the
- * provider's prompt cache. It covers everything above, an earlier summary too. Own templates are not asked for so.
+ * The user message that asks for a summary at the end of the conversation itself, if all before it is in the
+ * provider's prompt cache. It covers everything above, an earlier summary too. Own templates are not used there.
  */
-export function warmInstruction(settings: SummarySettings): string {
+export function cachedCallInstruction(settings: SummarySettings): string {
   return `Stop here: this message does not come from the user, and nothing above is to be answered now. ${rules(settings, 'the conversation above')}\n${carryOver}`
 }
 
@@ -54,7 +54,7 @@ export function instructionSentences(settings: SummarySettings): readonly string
   const { system_prompt, user_prompt } = settings
   const isPlain = system_prompt === null && user_prompt === null
   const own = [system_prompt ?? systemPrompt(settings), user_prompt ?? carryOver]
-  const sentences = (isPlain ? [...own, warmInstruction(settings)] : own)
+  const sentences = (isPlain ? [...own, cachedCallInstruction(settings)] : own)
     .flatMap((template) => filled(template, none).split(/\n|(?<=[.:!?]) /))
     .map((sentence) => sentence.replace(/^[-\s]+/, '').trim())
     .filter((sentence) => sentence.length >= SENTENCE_CHARS_MIN && !sentence.startsWith('#'))
@@ -63,12 +63,26 @@ export function instructionSentences(settings: SummarySettings): readonly string
 
 // --- internal ---
 
-type Place = 'previous_summary' | 'messages'
-type Filling = Readonly<Record<Place, string>>
-
-function messagesOf({ entries }: Material): string {
-  return entries.map(({ text }) => text).join('\n\n')
+/**
+ * A word by which data are fenced: a digest of them, which nothing among them can hold, so that whatever they say
+ * they cannot end their fence.
+ */
+function fenceKey(data: string, digest: Digest): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const key = `${digest(`${attempt}:${data}`).slice(0, KEY_CHARS)}${attempt === 0 ? '' : `-${attempt}`}`
+    if (!data.includes(key)) return key
+  }
 }
+
+/** 72 bits of a base64url digest: nobody finds a text that holds its own. */
+const KEY_CHARS = 12
+
+function fencedBy(key: string, name: string, data: string): string {
+  return `<${name}-${key}>\n${data}\n</${name}-${key}>`
+}
+
+type Blank = 'previous_summary' | 'messages'
+type Filling = Readonly<Record<Blank, string>>
 
 const NO_SUMMARY = '(none)'
 
@@ -101,32 +115,32 @@ ${sections.map(({ heading, holds }) => `## ${heading}\n(${holds})`).join('\n')}
 /** The built-in user prompt, without what an own system prompt holds already. */
 function userTemplate(system: string, isUpdate: boolean): string {
   const pieces: string[] = []
-  if (isUpdate && !hasPlace(system, 'previous_summary'))
-    pieces.push(`The summary so far:\n${placeOf('previous_summary')}`)
-  if (!hasPlace(system, 'messages'))
-    pieces.push(`${isUpdate ? 'The messages that follow it' : 'The messages'}:\n${placeOf('messages')}`)
+  if (isUpdate && !hasBlank(system, 'previous_summary'))
+    pieces.push(`The summary so far:\n${blankIn('previous_summary')}`)
+  if (!hasBlank(system, 'messages'))
+    pieces.push(`${isUpdate ? 'The messages that follow it' : 'The messages'}:\n${blankIn('messages')}`)
   pieces.push(isUpdate ? `Write the updated summary of both. ${carryOver}` : 'Write the summary.')
   return pieces.join('\n\n')
 }
 
-/** A template in which a place is missing would have nothing summarised: it is appended. */
+/** A template in which a blank is missing would have nothing summarised: it is appended. */
 function withMissing(user: string, system: string, hasPrevious: boolean): string {
-  const places: readonly Place[] = hasPrevious ? ['previous_summary', 'messages'] : ['messages']
-  const missing = places.filter((place) => !hasPlace(user, place) && !hasPlace(system, place))
-  return [user, ...missing.map(placeOf)].join('\n\n')
+  const blanks: readonly Blank[] = hasPrevious ? ['previous_summary', 'messages'] : ['messages']
+  const missing = blanks.filter((blank) => !hasBlank(user, blank) && !hasBlank(system, blank))
+  return [user, ...missing.map(blankIn)].join('\n\n')
 }
 
-function placeOf(place: Place): string {
-  return `{${place}}`
+function blankIn(blank: Blank): string {
+  return `{${blank}}`
 }
 
-function hasPlace(template: string, place: Place): boolean {
-  return template.includes(placeOf(place))
+function hasBlank(template: string, blank: Blank): boolean {
+  return template.includes(blankIn(blank))
 }
 
-/** In one pass, by a function: content that itself holds a place, or `$&`, stays as it is. */
+/** In one pass, by a function: content that itself holds a blank, or `$&`, stays as it is. */
 function filled(template: string, filling: Filling): string {
-  return template.replace(/\{(previous_summary|messages)\}/g, (whole, place: string) =>
-    place === 'messages' || place === 'previous_summary' ? filling[place] : whole,
+  return template.replace(/\{(previous_summary|messages)\}/g, (whole, blank: string) =>
+    blank === 'messages' || blank === 'previous_summary' ? filling[blank] : whole,
   )
 }

@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import { createGate, type Gate } from '../upstream/gate.ts'
-import type { Written } from './write-summary.ts'
-import { readSummaryRecord, type SummaryRecord } from './summary-record.ts'
+import type { SummaryResult } from './order.ts'
+import { failure, readSummaryRecord, type SummaryRecord } from './summary-record.ts'
 
 /** A summary that is wanted. */
 export type SummaryJob = {
   /** What it is found under: whose it is, how it is made, and of what. */
   readonly key: string
   /** The conversation's id. */
-  readonly group: string
+  readonly conversation: string
   /** The model that writes it, and the name of its upstream. */
   readonly model: string
   readonly upstream: string
-  /** When the request came that wants it, as `performance.now()` told then. */
+  /** When the request came that wants it, by the clock of `performance.now()`. */
   readonly wantedAtMs: number
   readonly scope: string
   /** How many may be written at a time for this scope. */
@@ -25,16 +26,16 @@ export type SummaryJob = {
   /** Whether one may be asked for now: not while the upstream is rate-limited. */
   readonly mayBegin: () => boolean
   /** Asks for it. Called by one process at a time. Only a defect makes it reject, or the signal's reason. */
-  readonly write: (signal: AbortSignal) => Promise<Written>
+  readonly write: (signal: AbortSignal) => Promise<SummaryResult>
 }
 
-/** Where summaries are written: one writer for each key, in this process and among all that share the store. */
+/** Has summaries written: by one writer for each key, in this process and among all that share the store. */
 export type SummaryWriter = {
   /** What is on record under the first of these keys that has something; a failure is on record too. */
   readonly find: (
     keys: readonly string[],
   ) => Promise<{ readonly index: number; readonly record: SummaryRecord } | null>
-  /** What becomes of a job, whoever does it; null where nothing does for now. Never rejects. */
+  /** What becomes of a job, whichever process does it; null if nothing does for now. Never rejects. */
   readonly obtain: (job: SummaryJob) => Promise<SummaryRecord | null>
   /** Whether this process writes it, or waits for another that does. */
   readonly isPending: (key: string) => boolean
@@ -42,21 +43,16 @@ export type SummaryWriter = {
    * Breaks off what this process writes for a conversation, drops what it remembers of it, and takes no job for it from
    * requests that came before. Resolves once nothing of it is written any more, with whether there was anything.
    */
-  readonly forget: (group: string) => Promise<boolean>
+  readonly forget: (conversation: string) => Promise<boolean>
   /** Breaks off what is being written, and takes no more. */
   readonly close: () => Promise<void>
 }
 
 export type SummaryWriterOptions = {
   readonly store: Store
-  /** Does something with the store; `instead` where that fails. */
-  readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
+  readonly guarded: StoreGuard
   /** What was written or failed, by this process, and how long that took. Must not throw. */
-  readonly onWritten: (
-    job: Pick<SummaryJob, 'group' | 'key' | 'model' | 'upstream'>,
-    written: Written,
-    milliseconds: number,
-  ) => void
+  readonly onWritten: (job: SummaryJob, result: SummaryResult, milliseconds: number) => void
   /** Something broke that is a defect. Must not throw. */
   readonly onDefect: (error: unknown) => void
   /** How long another process is taken to be writing after it last said so, in milliseconds. Default 15,000. */
@@ -64,8 +60,7 @@ export type SummaryWriterOptions = {
 }
 
 export function createSummaryWriter(options: SummaryWriterOptions): SummaryWriter {
-  const { store, guarded } = options
-  const leaseMs = options.leaseMs ?? LEASE_MS
+  const { store, guarded, leaseMs = LEASE_MS } = options
   const running = new Map<string, Run>()
   // Without its store a process still uses what it has paid for.
   const recent = new LRUCache<string, Recent>({ max: RECENT_MAX })
@@ -85,10 +80,10 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
   }
 
   async function obtain(job: SummaryJob): Promise<SummaryRecord | null> {
-    const known = running.get(job.key)
-    if (known !== undefined) return known.outcome
+    const run = running.get(job.key)
+    if (run !== undefined) return run.outcome
     if (isClosing || !hasRoom(job)) return null
-    if (job.wantedAtMs <= (forgottenAtMs.get(job.group) ?? Number.NEGATIVE_INFINITY)) return null
+    if (job.wantedAtMs <= (forgottenAtMs.get(job.conversation) ?? Number.NEGATIVE_INFINITY)) return null
     const breaking = new AbortController()
     const outcome = obtainOnce(job, breaking.signal)
       .catch((error: unknown) => {
@@ -96,45 +91,35 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
         return null
       })
       .finally(() => running.delete(job.key))
-    const { scope, group, heldBytes } = job
-    running.set(job.key, { scope, group, heldBytes, outcome, breaking })
+    running.set(job.key, { job, outcome, breaking })
     return outcome
   }
 
   /**
-   * A scope has at most as many jobs, and as many bytes of them, as places are free: whoever wants many leaves some for
-   * all others. Where nothing is being done, one is taken whatever its size.
+   * A scope has at most as many jobs, and as many bytes of them, as places are free: one that wants many leaves some for
+   * all others. If nothing is being done, a job is taken whatever its size.
    */
   function hasRoom({ scope, heldBytes }: SummaryJob): boolean {
     const runs = [...running.values()]
-    const own = runs.filter((run) => run.scope === scope)
+    const own = runs.filter(({ job }) => job.scope === scope)
     const fits = bytesOf(own) + heldBytes <= JOBS_BYTES_MAX - bytesOf(runs)
     return own.length < JOBS_MAX - runs.length && (fits || runs.length === 0)
   }
 
-  async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
-    for (const { breaking } of runs) breaking.abort(new Error(reason))
-    await Promise.all(runs.map(({ outcome }) => outcome))
-  }
-
   async function obtainOnce(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
-    const holder = randomUUID()
     // By the number, too: a profile that was changed holds for the jobs after it.
     const gateKey = JSON.stringify([job.scope, job.concurrent])
     const gate = gates.get(gateKey) ?? createGate(job.concurrent)
     gates.set(gateKey, gate)
     const leave = await gate.enter(signal)
     try {
+      const holder = randomUUID()
       for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
         const found = await find([job.key])
         if (found !== null) return found.record
         if (!job.mayBegin()) return null
-        const slot = await freeSlot(job, holder)
-        const lease = `lease:${job.key}`
-        if (slot !== null && (await take(lease, holder))) {
-          return await keeping([lease, slot], holder, () => writeUnlessThere(job, signal))
-        }
-        if (slot !== null) await giveBack(slot, holder)
+        const leases = await takeLeases(job, holder)
+        if (leases !== null) return await writeUnder(leases, holder, job, signal)
         await sleep(POLL_MS, undefined, { signal })
       }
       return null
@@ -143,78 +128,91 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
     }
   }
 
-  /** A place among those that may write for a scope at a time, whichever process they are in; null where all are taken. */
-  async function freeSlot({ scope, concurrent }: SummaryJob, holder: string): Promise<string | null> {
-    for (let slot = 0; slot < concurrent; slot += 1) {
-      const key = `slot:${scope}:${slot}`
-      if (await take(key, holder)) return key
+  function take(key: string, holder: string): Promise<boolean> {
+    return guarded(true, () => store.lease(key, holder, leaseMs))
+  }
+
+  function giveBack(key: string, holder: string): Promise<void> {
+    return guarded(undefined, () => store.release(key, holder))
+  }
+
+  /**
+   * The lease of a summary, and of one of the places that its scope has among all processes; null if all places are taken,
+   * or another process writes this summary.
+   */
+  async function takeLeases(
+    { key, scope, concurrent }: SummaryJob,
+    holder: string,
+  ): Promise<string[] | null> {
+    for (let place = 0; place < concurrent; place += 1) {
+      const slot = `slot:${scope}:${place}`
+      if (!(await take(slot, holder))) continue
+      const lease = `lease:${key}`
+      if (await take(lease, holder)) return [lease, slot]
+      await giveBack(slot, holder)
+      return null
     }
     return null
   }
 
-  async function take(key: string, holder: string): Promise<boolean> {
-    return guarded(true, () => store.lease(key, holder, leaseMs))
-  }
-
-  async function giveBack(key: string, holder: string): Promise<void> {
-    await guarded(undefined, () => store.release(key, holder))
-  }
-
-  /** Works while the leases are held and renewed. */
-  async function keeping<Result>(
+  /** Writes while the leases are held and renewed. */
+  async function writeUnder(
     leases: readonly string[],
     holder: string,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
+    job: SummaryJob,
+    signal: AbortSignal,
+  ): Promise<SummaryRecord | null> {
     const timer = setInterval(() => {
       for (const key of leases) void take(key, holder)
     }, leaseMs / RENEWALS)
     try {
-      return await work()
+      // It may have been written between the look and the lease.
+      const found = await find([job.key])
+      return found === null ? await write(job, signal) : found.record
     } finally {
       clearInterval(timer)
       await Promise.all(leases.map((key) => giveBack(key, holder)))
     }
   }
 
-  async function writeUnlessThere(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
-    // It may have been written between the look and the lease.
-    const found = await find([job.key])
-    if (found !== null) return found.record
+  async function write(job: SummaryJob, signal: AbortSignal): Promise<SummaryRecord | null> {
+    const { key, conversation } = job
     const beganMs = performance.now()
-    const written = await job.write(signal).catch((error: unknown) => {
+    let result: SummaryResult
+    try {
+      result = await job.write(signal)
+    } catch (error) {
       if (signal.aborted) throw error
       options.onDefect(error)
-      return null
-    })
-    if (written === null) {
       // It may have been paid for, and would be again by every request. Another version of Foldgate may do better.
-      recent.set(job.key, { group: job.group, record: DEFECT })
-      return DEFECT
+      const record = failure('defect')
+      recent.set(key, { conversation, record })
+      return record
     }
-    options.onWritten(job, written, performance.now() - beganMs)
-    if (written.kind === 'failed' && passing.has(written.reason)) return null
-    const record: SummaryRecord =
-      written.kind === 'written'
-        ? { kind: 'written', text: written.text, tokens: written.tokens }
-        : { kind: 'failed', reason: written.reason }
-    const text = JSON.stringify(record)
-    const standing = await guarded(text, () => store.putIfAbsent(job.key, text, job.group))
-    const kept = readSummaryRecord(standing) ?? record
-    recent.set(job.key, { group: job.group, record: kept })
-    return kept
+    options.onWritten(job, result, performance.now() - beganMs)
+    // A summary that was only broken off is asked for again when the next request wants it.
+    if (result.kind === 'failed' && result.reason === 'cancelled') return null
+    const made: SummaryRecord =
+      result.kind === 'written'
+        ? { kind: 'written', text: result.text, tokens: result.tokens }
+        : failure(result.reason)
+    const text = JSON.stringify(made)
+    const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
+    const record = readSummaryRecord(standing) ?? made
+    recent.set(key, { conversation, record })
+    return record
   }
 
   return {
     find,
     obtain,
     isPending: (key) => running.has(key),
-    forget: async (group) => {
-      forgottenAtMs.set(group, performance.now())
-      const runs = [...running.values()].filter((run) => run.group === group)
+    forget: async (conversation) => {
+      forgottenAtMs.set(conversation, performance.now())
+      const runs = [...running.values()].filter(({ job }) => job.conversation === conversation)
       // One that ends all the same has written its record by then: what is deleted after this stays so.
       await breakOff(runs, 'The conversation was deleted.')
-      const keys = [...recent].flatMap(([key, known]) => (known.group === group ? [key] : []))
+      const keys = [...recent].flatMap(([key, known]) => (known.conversation === conversation ? [key] : []))
       for (const key of keys) recent.delete(key)
       return runs.length > 0 || keys.length > 0
     },
@@ -229,18 +227,21 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
 
 /** A job that is being done. */
 type Run = {
-  readonly scope: string
-  readonly group: string
-  readonly heldBytes: number
+  readonly job: SummaryJob
   readonly outcome: Promise<SummaryRecord | null>
   readonly breaking: AbortController
 }
 
-function bytesOf(runs: readonly Run[]): number {
-  return runs.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
+type Recent = { readonly conversation: string; readonly record: SummaryRecord }
+
+async function breakOff(runs: readonly Run[], reason: string): Promise<void> {
+  for (const { breaking } of runs) breaking.abort(new Error(reason))
+  await Promise.all(runs.map(({ outcome }) => outcome))
 }
 
-type Recent = { readonly group: string; readonly record: SummaryRecord }
+function bytesOf(runs: readonly Run[]): number {
+  return runs.reduce((sum, { job }) => sum + job.heldBytes, 0)
+}
 
 /** A writer that died is given up after this, in milliseconds. */
 const LEASE_MS = 15_000
@@ -248,19 +249,17 @@ const LEASE_MS = 15_000
 /** How often a lease is renewed before its time is up. */
 const RENEWALS = 3
 
-/** How often it is looked whether another process has finished, in milliseconds. */
+/** How long until it is looked again whether another process has finished, in milliseconds. */
 const POLL_MS = 200
 
 /** How long a job waits for its turn and for others at most, in milliseconds. */
 const PATIENCE_MS = 900_000
 
-/** Each holds a conversation until it is done; what is beyond is left to the next request. */
+/** Each holds a conversation until it is done; more are left to the next request. */
 const JOBS_MAX = 64
 
 /** Of their requests' bodies together: with a model that hangs they wait for minutes. */
 const JOBS_BYTES_MAX = 128 * 1024 * 1024
-
-const DEFECT: SummaryRecord = { kind: 'failed', reason: 'defect' }
 
 /** A few kilobytes each. */
 const RECENT_MAX = 500
@@ -269,6 +268,3 @@ const SCOPES_MAX = 10_000
 
 /** Deleted conversations of which requests may be under way still: an id and a time each. */
 const FORGOTTEN_MAX = 10_000
-
-/** What says nothing of the summary itself: it is asked for again when the next request wants it. */
-const passing: ReadonlySet<string> = new Set(['cancelled'])

@@ -10,15 +10,18 @@ import type { Steps } from '../conversation/source.ts'
 import { redactedSteps } from './secrets.ts'
 import { withoutThoughts } from './thoughts.ts'
 
-/** One message of the transcript, ready to be put into the prompt. */
-export type Entry = { readonly text: string; readonly tokens: number }
+/** One message of a transcript, as it stands in the prompt. */
+export type TranscriptMessage = { readonly text: string; readonly tokens: number }
 
 /**
  * These messages as a model reads them that is to summarise them: who speaks, what was called with what, and what
  * came back, the long clipped around the middle. Without thoughts, secrets, and tags of ours.
  */
-export function* transcriptOf(subject: Subject, indexes: readonly number[]): Steps<readonly Entry[]> {
-  const entries: Entry[] = []
+export function* transcriptOf(
+  subject: Subject,
+  indexes: readonly number[],
+): Steps<readonly TranscriptMessage[]> {
+  const entries: TranscriptMessage[] = []
   for (const index of indexes) {
     const message = subject.messages[index]
     if (message === undefined) continue

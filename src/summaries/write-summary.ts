@@ -1,41 +1,48 @@
-import type { Reading } from './answer.ts'
-import { completeSummary } from './complete-summary.ts'
-import { openExchanges, type Exchanges } from './exchange.ts'
-import { failure, type Failure } from './failure.ts'
-import type { Ask, Order, Spent } from './order.ts'
-import type { ParameterMemory } from './parameter-memory.ts'
+import { drive } from '../scheduling/drive.ts'
+import type { SummaryAnswer } from './answer.ts'
+import { completeSummary, type CompletedSummary } from './complete-summary.ts'
+import { createOrderCalls, outputRoom, type OrderCalls } from './order-calls.ts'
+import type { SummaryOrder, SummaryResult } from './order.ts'
 import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces.ts'
-import { instructionSentences, promptOf, type Prompt } from './prompt.ts'
-import { wantedTokens } from './request.ts'
-import { savesEnough } from './savings.ts'
-
-export type Written =
-  | ({ readonly kind: 'written'; readonly text: string; readonly tokens: number } & Spent)
-  | (Failure & Spent)
+import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
+import { CACHED_PROMPT, type Rejections } from './rejections.ts'
+import type { Ask } from './summary-call.ts'
+import { failure, type Failure } from './summary-record.ts'
 
 /**
- * Has a model write a summary of these entries, in several calls where they exceed its window: each continues the
- * summary of the one before. Any of them failing fails the order. Only a defect of our own makes it reject.
+ * Has a model write the summary of an order, in several calls if its messages exceed the model's window: each continues
+ * the summary of the one before. If any of them fails, the order fails. Only a defect of our own makes it reject.
  */
 export async function writeSummary(
-  order: Order,
+  order: SummaryOrder,
   ask: Ask,
-  memory: ParameterMemory,
+  rejections: Rejections,
   signal: AbortSignal,
-): Promise<Written> {
-  const exchanges = openExchanges(order, ask, memory, signal)
-  const warm = await writeWarm(order, exchanges)
-  const { learntWindowTokens = null, outcome } =
-    warm === null ? await writeByPieces(order, exchanges) : { outcome: warm }
-  const spent: Spent = { ...exchanges.spent(), learntWindowTokens }
+): Promise<SummaryResult> {
+  const calls = createOrderCalls(order, ask, rejections, signal)
+  const cached = await writeByCachedCall(order, calls, rejections)
+  const { outcome, learntWindowTokens } =
+    cached === null ? await writeByPieces(order, calls) : { outcome: cached, learntWindowTokens: null }
+  const spent = { ...calls.spent(), learntWindowTokens }
   if (outcome.kind === 'failed') return { ...outcome, ...spent }
-  const { text, tokens } = outcome
-  if (!savesEnough(order.replacedTokens, tokens, order.settings))
+  if (!savesEnough(order.replacedTokens, outcome.tokens, order.settings))
     return { ...failure('no-savings'), ...spent }
-  return { kind: 'written', text, tokens, ...spent }
+  return { kind: 'written', text: outcome.text, tokens: outcome.tokens, ...spent }
+}
+
+/** Whether a summary of this size is worth the break in the provider's cache, beside what it replaces; in tokens. */
+export function savesEnough(
+  replacedTokens: number,
+  summaryTokens: number,
+  { min_savings_ratio }: Pick<SummarySettings, 'min_savings_ratio'>,
+): boolean {
+  const savedTokens = replacedTokens - summaryTokens
+  return savedTokens >= SAVED_TOKENS_MIN && savedTokens >= replacedTokens * min_savings_ratio
 }
 
 // --- internal ---
+
+const SAVED_TOKENS_MIN = 1024
 
 /** Times that an overflow makes the pieces smaller, in one order. */
 const OVERFLOWS_MAX = 4
@@ -43,47 +50,79 @@ const OVERFLOWS_MAX = 4
 /** What chat templates add around two messages. */
 const TEMPLATE_TOKENS = 16
 
-type Outcome = { readonly kind: 'summary'; readonly text: string; readonly tokens: number } | Failure
-
-/** The warm way; null where a transcript may do better: it was too dear, refused as it is, or answered with a call. */
-async function writeWarm(order: Order, exchanges: Exchanges): Promise<Outcome | null> {
-  if (order.entries.length === 0) return null
-  const exchange = await exchanges.sendWarm()
-  if (exchange === null) return null
-  if (exchange.kind === 'failed') return exchange.reason === 'too-dear' ? null : exchange
-  const { reading } = exchange
-  if (reading.kind === 'text') return summaryFrom(reading, order.previous, null, order)
-  const isHopeless = reading.kind === 'failed' && reading.reason !== 'tool-call'
-  return isHopeless ? failure(reading.reason) : null
+/** Null if there is no such call, or a transcript may do better: it was too dear, refused as it is, or answered with a call. */
+async function writeByCachedCall(
+  order: SummaryOrder,
+  calls: OrderCalls,
+  rejections: Rejections,
+): Promise<CompletedSummary | null> {
+  const { cachedCall, settings, windowTokens, rejectionsKey } = order
+  if (cachedCall === null || order.messages.length === 0) return null
+  const { promptTokens } = cachedCall
+  const room = outputRoom(windowTokens, promptTokens)
+  if (room !== null && room < settings.max_tokens) return null
+  if (rejections.of(rejectionsKey).has(CACHED_PROMPT)) return null
+  const instruction = cachedCallInstruction(settings)
+  const answer = await calls.send({
+    promptTokens,
+    windowTokens,
+    hasSystemText: false,
+    body: (fields) => cachedCall.body(instruction, fields),
+  })
+  switch (answer.kind) {
+    case 'text':
+      return completeSummary(answer, order, { previous: order.previous, fenceKey: null })
+    case 'failed':
+      return answer.reason === 'too-dear' || answer.reason === 'tool-call' ? null : answer
+    case 'refused':
+    case 'limit-refused':
+      rejections.add(rejectionsKey, CACHED_PROMPT)
+      return null
+    case 'overflow':
+      return null
+  }
 }
 
-type ByPieces = { readonly outcome: Outcome; readonly learntWindowTokens: number | null }
+type ByPieces = { readonly outcome: CompletedSummary; readonly learntWindowTokens: number | null }
 
-async function writeByPieces(order: Order, exchanges: Exchanges): Promise<ByPieces> {
-  const { settings, digest, countSteps, run } = order
+async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<ByPieces> {
+  const { settings, dialect, model } = order
+  const { countSteps, digest } = order.subject
+  const outputTokens = settings.max_tokens + settings.reasoning_tokens
   let capacity = startingCapacity(order.windowTokens)
-  let outcome: Outcome = failure('empty')
-  let { previous, entries: rest } = order
+  let outcome: CompletedSummary = failure('empty')
+  let { previous, messages: rest } = order
   let learntWindowTokens: number | null = null
   let overflows = 0
   while (rest.length > 0) {
-    const frameTokens = await tokensOf(promptOf(settings, { previous, entries: [] }, digest), order)
-    const roomTokens = pieceRoom(capacity, frameTokens, wantedTokens(settings))
+    const frameTokens = await tokensOf(promptOf(settings, { previous, messages: [] }, digest), order)
+    const roomTokens = pieceRoom(capacity, frameTokens, outputTokens)
     if (roomTokens === null) return { outcome: failure('overflow'), learntWindowTokens }
-    const piece = await run(firstPiece(rest, roomTokens, countSteps))
-    const prompt = promptOf(settings, { previous, entries: piece }, digest)
+    const piece = await drive(firstPiece(rest, roomTokens, countSteps))
+    const prompt = promptOf(settings, { previous, messages: piece }, digest)
+    const { system, user } = prompt
     const promptTokens = await tokensOf(prompt, order)
-    const exchange = await exchanges.sendPrompt(prompt, promptTokens, capacity.windowTokens)
-    if (exchange.kind === 'failed') return { outcome: exchange, learntWindowTokens }
-    const { reading } = exchange
-    if (reading.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
+    const answer = await calls.send({
+      promptTokens,
+      windowTokens: capacity.windowTokens,
+      hasSystemText: system !== '',
+      body: (fields, systemPlace) =>
+        JSON.stringify({
+          ...(model === null ? {} : { model }),
+          ...dialect.asked(system, user, systemPlace),
+          ...fields,
+        }),
+    })
+    if (answer.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
-      learntWindowTokens = reading.window?.tokens ?? learntWindowTokens
-      capacity = capacityAfter(capacity, { ...reading, ownPromptTokens: promptTokens, piece })
+      learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
+      capacity = capacityAfter(capacity, { ...answer, ownPromptTokens: promptTokens, piece })
       continue
     }
     outcome =
-      reading.kind === 'text' ? summaryFrom(reading, previous, prompt.fenceKey, order) : failureFrom(reading)
+      answer.kind === 'text'
+        ? completeSummary(answer, order, { previous, fenceKey: prompt.fenceKey })
+        : failureOf(answer)
     if (outcome.kind === 'failed') break
     previous = outcome.text
     rest = rest.slice(piece.length)
@@ -91,33 +130,12 @@ async function writeByPieces(order: Order, exchanges: Exchanges): Promise<ByPiec
   return { outcome, learntWindowTokens }
 }
 
-async function tokensOf({ system, user }: Prompt, { countSteps, run }: Order): Promise<number> {
-  return (await run(countSteps(system))) + (await run(countSteps(user))) + TEMPLATE_TOKENS
+async function tokensOf({ system, user }: SummaryPrompt, { subject }: SummaryOrder): Promise<number> {
+  const tokens = (await drive(subject.countSteps(system))) + (await drive(subject.countSteps(user)))
+  return tokens + TEMPLATE_TOKENS
 }
 
-type TextReading = Extract<Reading, { kind: 'text' }>
-
-function summaryFrom(
-  { text, isUnfinished }: TextReading,
-  previous: string | null,
-  fenceKey: string | null,
-  { settings, replacedTokens, count }: Order,
-): Outcome {
-  const instructions = instructionSentences(settings)
-  const asked = { previous, instructions, fenceKey, replacedTokens, settings, count }
-  const completed = completeSummary(text, isUnfinished, asked)
-  if (completed.kind === 'refused') return failure(completed.reason)
-  return { kind: 'summary', text: completed.text, tokens: completed.tokens }
-}
-
-function failureFrom(reading: Exclude<Reading, TextReading>): Failure {
-  switch (reading.kind) {
-    case 'failed':
-      return failure(reading.reason)
-    case 'overflow':
-      return failure('overflow')
-    case 'refused':
-    case 'limit-refused':
-      return failure('upstream-error')
-  }
+function failureOf(answer: Exclude<SummaryAnswer, { kind: 'text' }>): Failure {
+  if (answer.kind === 'failed') return answer
+  return failure(answer.kind === 'overflow' ? 'overflow' : 'upstream-error')
 }

@@ -6,7 +6,7 @@ import { parseJsonText } from '../../src/conversation/json-value.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { createLog } from '../../src/log/log.ts'
 import type { JournalName } from '../../src/stores/store.ts'
-import type { Written } from '../../src/summaries/write-summary.ts'
+import type { SummaryResult } from '../../src/summaries/order.ts'
 import { memoryStore } from '../admin/memory.ts'
 import { beganMs, endOf, heldMessages, plainReport, reportOf, unmeasured } from './told-request.ts'
 
@@ -47,7 +47,7 @@ function open() {
   }
 }
 
-const written: Written = {
+const written: SummaryResult = {
   kind: 'written',
   text: 'PLANTED-TEXT',
   tokens: 70,

@@ -1,5 +1,5 @@
 import { FoldgateError } from '../../src/errors.ts'
-import type { Ask } from '../../src/summaries/order.ts'
+import type { Ask } from '../../src/summaries/summary-call.ts'
 
 /** Asks over a real socket, with the errors that the rim raises; each call may take so long. */
 export function askByFetch(url: string, callMs = 60_000): Ask {

@@ -1,28 +1,32 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { completeSummary, type Asked } from '../../src/summaries/complete-summary.ts'
+import { completeSummary, type Given } from '../../src/summaries/complete-summary.ts'
 import { fitSections } from '../../src/summaries/fit-sections.ts'
 import { instructionSentences } from '../../src/summaries/prompt.ts'
 import { KEPT_HEADING, sections, sectionsOf } from '../../src/summaries/sections.ts'
 import { countThirds } from '../support/subject.ts'
 
+type Asked = Parameters<typeof completeSummary>[1] & Given
+
 function askedOf(asked: Partial<Asked> = {}, summary: object = {}): Asked {
   const { summary: settings } = profileSchema.parse({ summary })
   return {
     previous: null,
-    instructions: instructionSentences(settings),
     fenceKey: 'Ab3dEf6hIj9l',
     replacedTokens: 100_000,
     settings,
-    count: countThirds,
+    subject: { count: countThirds },
     ...asked,
   }
 }
 
+const completed = (text: string, asked: Asked, isUnfinished = false) =>
+  completeSummary({ text, isUnfinished }, asked, asked)
+
 function complete(written: string, asked: Asked = askedOf(), isUnfinished = false): string {
-  const completed = completeSummary(written, isUnfinished, asked)
-  return completed.kind === 'complete' ? completed.text : `refused: ${completed.reason}`
+  const summary = completed(written, asked, isUnfinished)
+  return summary.kind === 'complete' ? summary.text : `refused: ${summary.reason}`
 }
 
 const plain = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -30,7 +34,7 @@ const plain = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt 
 describe('a summary', () => {
   test('stays as it was written where nothing is wrong with it', () => {
     expect(complete(plain)).toBe(plain)
-    expect(completeSummary(plain, false, askedOf())).toMatchObject({ tokens: countThirds(plain) })
+    expect(completed(plain, askedOf())).toMatchObject({ tokens: countThirds(plain) })
   })
 
   test('loses what was put around all of it, and keeps the blocks inside', () => {
@@ -62,6 +66,16 @@ describe('a summary', () => {
     ['instructions-repeated', instructionSentences(askedOf().settings).slice(0, 3).join(' ')],
   ])('is refused as %s: %s', (reason, written) => {
     expect(complete(written)).toBe(`refused: ${reason}`)
+  })
+
+  // Own templates stood among the instructions twice: two sentences had to be repeated, and there was but one.
+  test('is refused where it repeats the one sentence of an own template', () => {
+    const sentence = 'Write down in order what was decided, for the colleague who takes over.'
+    const asked = askedOf({}, { system_prompt: 'Be brief.', user_prompt: sentence })
+    expect(complete(`Sure. ${sentence}`, asked)).toBe('refused: instructions-repeated')
+    expect(complete('The build was repaired in src/f1.ts.', asked)).toBe(
+      'The build was repaired in src/f1.ts.',
+    )
   })
 
   test('that speaks of errors is none', () => {
@@ -183,8 +197,8 @@ describe('what a new summary lost of the one before', () => {
     fc.assert(
       fc.property(words, words, fc.integer({ min: 20, max: 200 }), (previous, written, max_tokens) => {
         const asked = askedOf({ previous: previous.join(' ') }, { max_tokens })
-        const completed = completeSummary(written.join(' '), false, asked)
-        expect(completed.kind === 'complete' ? completed.tokens : 0).toBeLessThanOrEqual(max_tokens)
+        const summary = completed(written.join(' '), asked)
+        expect(summary.kind === 'complete' ? summary.tokens : 0).toBeLessThanOrEqual(max_tokens)
       }),
     )
   })

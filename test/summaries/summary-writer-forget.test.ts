@@ -5,8 +5,8 @@ import {
   type SummaryWriter,
   type SummaryJob,
 } from '../../src/summaries/summary-writer.ts'
-import { failure } from '../../src/summaries/failure.ts'
-import type { Written } from '../../src/summaries/write-summary.ts'
+import { failure } from '../../src/summaries/summary-record.ts'
+import type { SummaryResult } from '../../src/summaries/order.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 
@@ -19,11 +19,11 @@ const spent = {
   learntWindowTokens: null,
 }
 
-function written(text: string): Written {
+function written(text: string): SummaryResult {
   return { kind: 'written', text, tokens: 3, ...spent }
 }
 
-const writeLate = async (): Promise<Written> => written('late')
+const writeLate = async (): Promise<SummaryResult> => written('late')
 
 /** A summary writer whose defects fail the test. */
 function writerBefore(store: Store): SummaryWriter {
@@ -42,7 +42,7 @@ function writerBefore(store: Store): SummaryWriter {
 function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJob {
   return {
     key: 'summary:a',
-    group: 'a',
+    conversation: 'a',
     wantedAtMs: performance.now(),
     model: 'cheap',
     upstream: 'default',
@@ -57,8 +57,8 @@ function jobOf(more: Partial<SummaryJob> & Pick<SummaryJob, 'write'>): SummaryJo
 /** A model that has been asked and does not answer until the call is broken off, or `answer` is called. */
 function slowModel(text: string) {
   const asked = Promise.withResolvers<void>()
-  const answered = Promise.withResolvers<Written>()
-  const write = (signal: AbortSignal): Promise<Written> => {
+  const answered = Promise.withResolvers<SummaryResult>()
+  const write = (signal: AbortSignal): Promise<SummaryResult> => {
     asked.resolve()
     signal.addEventListener('abort', () => answered.resolve({ ...failure('cancelled'), ...spent }))
     return answered.promise
@@ -73,7 +73,7 @@ test('what is being written for a forgotten conversation is broken off; others g
   const summaries = writerBefore(store)
   const [mine, other] = [slowModel('mine'), slowModel('other')]
   const outcome = summaries.obtain(jobOf({ write: mine.write }))
-  const kept = summaries.obtain(jobOf({ key: 'summary:b', group: 'b', write: other.write }))
+  const kept = summaries.obtain(jobOf({ key: 'summary:b', conversation: 'b', write: other.write }))
   await Promise.all([mine.asked, other.asked])
   expect(await summaries.forget('a')).toBe(true)
   expect(await outcome).toBeNull()
@@ -102,7 +102,7 @@ test('a request of before the forgetting gets no summary any more, a later one d
   expect(await summaries.forget('a')).toBe(false)
   expect(await summaries.obtain(jobOf({ wantedAtMs, write: writeLate }))).toBeNull()
   expect(
-    await summaries.obtain(jobOf({ wantedAtMs, key: 'summary:b', group: 'b', write: writeLate })),
+    await summaries.obtain(jobOf({ wantedAtMs, key: 'summary:b', conversation: 'b', write: writeLate })),
   ).not.toBeNull()
   await sleep(2)
   expect(await summaries.obtain(jobOf({ write: writeLate }))).toEqual({
@@ -120,7 +120,9 @@ test('what a process remembers without its store is forgotten as well', async ()
   }
   const summaries = writerBefore(store)
   await summaries.obtain(jobOf({ write: async () => written('paid for') }))
-  await summaries.obtain(jobOf({ key: 'summary:b', group: 'b', write: async () => written('another') }))
+  await summaries.obtain(
+    jobOf({ key: 'summary:b', conversation: 'b', write: async () => written('another') }),
+  )
   expect(await summaries.find(['summary:a'])).not.toBeNull()
   expect(await summaries.forget('a')).toBe(true)
   expect(await summaries.find(['summary:a'])).toBeNull()

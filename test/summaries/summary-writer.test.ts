@@ -6,8 +6,8 @@ import {
   type SummaryWriter,
   type SummaryJob,
 } from '../../src/summaries/summary-writer.ts'
-import type { FailureReason } from '../../src/summaries/failure.ts'
-import type { Written } from '../../src/summaries/write-summary.ts'
+import type { FailureReason } from '../../src/summaries/summary-record.ts'
+import type { SummaryResult } from '../../src/summaries/order.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
 
@@ -20,8 +20,8 @@ const nothingSpent = {
   learntWindowTokens: null,
 }
 
-const summaryOf = (text: string): Written => ({ kind: 'written', text, tokens: 3, ...nothingSpent })
-const failureOf = (reason: FailureReason): Written => ({
+const summaryOf = (text: string): SummaryResult => ({ kind: 'written', text, tokens: 3, ...nothingSpent })
+const failureOf = (reason: FailureReason): SummaryResult => ({
   kind: 'failed',
   reason,
   ...nothingSpent,
@@ -33,7 +33,7 @@ function openStore(): Store {
 }
 
 function writerOn(store: Store, leaseMs = 15_000) {
-  const told: Written[] = []
+  const told: SummaryResult[] = []
   const defects: unknown[] = []
   const summaries = createSummaryWriter({
     store,
@@ -49,7 +49,7 @@ function writerOn(store: Store, leaseMs = 15_000) {
 function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): SummaryJob {
   return {
     key: 'summary:a',
-    group: 'conversation',
+    conversation: 'conversation',
     wantedAtMs: performance.now(),
     model: 'cheap',
     upstream: 'default',
@@ -65,7 +65,7 @@ function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): Summ
 /** A writer that goes on until it is told to end, or is broken off. */
 function writer(text = 'what was done') {
   const ended = Promise.withResolvers<void>()
-  const write = vi.fn<SummaryJob['write']>(async (signal: AbortSignal): Promise<Written> => {
+  const write = vi.fn<SummaryJob['write']>(async (signal: AbortSignal): Promise<SummaryResult> => {
     const brokenOff = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })
     })

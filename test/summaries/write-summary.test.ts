@@ -4,11 +4,13 @@ import { z } from 'zod'
 import { finish } from '../../src/conversation/source.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { createParameterMemory } from '../../src/summaries/parameter-memory.ts'
-import { warmInstruction } from '../../src/summaries/prompt.ts'
+import { createRejections } from '../../src/summaries/rejections.ts'
+import { cachedCallInstruction } from '../../src/summaries/prompt.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
-import type { Ask, Order } from '../../src/summaries/order.ts'
-import { writeSummary, type Written } from '../../src/summaries/write-summary.ts'
+import type { SummaryOrder, SummaryResult } from '../../src/summaries/order.ts'
+import type { Ask } from '../../src/summaries/summary-call.ts'
+import { summaryCalls } from '../../src/dialects/chat-completions/summaries.ts'
+import { writeSummary } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
   completion,
@@ -34,22 +36,20 @@ function entriesOf(entryCount: number, tokens = 100) {
   })
 }
 
-function orderOf(order: Partial<Order> = {}, summary: object = {}): Order {
+function orderOf(order: Partial<SummaryOrder> = {}, summary: object = {}): SummaryOrder {
   return {
     previous: null,
-    entries: entriesOf(50),
+    messages: entriesOf(50),
     replacedTokens: 20_000,
     settings: profileSchema.parse({ summary }).summary,
     model: 'cheap',
-    limitName: 'max_tokens',
+    limitField: 'max_tokens',
+    dialect: summaryCalls,
     windowTokens: 128_000,
     spendableTokens: 1_000_000,
-    warm: null,
-    parametersKey: 'fake cheap',
-    count: countThirds,
-    countSteps: countThirdsSteps,
-    run: async (steps) => finish(steps),
-    digest,
+    cachedCall: null,
+    rejectionsKey: 'fake cheap',
+    subject: { count: countThirds, countSteps: countThirdsSteps, digest },
     ...order,
   }
 }
@@ -66,11 +66,11 @@ function bodyOf(request: ReceivedRequest): Body {
 
 async function written(
   script: Script | readonly Script[],
-  order: Order = orderOf(),
-  memory = createParameterMemory(),
-): Promise<Written & { readonly upstream: FakeUpstream; readonly bodies: Body[] }> {
+  order: SummaryOrder = orderOf(),
+  rejections = createRejections(),
+): Promise<SummaryResult & { readonly upstream: FakeUpstream; readonly bodies: Body[] }> {
   await using upstream = await fakeUpstream(script)
-  const outcome = await writeSummary(order, askByFetch(upstream.url), memory, AbortSignal.timeout(10_000))
+  const outcome = await writeSummary(order, askByFetch(upstream.url), rejections, AbortSignal.timeout(10_000))
   return { ...outcome, upstream, bodies: upstream.requests.map(bodyOf) }
 }
 
@@ -140,7 +140,7 @@ describe('a summary is written', () => {
   test('under the name of the limit that the client uses, within the window, with the parameters of the operator', async () => {
     const parameters = { temperature: 0.2 }
     const order = orderOf(
-      { limitName: 'max_completion_tokens', windowTokens: 16_000, model: null },
+      { limitField: 'max_completion_tokens', windowTokens: 16_000, model: null },
       { parameters },
     )
     const { bodies } = await written(completion(good), order)
@@ -167,42 +167,42 @@ describe('a summary is written', () => {
     })
   })
 
-  test('at the end of the warm conversation, where that is offered', async () => {
-    const warm = {
+  test('at the end of the conversation itself, where that is offered', async () => {
+    const cachedCall = {
       promptTokens: 9000,
       body: (instruction: string) =>
-        JSON.stringify({ messages: [{ role: 'user', content: instruction }], warm: true }),
+        JSON.stringify({ messages: [{ role: 'user', content: instruction }], cached: true }),
     }
-    const order = orderOf({ warm })
+    const order = orderOf({ cachedCall })
     const { bodies } = await written(completion(good), order)
     expect(bodies).toEqual([
-      { messages: [{ role: 'user', content: warmInstruction(order.settings) }], warm: true },
+      { messages: [{ role: 'user', content: cachedCallInstruction(order.settings) }], cached: true },
     ])
     // A model that sees its tools may use them: then by transcript.
     const calls = message({ content: null, tool_calls: [{ id: 'c', type: 'function' }] }, 'tool_calls')
     const second = await written([calls, completion(good)], order)
     expect(second).toMatchObject({ kind: 'written', calls: 2 })
-    expect(second.bodies[1]).not.toHaveProperty('warm')
+    expect(second.bodies[1]).not.toHaveProperty('cached')
     expect(await written([json({}, 503)], order)).toMatchObject({ reason: 'upstream-error', calls: 1 })
   })
 })
 
-/** How each asked: warm or not, and with which limits. */
+/** How each asked: at the end of the conversation or not, and with which limits. */
 const limits = (bodies: readonly Body[]) =>
-  bodies.map((body) => [body['warm'], body['max_tokens'], body['max_completion_tokens']])
+  bodies.map((body) => [body['cached'], body['max_tokens'], body['max_completion_tokens']])
 
-// A warm request asked for 9,216 tokens whatever the model and its window take, under the one name, and forgot that it
+// A call at the end of the conversation asked for 9,216 tokens whatever the model and its window take, under the one name, and forgot that it
 // had been refused. Each time the refused prompt was charged, nothing was left for a transcript, and there was no summary.
-describe('at the end of the warm conversation what a model rejects', () => {
-  const warm = {
+describe('at the end of the conversation itself what a model rejects', () => {
+  const cachedCall = {
     promptTokens: 9000,
-    body: (instruction: string, own: object) =>
-      JSON.stringify({ messages: [{ role: 'user', content: instruction }], ...own, warm: true }),
+    body: (instruction: string, fields: object) =>
+      JSON.stringify({ messages: [{ role: 'user', content: instruction }], ...fields, cached: true }),
   }
-  const order = orderOf({ warm })
+  const order = orderOf({ cachedCall })
 
   test('is taken out, and remembered for the next', async () => {
-    const memory = createParameterMemory()
+    const rejections = createRejections()
     const named = refusal(
       "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
       'max_tokens',
@@ -210,24 +210,24 @@ describe('at the end of the warm conversation what a model rejects', () => {
     const tooLarge = refusal(
       'max_tokens is too large: 9216. This model supports at most 8192 completion tokens.',
     )
-    const first = await written([named, tooLarge, completion(good)], order, memory)
+    const first = await written([named, tooLarge, completion(good)], order, rejections)
     expect(limits(first.bodies)).toEqual([
       [true, 9216, undefined],
       [true, undefined, 9216],
       [true, undefined, 1024],
     ])
-    const second = await written(completion(good), order, memory)
+    const second = await written(completion(good), order, rejections)
     expect(limits(second.bodies)).toEqual([[true, undefined, 1024]])
   })
 
   test('is the way of asking itself, where it says nothing else: the next is a transcript at once', async () => {
-    const memory = createParameterMemory()
+    const rejections = createRejections()
     const refused = refusal('The request is invalid.')
-    expect(await written([refused, completion(good)], order, memory)).toMatchObject({
+    expect(await written([refused, completion(good)], order, rejections)).toMatchObject({
       kind: 'written',
       calls: 2,
     })
-    const second = await written(completion(good), order, memory)
+    const second = await written(completion(good), order, rejections)
     expect(limits(second.bodies)).toEqual([[undefined, 9216, undefined]])
   })
 
@@ -235,7 +235,7 @@ describe('at the end of the warm conversation what a model rejects', () => {
     const small = await written(completion(good), { ...order, windowTokens: 16_000 })
     expect(limits(small.bodies)).toEqual([[true, 16_000 - 9000 * 1.25, undefined]])
     const full = await written(completion(good), { ...order, windowTokens: 12_000 })
-    expect(full.bodies[0]).not.toHaveProperty('warm')
+    expect(full.bodies[0]).not.toHaveProperty('cached')
   })
 })
 
@@ -324,7 +324,7 @@ describe('a summary is refused', () => {
     const nobody = await writeSummary(
       orderOf(),
       askByFetch(closed.url),
-      createParameterMemory(),
+      createRejections(),
       AbortSignal.timeout(5000),
     )
     expect(nobody).toMatchObject({ reason: 'unreachable', calls: 1, promptTokens: 0 })
@@ -333,15 +333,15 @@ describe('a summary is refused', () => {
     const late = await writeSummary(
       orderOf(),
       askByFetch(mute.url, 50),
-      createParameterMemory(),
+      createRejections(),
       AbortSignal.timeout(5000),
     )
     expect(late).toMatchObject({ reason: 'timeout' })
     const leaving = new AbortController()
     setTimeout(() => leaving.abort(), 50)
-    const left = await writeSummary(orderOf(), askByFetch(mute.url), createParameterMemory(), leaving.signal)
+    const left = await writeSummary(orderOf(), askByFetch(mute.url), createRejections(), leaving.signal)
     expect(left).toMatchObject({ reason: 'cancelled', calls: 1 })
-    const gone = await writeSummary(orderOf(), askByFetch(mute.url), createParameterMemory(), leaving.signal)
+    const gone = await writeSummary(orderOf(), askByFetch(mute.url), createRejections(), leaving.signal)
     expect(gone).toMatchObject({ reason: 'cancelled', calls: 0 })
   })
 
@@ -350,12 +350,12 @@ describe('a summary is refused', () => {
     ['upstream_broken', 'broken-off'],
   ] as const)('after %s', async (code, reason) => {
     const ask = () => Promise.reject(new FoldgateError(code, 'test'))
-    const outcome = await writeSummary(orderOf(), ask, createParameterMemory(), new AbortController().signal)
+    const outcome = await writeSummary(orderOf(), ask, createRejections(), new AbortController().signal)
     expect(outcome).toMatchObject({ kind: 'failed', reason })
   })
 
   test('without asking, when there is nothing to summarise', async () => {
-    expect(await written(completion(good), orderOf({ entries: [] }))).toMatchObject({
+    expect(await written(completion(good), orderOf({ messages: [] }))).toMatchObject({
       reason: 'empty',
       calls: 0,
     })
@@ -364,22 +364,22 @@ describe('a summary is refused', () => {
 
 describe('a parameter that is rejected by name', () => {
   test('is dropped once, and remembered', async () => {
-    const memory = createParameterMemory()
+    const rejections = createRejections()
     const order = orderOf({}, { parameters: { temperature: 0, top_k: 3 } })
     const script = [
       refusal("Unsupported value: 'temperature' does not support 0 with this model.", 'temperature'),
       completion(good),
     ]
-    const first = await written(script, order, memory)
+    const first = await written(script, order, rejections)
     expect(first).toMatchObject({ kind: 'written', calls: 2 })
     expect(first.bodies.map((body) => Object.keys(body))).toEqual([
       ['messages', 'model', 'max_tokens', 'temperature', 'top_k'],
       ['messages', 'model', 'max_tokens', 'top_k'],
     ])
-    const second = await written(completion(good), order, memory)
+    const second = await written(completion(good), order, rejections)
     expect(second).toMatchObject({ kind: 'written', calls: 1 })
     expect(second.bodies[0]).not.toHaveProperty('temperature')
-    const elsewhere = await written(completion(good), { ...order, parametersKey: 'other' }, memory)
+    const elsewhere = await written(completion(good), { ...order, rejectionsKey: 'other' }, rejections)
     expect(elsewhere.bodies[0]).toHaveProperty('temperature')
   })
 
@@ -441,7 +441,7 @@ describe('a history larger than the window of the model', () => {
   ])(
     'goes in several calls, every message once, each with the summary so far (%s)',
     async (_, windowTokens) => {
-      const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens })
+      const order = orderOf({ messages: entriesOf(900), replacedTokens: 90_000, windowTokens })
       const { bodies, ...outcome } = await written(completion(good), order)
       expect(outcome).toMatchObject({ kind: 'written', text: good })
       expect(bodies.length).toBeGreaterThan(2)
@@ -457,7 +457,7 @@ describe('a history larger than the window of the model', () => {
     ['that the model states', true],
     ['that it does not state', false],
   ])('is learnt from an overflow, with a window %s', async (_, states) => {
-    const order = orderOf({ entries: entriesOf(300), replacedTokens: 30_000, windowTokens: null })
+    const order = orderOf({ messages: entriesOf(300), replacedTokens: 30_000, windowTokens: null })
     const { bodies, ...outcome } = await written(withWindow(12_000, states), order)
     expect(outcome).toMatchObject({ kind: 'written', text: good, learntWindowTokens: states ? 12_000 : null })
     const answered = bodies.filter(
@@ -486,8 +486,8 @@ describe('a history larger than the window of the model', () => {
             body: JSON.stringify(answer),
           })
         }
-        const order = orderOf({ entries: named, windowTokens })
-        const outcome = await writeSummary(order, ask, createParameterMemory(), new AbortController().signal)
+        const order = orderOf({ messages: named, windowTokens })
+        const outcome = await writeSummary(order, ask, createRejections(), new AbortController().signal)
         expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
         expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
         for (const { messages, max_tokens } of bodies) {
@@ -518,12 +518,12 @@ describe('a history larger than the window of the model', () => {
       for (let at = 0; at < indexes.length; at += messagesPerOrder) {
         const part = indexes.slice(at, at + messagesPerOrder)
         const entries = finish(transcriptOf(subject, part))
-        const order = orderOf({ previous: at === 0 ? null : summary, entries, windowTokens })
-        const memory = createParameterMemory()
+        const order = orderOf({ previous: at === 0 ? null : summary, messages: entries, windowTokens })
+        const rejections = createRejections()
         const outcome = await writeSummary(
           order,
           askByFetch(upstream.url),
-          memory,
+          rejections,
           AbortSignal.timeout(10_000),
         )
         expect(outcome.kind).toBe('written')
@@ -538,30 +538,30 @@ describe('a history larger than the window of the model', () => {
     const tooMuch = refusal(
       "This model's maximum context length is 8192 tokens. However, you requested 14216 tokens (5000 in the messages, 9216 in the completion).",
     )
-    const memory = createParameterMemory()
-    const order = orderOf({ entries: entriesOf(50), windowTokens: null })
-    const { bodies, ...outcome } = await written([tooMuch, completion(good)], order, memory)
+    const rejections = createRejections()
+    const order = orderOf({ messages: entriesOf(50), windowTokens: null })
+    const { bodies, ...outcome } = await written([tooMuch, completion(good)], order, rejections)
     expect(outcome).toMatchObject({ kind: 'written', learntWindowTokens: 8192 })
     expect(Number(bodies[1]?.['max_tokens'])).toBeGreaterThan(1024)
     expect(Number(bodies[1]?.['max_tokens'])).toBeLessThan(8192)
-    expect(memory.rejectedBy('fake cheap')).toEqual([])
+    expect(rejections.of('fake cheap').size).toBe(0)
   })
 
   test('has a message clipped that is too large alone', async () => {
-    const order = orderOf({ entries: entriesOf(1, 20_000), windowTokens: 8000 })
+    const order = orderOf({ messages: entriesOf(1, 20_000), windowTokens: 8000 })
     const { bodies, ...outcome } = await written(completion(good), order)
     expect(outcome).toMatchObject({ kind: 'written', calls: 1 })
     expect(bodies[0]?.messages[1]?.content).toContain('[clipped: 20000 tokens in all]')
   })
 
   test('fails as a whole where one piece fails', async () => {
-    const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
+    const order = orderOf({ messages: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
     const script = [completion(good), json({}, 500)]
     expect(await written(script, order)).toMatchObject({ kind: 'failed', reason: 'upstream-error', calls: 2 })
   })
 
   test('is asked about no further than may be spent, refused requests included', async () => {
-    const order = orderOf({ entries: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
+    const order = orderOf({ messages: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
     expect(await written(completion(good), { ...order, spendableTokens: 50_000 })).toMatchObject({
       reason: 'too-dear',
       calls: 1,

@@ -1,5 +1,5 @@
 import type { LearntWindow } from '../../models/windows.ts'
-import type { Written } from '../../summaries/write-summary.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
 import type { RequestReport } from '../request-report.ts'
 import type { JournalEvent } from './rows.ts'
 
@@ -85,7 +85,7 @@ export function windowEvent({ key, window, by, conversation }: LearntWindow): Ev
 /** A summary that was written, or failed. `cost` in the currency of `prices`, null if unknown. */
 export function summaryEvent(
   call: { readonly conversation: string; readonly name: string; readonly milliseconds: number },
-  written: Written,
+  written: SummaryResult,
   cost: number | null,
 ): EventFacts {
   const isWritten = written.kind === 'written'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client'
-import type { Written } from '../../summaries/write-summary.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { failingParts, type FailingPart } from '../failures.ts'
 import type { Listener, Reports } from '../reports.ts'
@@ -11,7 +11,7 @@ export type Metrics = Required<Listener> & {
   /** A request never got to a handler. */
   readonly turnedAway: () => void
   readonly failed: (part: FailingPart) => void
-  readonly summaryWritten: (written: Written) => void
+  readonly summaryWritten: (written: SummaryResult) => void
   /** All of them in Prometheus' text format, and its content type. */
   readonly text: () => Promise<string>
   readonly contentType: string

@@ -1,4 +1,4 @@
-import type { Written } from '../../summaries/write-summary.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
 import type { RequestEnd, RequestReport, SummaryCall } from '../request-report.ts'
 import type { ModelServer } from './model-server.ts'
 
@@ -99,7 +99,7 @@ export function requestSpan(
 /** The span of a summary: one for all calls that it took, with what they cost together and not a word of the text. */
 export function summarySpan(
   call: Omit<SummaryCall, 'name'>,
-  written: Written,
+  written: SummaryResult,
   endedAtMs: number,
   server: ModelServer | null,
 ): ToldSpan {

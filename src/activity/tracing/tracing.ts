@@ -3,7 +3,7 @@ import type * as Api from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type * as Sdk from '@opentelemetry/sdk-trace'
 import type { Log } from '../../log/log.ts'
-import type { Written } from '../../summaries/write-summary.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
 import type { Listener } from '../reports.ts'
 import type { SummaryCall } from '../request-report.ts'
 import { openExporters } from './exporters.ts'
@@ -14,7 +14,7 @@ import { requestSpan, summarySpan, type ToldSpan } from './spans.ts'
 /** Tells OpenTelemetry of requests and summaries. None of it waits or keeps what it is given. */
 export type Tracing = Listener & {
   /** A summary that was asked for. Its span begins a trace of its own: it serves requests to come. */
-  readonly summary: (call: Omit<SummaryCall, 'name'>, written: Written, endedAtMs: number) => void
+  readonly summary: (call: Omit<SummaryCall, 'name'>, written: SummaryResult, endedAtMs: number) => void
   /** Sends what is left, and gives up after some seconds. Never rejects. */
   readonly close: () => Promise<void>
 }

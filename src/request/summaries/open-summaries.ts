@@ -1,22 +1,20 @@
 import type { Failures } from '../../activity/failures.ts'
 import type { Archive } from '../../archive/archive.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
+import type { Log } from '../../log/log.ts'
 import type { ModelKnowledge } from '../../models/open-models.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
 import type { Store } from '../../stores/store.ts'
 import { createAheadRecords } from '../../summaries/ahead-records.ts'
-import { createParameterMemory } from '../../summaries/parameter-memory.ts'
-import { createRateLimits, type RateLimits } from '../../summaries/rate-limits.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
+import { createRateLimits } from '../../summaries/rate-limits.ts'
+import { createRejections } from '../../summaries/rejections.ts'
 import { createSpentTokens } from '../../summaries/spent-tokens.ts'
-import {
-  createSummaryWriter,
-  type SummaryWriter,
-  type SummaryWriterOptions,
-} from '../../summaries/summary-writer.ts'
+import { createSummaryWriter, type SummaryWriterOptions } from '../../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { createSummarizer, type Summarizer } from './summarizer.ts'
+import type { SummaryParts } from './summarizer.ts'
 
 export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -26,37 +24,48 @@ export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
   readonly store: Store
   readonly guarded: StoreGuard
   readonly cache: MadeCache
-  /** Where what was folded is kept under a name that summaries mention; null where they name no file. */
+  /** Where what was folded is kept under a name that summaries mention; null if they name no file. */
   readonly mentioned: Archive | null
   readonly failures: Failures
+  readonly log: Log
   readonly nowMs: () => number
 }
 
-export type Summaries = {
-  readonly writer: SummaryWriter
-  readonly summarizer: Summarizer
-  readonly rateLimits: RateLimits
-}
-
 /** Opens what decides on summaries, and what writes them. */
-export function openSummaries(options: OpenSummariesOptions): Summaries {
-  const { store, guarded, failures, nowMs, heldKeyMark, mentioned } = options
-  const rateLimits = createRateLimits({ nowMs, heldKeyMark })
-  const writer = createSummaryWriter({
-    store,
-    guarded,
-    onWritten: options.onWritten,
-    onDefect: (error) => failures.note('summary', error),
-  })
-  const summarizer = createSummarizer({
+export function openSummaries(options: OpenSummariesOptions): SummaryParts {
+  const { store, guarded, failures, log, nowMs, heldKeyMark, mentioned } = options
+  return {
     ...options,
     ...options.knowledge,
-    writer,
-    rateLimits,
-    parameters: createParameterMemory(),
+    rateLimits: createRateLimits({ nowMs, heldKeyMark }),
+    writer: createSummaryWriter({
+      store,
+      guarded,
+      onWritten: (job, result, milliseconds) => {
+        logSummary(log, job.conversation, result)
+        options.onWritten(job, result, milliseconds)
+      },
+      onDefect: (error) => failures.note('summary', error),
+    }),
+    rejections: createRejections(),
     ahead: createAheadRecords(store, guarded),
     spent: createSpentTokens(store, guarded),
     fileToName: (conversation) => mentioned?.fileOf(conversation) ?? null,
-  })
-  return { writer, summarizer, rateLimits }
+  }
+}
+
+// --- internal ---
+
+/** Logs figures and the conversation's id, never what a summary says. */
+function logSummary(log: Log, conversation: string, result: SummaryResult): void {
+  const facts = {
+    conversation,
+    calls: result.calls,
+    prompt_tokens: result.promptTokens,
+    cached_tokens: result.cachedTokens,
+    completion_tokens: result.completionTokens,
+  }
+  if (result.kind === 'written') log.info('a summary was written', { ...facts, tokens: result.tokens })
+  else if (result.reason === 'cancelled') log.info('a summary was broken off', facts)
+  else log.warn('a summary failed, a recap takes its place', { ...facts, reason: result.reason })
 }

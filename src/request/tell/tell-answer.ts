@@ -1,6 +1,6 @@
 import type { Lesson } from '../../models/learn.ts'
 import { answerHeaders } from '../../activity/answer-headers.ts'
-import { noOutlook } from '../../summaries/outlook.ts'
+import { noOutlook } from '../../summaries/summary-record.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { oneAnswer, type Settled } from './deliver-answer.ts'
@@ -16,7 +16,7 @@ import { isAnswered } from '../send/outcome.ts'
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
 export function tellAnswer(
   request: RepliedRequest,
-  { failures, accepted, rateLimits, reports, nowMs }: RequestParts,
+  { failures, accepted, summaries, reports, nowMs }: RequestParts,
 ): Settled {
   const { outcome, joined, body, chat } = request
   // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
@@ -32,7 +32,7 @@ export function tellAnswer(
     if (isAccepted) accepted.note(request.modelKey)
     if (outcome.answer.status === 429) {
       const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
-      rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
+      summaries.rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
     }
     return lessonOf(request)
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { eventOf, requestEvents, summaryEvent, windowEvent } from '../../../src/activity/journal/events.ts'
 import { journalEventSchema, type JournalEvent } from '../../../src/activity/journal/rows.ts'
 import type { BegunRow, CompactionReport, RequestReport } from '../../../src/activity/request-report.ts'
-import type { Written } from '../../../src/summaries/write-summary.ts'
+import type { SummaryResult } from '../../../src/summaries/order.ts'
 import { plainReport, reportOf, unmeasured } from '../told-request.ts'
 import { atSecond } from '../rows.ts'
 
@@ -135,7 +135,7 @@ describe('what Foldgate learns and meets', () => {
   }
 
   test('a summary that was written, with what it took, and nothing of what it says', () => {
-    const written: Written = { kind: 'written', text: 'PLANTED-TEXT', tokens: 75, ...spent }
+    const written: SummaryResult = { kind: 'written', text: 'PLANTED-TEXT', tokens: 75, ...spent }
     const call = { conversation: 'c0ffee', name: 'summary-1', milliseconds: 40 }
     const event = summaryEvent(call, written, 0.5)
     expect(event).toMatchObject({

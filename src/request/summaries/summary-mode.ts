@@ -1,19 +1,20 @@
-import type { Chat, ReadRequest } from '../request.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
-import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
 import { drive } from '../../scheduling/drive.ts'
+import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
+import type { Chat, ReadRequest } from '../request.ts'
 
 /**
  * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a compaction is
- * due, which waits; `fitted`: what is there is used and none is asked for. Null: not even that.
+ * due, which waits; `fitted`: those that are there are used and none is asked for. Null: not even that.
  */
-export type Summarizing = 'background' | 'blocking' | 'fitted' | null
+export type SummaryMode = 'background' | 'blocking' | 'fitted' | null
 
-export async function summarizingOf({ chat, profile, options, exchange }: ReadRequest): Promise<Summarizing> {
-  if (options.compact === 'truncate' || profile.summary.mode === 'off') return null
-  // Who has a key of Foldgate's own spends the operator's money: whether there are summaries is the operator's word.
+export async function summaryModeOf({ chat, profile, options, exchange }: ReadRequest): Promise<SummaryMode> {
+  const { mode } = profile.summary
+  if (options.compact === 'truncate' || mode === 'off') return null
+  // A client with a key of Foldgate's own spends the operator's money: the operator says whether there are summaries.
   const isWished =
     options.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
   if (!isWished && !hasSummaries(profile)) return null
@@ -21,7 +22,7 @@ export async function summarizingOf({ chat, profile, options, exchange }: ReadRe
   if (await isOwnRequest(chat)) return 'fitted'
   if (isWished) return 'blocking'
   // No compaction comes that one could be asked for ahead of: recovery takes what stands, and recaps.
-  return profile.trigger === 'off' && profile.summary.mode === 'background' ? 'fitted' : profile.summary.mode
+  return profile.trigger === 'off' && mode === 'background' ? 'fitted' : mode
 }
 
 // --- internal ---

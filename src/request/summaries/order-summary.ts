@@ -1,0 +1,220 @@
+import type { WorthyRange } from '../../compaction/ahead.ts'
+import type { Compacted } from '../../compaction/compact.ts'
+import type { Compaction, StandingSummary, SummaryRange } from '../../compaction/compaction.ts'
+import { rangeIndexes } from '../../compaction/layout.ts'
+import { summaryCalls } from '../../dialects/chat-completions/summaries.ts'
+import { modelKeyOf, type ModelKey } from '../../models/model-key.ts'
+import type { Models } from '../../models/models.ts'
+import { readsFromCache } from '../../models/prompt-caches.ts'
+import { resolveWindow } from '../../models/resolve-window.ts'
+import type { Windows } from '../../models/windows.ts'
+import { matchProfile } from '../../profiles/match.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { drive } from '../../scheduling/drive.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
+import type { RateLimits } from '../../summaries/rate-limits.ts'
+import type { Rejections } from '../../summaries/rejections.ts'
+import { createAsk, type Destination } from '../../summaries/summary-call.ts'
+import { summaryKey } from '../../summaries/summary-keys.ts'
+import type { SummaryWriter } from '../../summaries/summary-writer.ts'
+import { transcriptOf } from '../../summaries/transcript.ts'
+import { writeSummary } from '../../summaries/write-summary.ts'
+import { credentialHeadersOf } from '../../upstream/credential.ts'
+import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import { knownWindow } from '../measure/measure.ts'
+import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
+import { cachedCall } from './cached-call.ts'
+
+/** Which messages of a request's conversation are to be summarised, and what that may cost. */
+export type OrderedSummary = {
+  readonly request: MeasuredRequest
+  readonly counted: Counted
+  /** The compaction that the conversation stands in. */
+  readonly compaction: Compaction | null
+  /** The view that the upstream has just been sent; null if it has not been sent yet. */
+  readonly sent: Compacted | null
+  readonly range: WorthyRange
+  /** Prompt tokens that may be sent for it, by our count. */
+  readonly spendableTokens: number
+}
+
+export type OrderParts = {
+  readonly upstreams: Upstreams
+  readonly writer: Pick<SummaryWriter, 'find'>
+  readonly models: Pick<Models, 'belief' | 'suspected'>
+  readonly windows: Pick<Windows, 'refused'>
+  readonly rejections: Rejections
+  readonly rateLimits: RateLimits
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  readonly nowMs: () => number
+}
+
+/** The model that writes summaries for a request, as what is learnt of it is kept. */
+export function summaryModelKey({ profile, modelKey, model }: ReadRequest): ModelKey {
+  const { summary } = profile
+  return modelKeyOf(summary.upstream ?? modelKey.upstream, modelKey.credential, summary.model ?? model)
+}
+
+/**
+ * Has a summary written: continued from what was summarised before, with the messages that this does not cover. Nothing
+ * of the conversation is read before it is this one's turn.
+ */
+export async function orderSummary(
+  ordered: OrderedSummary,
+  parts: OrderParts,
+  signal: AbortSignal,
+): Promise<SummaryResult> {
+  const { request, counted, sent, range } = ordered
+  const { subject } = counted
+  const { profile, chat } = request
+  const modelKey = summaryModelKey(request)
+  const { previous, indexes } = await materialOf(ordered, parts.writer)
+  const messages = await drive(transcriptOf(subject, indexes))
+  const order = {
+    previous,
+    messages,
+    replacedTokens: range.replacedTokens,
+    settings: profile.summary,
+    dialect: summaryCalls,
+    model: profile.summary.model ?? chat.completion.model,
+    limitField: chat.completion.outputLimit?.name ?? 'max_tokens',
+    windowTokens: windowOf(request, parts),
+    spendableTokens: ordered.spendableTokens,
+    cachedCall:
+      sent === null || !readsFromCache(parts.models, request.modelKey)
+        ? null
+        : cachedCall({ request, counted, sent, range, transcript: { previous, messages } }),
+    rejectionsKey: JSON.stringify([modelKey.upstream, modelKey.model]),
+    subject,
+  }
+  const ask = createAsk(destinationOf(request), {
+    upstreams: parts.upstreams,
+    nowMs: parts.nowMs,
+    onRateLimited: (retryAfterMs) => parts.rateLimits.note(modelKey, retryAfterMs),
+  })
+  const result = await writeSummary(order, ask, parts.rejections, signal)
+  if (result.learntWindowTokens !== null) {
+    const window = { tokens: result.learntWindowTokens, kind: 'total' as const }
+    const classification = { class: 'overflow', window, promptTokens: null } as const
+    // What was refused is larger: the summary's writer has seen to that.
+    const refused = { classification, expectedTokens: window.tokens, outputTokens: null }
+    parts.windows.refused(modelKey, SUMMARIES, refused)
+  }
+  return result
+}
+
+// --- internal ---
+
+/** In the place of a conversation: whichever is summarised, it is the model's window. */
+const SUMMARIES = 'summaries'
+
+/** A summary of some messages, as far as a further one can go on from it. */
+type EarlierSummary = SummaryRange & { readonly text: string }
+
+/** The summary so far, and the messages that it does not cover, ascending. */
+async function materialOf(
+  { request, counted, compaction, range }: OrderedSummary,
+  writer: Pick<SummaryWriter, 'find'>,
+): Promise<{ readonly previous: string | null; readonly indexes: readonly number[] }> {
+  const standing = (compaction?.fold?.summaries ?? []).filter(
+    ({ start, end }) => start >= range.start && end <= range.end,
+  )
+  const earlier = await earlierSummary(request, counted, range, standing, writer)
+  const known: readonly EarlierSummary[] = earlier === null ? standing : [earlier]
+  return {
+    previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'),
+    indexes: rangeIndexes(range, known),
+  }
+}
+
+/**
+ * A summary of the beginning of the range that is on record and reaches further than the standing ones: it came too late
+ * for its compaction, or was made for another model or a branch of the conversation.
+ */
+async function earlierSummary(
+  { chat, place, profile }: MeasuredRequest,
+  { subject }: Counted,
+  range: SummaryRange,
+  standing: readonly StandingSummary[],
+  writer: Pick<SummaryWriter, 'find'>,
+): Promise<EarlierSummary | null> {
+  const from = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
+  const ranges: SummaryRange[] = []
+  for (let end = range.end - 1; end > from && ranges.length < LOOKED_BACK_MAX; end -= 1) {
+    if (!chat.structure.isFrontier(end)) continue
+    ranges.push({ start: range.start, end, except: range.except.filter((index) => index < end) })
+  }
+  const keys = ranges.map((earlier) =>
+    summaryKey(chat, place.scope, profile.summary, earlier, subject.digest),
+  )
+  for (let at = 0; at < keys.length;) {
+    const found = await writer.find(keys.slice(at, at + KEYS_PER_LOOKUP))
+    const earlier = found === null ? undefined : ranges[at + found.index]
+    if (found?.record.kind === 'written' && earlier !== undefined)
+      return { ...earlier, text: found.record.text }
+    // Behind one that failed there may be one that did not.
+    at += found === null ? KEYS_PER_LOOKUP : found.index + 1
+  }
+  return null
+}
+
+/** Frontiers at which an earlier summary is looked for. */
+const LOOKED_BACK_MAX = 512
+const KEYS_PER_LOOKUP = 256
+
+/** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
+function destinationOf({ exchange, profile, upstreamName }: ReadRequest): Destination {
+  const { upstream, model } = profile.summary
+  const { target, incoming, clientKeyName } = exchange
+  const withholdCredential = clientKeyName !== null
+  if (upstream === null) {
+    const own = model === null ? target : withDeployment(target, model)
+    return { upstream: upstreamName, target: own, rawHeaders: incoming.rawHeaders, withholdCredential }
+  }
+  // The settings of that upstream decide whether it gets to see the client's credential.
+  const keys = keysOfQuery(target.query)
+  return {
+    upstream,
+    target: { ...parseTarget('/v1/chat/completions'), query: keys === '' ? '' : `?${keys}` },
+    rawHeaders: ['user-agent', USER_AGENT, ...credentialHeadersOf(incoming.rawHeaders)],
+    withholdCredential,
+  }
+}
+
+const USER_AGENT = 'foldgate-summaries'
+
+/** On Azure the path names the model. */
+function withDeployment(target: Target, model: string): Target {
+  if (azureDeployment(target.path) === null) return target
+  const path = target.path.replace(
+    /(\/openai\/deployments\/)[^/]+/,
+    (_, before: string) => before + encodeURIComponent(model),
+  )
+  return { ...target, path }
+}
+
+/** The window of the summary model, in its own tokens; null if it is a guess. */
+function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: OrderParts): number | null {
+  const { summary } = request.profile
+  if (summary.upstream === null && summary.model === null) return knownWindow(request.measure)?.tokens ?? null
+  const modelKey = summaryModelKey(request)
+  const match = matchProfile(profiles(), { model: modelKey.model, headers: {}, requested: null })
+  // A profile for whatever model says nothing of this one.
+  const isNamed = match.kind !== 'unknown' && match.profile.models.length > 0
+  const { tokens, max } = isNamed ? match.profile.window : UNKNOWN_WINDOW
+  const { source, tokens: found } = resolveWindow({
+    configuredTokens: tokens === 'auto' ? null : tokens,
+    maxTokens: max,
+    learnt: models.belief(modelKey, 'window'),
+    suggestedTokens: null,
+    answeredTokens: 0,
+    reserveTokens: summary.max_tokens,
+    server: null,
+    names: [modelKey.model],
+    host: new URL(upstreams.addressOf(summary.upstream ?? request.upstreamName).origin).hostname,
+  })
+  return source === 'default' ? null : found
+}
+
+const UNKNOWN_WINDOW = { tokens: 'auto', max: null } as const
