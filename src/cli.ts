@@ -5,7 +5,7 @@ import { type CommandName, commands, flags, parseArguments } from './config/flag
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {
-  // Whoever reads the output may go away: that ends neither a proxy nor a command.
+  // A reader of the output may go away: that ends neither a proxy nor a command.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const parsed = parseArguments(process.argv.slice(2))
   if (parsed.flags['version'] === true) return say(process, await version())
@@ -32,7 +32,7 @@ export async function run(): Promise<number> {
 
 // --- internal ---
 
-/** How each command is loaded: one that serves need not load the demo. */
+/** Commands are loaded when they are run: `serve` does not load the demo. */
 const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   demo: async () => (await import('./commands/demo.ts')).demo,
@@ -42,7 +42,7 @@ const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
   purge: async () => (await import('./commands/purge.ts')).purge,
 }
 
-/** Beside the sources and beside the compiled program alike. */
+/** Beside `src` as beside `dist`. */
 const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))
 
 async function version(): Promise<string> {

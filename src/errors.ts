@@ -41,7 +41,7 @@ export type ErrorCode = keyof typeof httpStatusOf
 export class FoldgateError extends Error {
   override readonly name = 'FoldgateError'
   readonly code: ErrorCode
-  /** The header, parameter or setting that was wrong, where there is one. */
+  /** The header, parameter or setting that was wrong, if there is one. */
   readonly param: string | null
 
   constructor(code: ErrorCode, message: string, options: { param?: string; cause?: unknown } = {}) {
@@ -58,7 +58,7 @@ export function errorBody(error: FoldgateError): string {
   })
 }
 
-/** The client left before its answer was complete. Nobody is there to be answered, and no one is to blame. */
+/** The client left before its answer was complete: there is nobody to answer, and nothing has failed. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError'
 
@@ -67,7 +67,7 @@ export class ClientGoneError extends Error {
   }
 }
 
-/** A rule of our own that does not hold: a bug. The rim catches it and falls back to the original bytes (P2). */
+/** A rule of our own that does not hold: a bug. It is caught in one place, where the client's bytes are sent instead (P2). */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }

@@ -8,14 +8,14 @@ import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
 import { summariesOf } from './start-lines.ts'
-import { findWindow, profileLine, windowLines, type WindowFound } from './window.ts'
+import { lookUpWindow, profileLine, windowLines, type WindowFound } from './window.ts'
 
 /** Validates settings and profiles, and says which profile and window a model gets. */
 export async function check(context: CommandContext): Promise<number> {
   const { text, exitCode } = await checkConfiguration({
     ...context,
     model: flagText(context.flags, 'model'),
-    resolveWindow: (profile, model, settings) => findWindow(settings, context.env, profile, model),
+    resolveWindow: (profile, model, settings) => lookUpWindow(settings, context.env, profile, model),
   })
   return exitCode === 0 ? say(context, text) : complain(context, [text])
 }
@@ -79,7 +79,7 @@ async function describeModel(
     ...windowLines(profile, window, model),
     `summary  ${summariesOf(profile, settings)}`,
   ]
-  // The command knows no request, and the answer may be another for one with such headers.
+  // A request with such headers may get another profile.
   for (const { name, headers } of byHeaders) {
     const wanted = Object.entries(headers).map(([header, pattern]) => `${header}: ${pattern}`)
     lines.push(`note     requests with ${wanted.join(', ')} may get the profile ${name}`)

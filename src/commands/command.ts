@@ -2,7 +2,7 @@ import type { FlagValues } from '../config/flags.ts'
 import type { ConfigurationOptions } from '../config/configuration.ts'
 import { formatProblem, type Problem } from '../config/problem.ts'
 
-/** What a command has of the process that runs it, so that none reads the process itself. */
+/** What a command needs of the process: commands do not read `process` themselves. */
 export type CommandContext = ConfigurationOptions & {
   /** The file that the arguments name; null: none. */
   readonly file: string | null
@@ -12,7 +12,7 @@ export type CommandContext = ConfigurationOptions & {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
-  /** The memory that the container grants, in bytes; 0, or more than the machine has, if there is no limit. */
+  /** The container's limit of memory, in bytes; 0, or more than the machine has, if there is none. */
   readonly containerBytes: number
   readonly onSignal: (signal: NodeJS.Signals, listener: () => void) => void
   readonly exit: (code: number) => void

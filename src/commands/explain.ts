@@ -8,7 +8,7 @@ import { errorCode } from '../config/read-text.ts'
 import { FoldgateError } from '../errors.ts'
 import { readLimits } from '../request/read/read-limits.ts'
 import { complain, flagText, paperOf, say, type CommandContext } from './command.ts'
-import { findWindow } from './window.ts'
+import { lookUpWindow } from './window.ts'
 
 /** Says what would be sent for the body of a request, and why. */
 export async function explain(context: CommandContext): Promise<number> {
@@ -21,7 +21,7 @@ export async function explain(context: CommandContext): Promise<number> {
   const { settings, files } = configuration
   const explainBody = createExplain({
     profiles: () => files.profiles,
-    findWindow: (profile, model) => findWindow(settings, context.env, profile, model),
+    findWindow: (profile, model) => lookUpWindow(settings, context.env, profile, model),
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })

@@ -29,7 +29,7 @@ export async function serve(context: CommandContext): Promise<number> {
     now: () => new Date(),
   }
   const log = createLog({ ...output, level: settings.log_level })
-  // The line that says where it listens is wanted at every level but silence.
+  // The line that says where it listens is logged at every level but `silent`.
   const startLog = createLog({ ...output, level: 'info' })
   let opened: OpenedStore
   try {
@@ -73,7 +73,7 @@ export async function serve(context: CommandContext): Promise<number> {
     profileWatch.close()
     keyWatch.close()
   }
-  // Before anything is printed: whoever waits for the line may signal at once.
+  // Before anything is printed: a program that waits for the start line may signal at once.
   context.onSignal('SIGHUP', () => {
     void profileWatch.reload()
     void keyWatch.reload()
@@ -110,7 +110,7 @@ export async function serve(context: CommandContext): Promise<number> {
 
 // --- internal ---
 
-/** A container without a limit states one beyond the machine, and a machine without containers none. */
+/** A container without a limit reports more than the machine has, or 0. */
 function memoryOf({ containerBytes }: CommandContext): Memory {
   return {
     heapBytes: getHeapStatistics().heap_size_limit,

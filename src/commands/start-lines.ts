@@ -35,13 +35,13 @@ export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<st
   return `summaries are on (${told.slice(0, TOLD_MAX).join('; ')}${more > 0 ? `; ${more} more` : ''})`
 }
 
-/** Who writes the summaries of a profile, and with whose key; that there are none, else. */
+/** Who writes the summaries of a profile, and with whose key; or that there are none. */
 export function summariesOf(profile: Profile, settings: Settings): string {
   if (!hasSummaries(profile)) return 'none: recaps are made without a model and cost nothing'
   return `${writerOf(profile)}, paid with ${keyOf(profile, settings)}`
 }
 
-/** What the process may take, in bytes. */
+/** The memory that the process may use, in bytes. */
 export type Memory = {
   /** The largest heap that V8 lets grow. */
   readonly heapBytes: number
@@ -49,7 +49,7 @@ export type Memory = {
   readonly allBytes: number
 }
 
-/** What a start warns of: who may use an open listener, and limits that promise more memory than there is. */
+/** The warnings of a start: about an open listener, and about limits that allow for more memory than there is. */
 export function startWarnings(settings: Settings, place: ListenAddress, memory: Memory): readonly string[] {
   return [openListener(settings, place), largeLimits(settings, memory)].filter((line) => line !== null)
 }
@@ -72,7 +72,7 @@ function keyOf({ summary, upstream }: Profile, { upstreams }: Settings): string 
 
 const MEGABYTE = 1024 * 1024
 
-/** The program without any request, with what it keeps of all of them, in MB of memory and of its heap. */
+/** What the program takes beside running requests, in MB of memory and of its heap. */
 const PROGRAM_MB = 224
 const PROGRAM_HEAP_MB = 96
 

@@ -24,7 +24,7 @@ export type WindowFound = {
  * The window that a model gets under a profile, as a request without a credential of its own would find it: what
  * `foldgate check` tells. The upstream is asked where a request would ask it.
  */
-export async function findWindow(
+export async function lookUpWindow(
   settings: Settings,
   env: Environment,
   profile: Profile,
@@ -108,7 +108,7 @@ function reserveText(profile: Profile, window: WindowFound): string {
   return `${grouped(reserveTokens)} tokens for the reply (${source}); a request's own limit takes its place`
 }
 
-/** A number of ours, as the model counts it. What fills the budget by our count fills it by the model's. */
+/** Our count of tokens as the model's. A count that fills the budget is given as the budget, not rounded. */
 function modelTokens(ownTokens: number, budgetTokens: number, ratio: number): string {
   if (ratio === 1) return `${grouped(ownTokens)} tokens`
   const isBudget = ownTokens >= Math.floor(budgetTokens / ratio)

@@ -3,7 +3,7 @@ import { nearest } from '../profiles/nearest.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
-/** What `foldgate` can be told to do, with what `--help` says of it. */
+/** The commands of `foldgate`, with what `--help` says of them. */
 export const commands = {
   serve: { usage: 'foldgate [serve]', meaning: 'Run the proxy.' },
   demo: {
@@ -50,16 +50,16 @@ export type Flag = {
   readonly name: FlagName
   readonly meaning: string
   readonly short?: string
-  /** What stands for its value in help and documents; a switch has none. */
+  /** The placeholder of its value in help and documents; a switch has none. */
   readonly value?: string
   readonly environment?: string
   /** The key of foldgate.yaml that it overrides. */
   readonly setting?: readonly string[]
   /** Whether the setting is a whole number. */
   readonly numeric?: boolean
-  /** The default where no key of foldgate.yaml has it. */
+  /** The default, if it is not that of a key of foldgate.yaml. */
   readonly defaultText?: string
-  /** The only commands that take it; without them: all but `demo`. */
+  /** The commands that take it. Default: all but `demo`. */
   readonly commands?: readonly CommandName[]
 }
 
@@ -110,9 +110,9 @@ export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
 export type ParsedArguments = {
   readonly command: CommandName
   readonly flags: FlagValues
-  /** The file that `explain` is to read; null where none is named. */
+  /** The file that `explain` is to read; null if none is named. */
   readonly file: string | null
-  /** Everything that was not understood, each with what to do. */
+  /** Everything that was not understood. */
   readonly problems: readonly Problem[]
 }
 

@@ -16,8 +16,8 @@ export type KeyClash = {
 }
 
 /**
- * Finds keys of clients that are somebody else's too: another client's, which would make the two one, or one that no
- * client is to have. Upstreams may well share a key. `changes` take the place of keys as they are now.
+ * Finds keys of clients that are somebody else's too: another client's, so that the two could not be told apart, or one
+ * that no client is to have. Upstreams may share a key. `changes` take the place of keys as they are now.
  */
 export function keyClashes(
   { upstreams, client_keys: clients, admin }: KeyHolders,

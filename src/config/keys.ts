@@ -13,28 +13,28 @@ export type KeySource = {
   readonly filePath: readonly PropertyKey[]
   /** Absolute. */
   readonly file: string | null
-  /** Whether each line is a key, and all of them hold. */
+  /** Whether each line is a key, and all of them are valid. */
   readonly takesSeveral: boolean
 }
 
 /**
- * A key as it is now. One from a file changes while the process runs (`watch-keys.ts`): it is asked for each time that it
- * is needed, and never copied.
+ * A key as it is now. A key from a file may change while the process runs (`watch-keys.ts`), so that nobody keeps a copy
+ * of it.
  */
 export type LiveKey = {
   readonly source: KeySource
-  /** All that hold, at least one. A client may have several, so that a new one can take an old one's place. */
+  /** All that are valid, at least one. A client may have two while a new key replaces an old one. */
   readonly now: () => LiveSecrets
   readonly replace: (secrets: LiveSecrets) => void
 }
 
 export type LiveSecrets = readonly [Secret, ...Secret[]]
 
-/** Keys, or what is wrong with the text that should hold one, as the end of a sentence. */
+/** Keys, or what is wrong with the text that should hold one: "is empty". */
 export type KeyRead = LiveSecrets | { readonly fault: string }
 
 /** Reads a key. Null if neither source is set. A key never stands in a problem. */
-export async function readKey(source: KeySource, env: Environment): Promise<LiveKey | KeyProblem | null> {
+export async function readLiveKey(source: KeySource, env: Environment): Promise<LiveKey | KeyProblem | null> {
   const { variable, file, variablePath, filePath, takesSeveral } = source
   if (variable !== null && file !== null) {
     const message = `"${spellPath(variablePath)}" and "${spellPath(filePath)}" are both set`
@@ -56,16 +56,16 @@ export async function readKey(source: KeySource, env: Environment): Promise<Live
   }
 }
 
-/** Reads a key from an environment variable, or several where it may hold them. */
+/** Reads a key from an environment variable, or several if it may hold them. */
 export function readVariable(
   variable: string,
   path: readonly PropertyKey[],
   env: Environment,
   takesSeveral = false,
 ): LiveSecrets | KeyProblem {
-  // What every object has (`constructor`) is no variable.
+  // A property that every object has, such as `constructor`, is no variable.
   const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : ''
-  // Some keys are spelt like names of variables (gsk_…). What is not in capitals might be one.
+  // The setting may hold a key by mistake, and some are spelt like variables (gsk_…): only capitals are shown.
   const name = /^[A-Z][A-Z0-9_]{0,63}$/.test(variable) ? ` ${variable}` : ''
   return keyOrProblem(secretsIn(text, takesSeveral, 'is not set'), path, `the environment variable${name}`)
 }

@@ -10,7 +10,7 @@ export type Override = {
   readonly value: string | number
 }
 
-/** The value of a flag, else of its environment variable, with where it came from; null where neither is set. */
+/** The value of a flag, else of its environment variable, with where it came from; null if neither is set. */
 export function flagOrVariable(
   name: FlagName,
   values: FlagValues,
@@ -22,7 +22,7 @@ export function flagOrVariable(
   // An empty variable is how compose files spell one that is not set.
   const text = flag?.environment === undefined ? undefined : env[flag.environment]
   if (flag?.environment === undefined || text === undefined || text.trim() === '') return null
-  // Nobody said it: it tells where a Service is that has this name.
+  // Kubernetes set it, for a Service of this name.
   if (flag.numeric === true && serviceLink.test(text)) return null
   return { source: flag.environment, text: text.trim() }
 }
@@ -45,7 +45,7 @@ export function resolveStoreUrl(directory: string, url: string): string {
   return path === undefined || path === ':memory:' ? url : `sqlite:${resolve(directory, path)}`
 }
 
-/** Lays overrides over the content of foldgate.yaml. What is no group there stays, for validation to tell. */
+/** Lays overrides over the content of foldgate.yaml. A value that should be a group stays: validation tells it. */
 export function applyOverrides(raw: unknown, overrides: readonly Override[]): unknown {
   return overrides.reduce((value, { path, value: over }) => setAt(value, path, over), raw)
 }

@@ -4,14 +4,14 @@ import { escaped } from '../log/log.ts'
 export type Problem = {
   /** Where it was written: a file, a flag (`--port`) or an environment variable. */
   readonly source: string
-  /** Line and column in the file, from 1; null where the source is no file or could not be read. */
+  /** Line and column in the file, from 1; null if the source is no file or could not be read. */
   readonly line: number | null
   readonly column: number | null
-  /** The key, dotted; '' where the source as a whole is meant. */
+  /** The key, dotted; '' for the source as a whole. */
   readonly path: string
   /** What is wrong. Never holds a credential. */
   readonly message: string
-  /** What to do or what was probably meant; null where the message says it. */
+  /** What to do or what was probably meant; null if the message says it. */
   readonly suggestion: string | null
 }
 
@@ -19,7 +19,7 @@ export type Problem = {
 export function formatProblem({ source, line, column, message, suggestion }: Problem): string {
   const position = line === null || column === null ? '' : `:${line}:${column}`
   const advice = suggestion === null ? '' : ` — ${suggestion}`
-  // What was written in a file, and the names of files, may hold what a terminal acts on.
+  // Names and contents of files may hold control characters.
   return escaped(`${source}${position}: ${message}${advice}`)
 }
 

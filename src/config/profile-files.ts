@@ -48,7 +48,7 @@ export async function readProfileFiles(options: ProfileFilesOptions): Promise<Pr
 
 // --- internal ---
 
-/** More files than anyone has profiles: the wrong folder. */
+/** A folder with more files is the wrong one. */
 const filesMax = 1000
 
 /** A profile by name; null for one whose file could not be read. */
@@ -93,7 +93,7 @@ async function readFolder(directory: string, shown: string, required: boolean): 
   return { files, problems }
 }
 
-/** Hidden files and editors' own are none; schemas for editors may lie beside the profiles. */
+/** Hidden files, editors' backups and schemas are no profiles. */
 function isProfileFile(name: string): boolean {
   return /^[^.~#].*\.(?:yaml|yml|json)$/i.test(name) && !/\.schema\.json$/i.test(name)
 }
@@ -107,7 +107,7 @@ function upstreamProblems(
   const known = [...upstreams].sort().join(', ')
   for (const profile of profiles.values()) {
     for (const path of [['upstream'], ['summary', 'upstream']]) {
-      // What is inherited is told at the profile that sets it.
+      // An inherited value is told at the profile that sets it.
       const name = valueAt(raws.get(profile.name), path)
       if (typeof name !== 'string' || upstreams.has(name)) continue
       const near = nearest(name, upstreams)

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A key or token. It shows itself to nobody who does not ask for it: not in logs, JSON or an inspected object. */
+/** A key or token that shows itself only by `reveal`: not in logs, JSON or an inspected object. */
 export class Secret {
   readonly #value: string
 

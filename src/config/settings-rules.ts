@@ -3,7 +3,7 @@ import type { SettingsFile } from './settings-schema.ts'
 import { isCredentialHeader } from '../upstream/credential.ts'
 import { isLoopback } from './web-address.ts'
 
-/** What must hold between settings that are valid by themselves. No key is read for it. */
+/** Problems between settings that are valid by themselves. No key is read for it. */
 export function settingsRules(settings: SettingsFile): readonly KeyProblem[] {
   return [...upstreamRules(settings), ...clientKeyRules(settings), ...exposureRules(settings)]
 }
@@ -60,7 +60,7 @@ function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
   return problems
 }
 
-/** Who may use the keys that Foldgate holds, and the admin listener. */
+/** Settings that would let strangers use a key that Foldgate holds, or the admin listener. */
 function exposureRules({ host, cors, upstreams, client_keys, admin }: SettingsFile): readonly KeyProblem[] {
   const problems: KeyProblem[] = []
   const add = (path: readonly string[], message: string, suggestion: string): void =>

@@ -316,7 +316,7 @@ export const settingsSchema = group({
 
 const defaults = settingsSchema.parse({})
 
-/** Some settings, of a file in which others, or they themselves, may be wrong: then they have their defaults. */
+/** Reads some settings of a file with problems: one that is wrong gets its default. */
 export const validPart = z
   .object({
     host: settingsSchema.shape.host.catch(defaults.host),

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
 import { keyClashes } from './key-clashes.ts'
-import { type Environment, type KeySource, type LiveKey, readKey, readVariable } from './keys.ts'
+import { type Environment, type KeySource, type LiveKey, readLiveKey, readVariable } from './keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import { readText } from './read-text.ts'
@@ -22,11 +22,11 @@ import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
 
 export type ClientOverride = (typeof clientOverrides)[number]
 
-export type UpstreamSettings = {
+export type ConfiguredUpstream = {
   readonly name: string
   /** Canonical, without a slash at its end, a query or user info. */
   readonly url: string
-  /** The key that Foldgate sends, always one; null where it has none. */
+  /** The key that Foldgate sends, always one; null if it has none. */
   readonly key: LiveKey | null
   readonly headers: Readonly<Record<string, string>>
   readonly concurrency: number | null
@@ -49,7 +49,7 @@ export type Settings = Readonly<
   Omit<SettingsFile, 'upstreams' | 'client_keys' | 'profiles' | 'store' | 'admin'>
 > & {
   /** By name; `default` is always there. */
-  readonly upstreams: ReadonlyMap<string, UpstreamSettings>
+  readonly upstreams: ReadonlyMap<string, ConfiguredUpstream>
   readonly client_keys: readonly ClientKeySettings[]
   /** The folder of the user's profiles. */
   readonly profiles: string
@@ -57,7 +57,7 @@ export type Settings = Readonly<
   readonly profiles_required: boolean
   readonly store: SettingsFile['store'] & { readonly encrypt_key: Secret | null }
   readonly admin: SettingsFile['admin'] & { readonly token: Secret | null }
-  /** The settings file that was read; null where there is none. */
+  /** The settings file that was read; null if there is none. */
   readonly config_file: string | null
 }
 
@@ -73,13 +73,13 @@ export type LoadedSettings =
   | {
       readonly ok: false
       readonly problems: readonly Problem[]
-      /** Some settings as far as they are valid: for asking a Foldgate that runs, and for finding further problems. */
+      /** Some settings as far as they are valid: for asking a running Foldgate, and for finding further problems. */
       readonly valid: Pick<Settings, 'host' | 'port' | 'profiles'>
     }
 
 /**
- * Merges flags, environment, foldgate.yaml and defaults, in this order. All problems with values are told at once; if
- * there are none, all that hold between them and all with keys.
+ * Merges flags, environment, foldgate.yaml and defaults, in this order. All wrong values are told at once; if
+ * there are none, all problems between values and all with keys.
  */
 export async function loadSettings(options: SettingsOptions): Promise<LoadedSettings> {
   const { flags, env, cwd } = options
@@ -156,7 +156,7 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
   const { env, directory, configFile } = surroundings
   const problems: KeyProblem[] = []
   const read: ReadSource = async (given) => {
-    const key = await readKey(
+    const key = await readLiveKey(
       { ...given, file: given.file === null ? null : resolve(directory, given.file) },
       env,
     )
@@ -209,8 +209,8 @@ type ReadSource = (source: KeySource) => Promise<LiveKey | null>
 async function completeUpstreams(
   { upstreams, client_keys }: SettingsFile,
   read: ReadSource,
-): Promise<ReadonlyMap<string, UpstreamSettings>> {
-  const completed = new Map<string, UpstreamSettings>()
+): Promise<ReadonlyMap<string, ConfiguredUpstream>> {
+  const completed = new Map<string, ConfiguredUpstream>()
   for (const [name, upstream] of Object.entries({ default: bareUpstream, ...upstreams })) {
     const key = await read({
       variablePath: ['upstreams', name, 'api_key_env'],
@@ -219,7 +219,7 @@ async function completeUpstreams(
       file: upstream.api_key_file,
       takesSeveral: false,
     })
-    // With client keys the client's credential is one of ours, and no upstream's business.
+    // With client keys the client's credential is a key of Foldgate's own, which no upstream gets.
     const forwards = name === 'default' && key === null && client_keys.length === 0
     completed.set(name, {
       name,

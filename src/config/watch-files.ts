@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type WatchTimes = {
-  /** How long everything has to stay as it is before it is read, in ms. Default 200. */
+  /** How long all files have to stay unchanged before they are read, in ms. Default 200. */
   readonly quietMs?: number
-  /** How often it is looked, in ms. Default 1500. */
+  /** The pause between two looks, in ms. Default 1500. */
   readonly lookMs?: number
 }
 
 export type WatchFilesOptions = WatchTimes & {
   /** Files, and folders with the files in them. */
   readonly paths: readonly string[]
-  /** Called when something is another, or gone, or there again; `isAsked` for `reload`. One call at a time. */
+  /** Called when a file has changed, is gone or is back; `isAsked`: by `reload`. One call at a time. */
   readonly read: (isAsked: boolean) => Promise<void>
 }
 
 export type FileWatch = {
   /** Reads now, as for SIGHUP, and resolves when that is done. */
   readonly reload: () => Promise<void>
-  /** Stops watching: what is still being read is not to be used. */
+  /** Stops watching: a reading that still runs is not to be used. */
   readonly close: () => void
   readonly isClosed: () => boolean
 }
 
 /**
- * Looks now and then whether files are still what they were, behind whatever symbolic links: editors write beside and
- * rename, and orchestrators swap a link somewhere above, which a watcher of the system does not see. The first look
- * always reads: something may have changed between the time when it was read and now.
+ * Looks every now and then whether files have changed, also behind symbolic links. The system's own watchers do not see
+ * how editors and orchestrators replace files: by renaming another one, or by swapping a link somewhere above. The first
+ * look always reads, since something may have changed since the start.
  */
 export function watchFiles(options: WatchFilesOptions): FileWatch {
   const { paths, read, quietMs = 200, lookMs = 1_500 } = options
@@ -54,7 +54,7 @@ export function watchFiles(options: WatchFilesOptions): FileWatch {
       const later = await identities()
       if (closed) return
       if (later === now) {
-        // What changes from here on is seen at the next look.
+        // A change from here on is seen at the next look.
         seen = now
         await readNext(false)
       } else now = later
@@ -76,7 +76,7 @@ export function watchFiles(options: WatchFilesOptions): FileWatch {
 
 // --- internal ---
 
-/** Tells one content of a file, or of a folder's files, from another, as far as times and sizes do. */
+/** Differs when a file, or a file of a folder, has changed, as far as times and sizes tell. */
 async function identityOf(path: string): Promise<string> {
   const stats = await statOf(path)
   if (stats?.isDirectory() !== true) return identityIn(stats)
@@ -89,7 +89,7 @@ function statOf(path: string): Promise<BigIntStats | null> {
   return stat(path, { bigint: true }).catch(() => null)
 }
 
-/** The number of a file that was removed is given to the next one, whose birth then tells it apart. */
+/** A new file may get the inode of a removed one, but has another time of birth. */
 function identityIn(stats: BigIntStats | null): string {
   if (stats === null) return 'none'
   const { dev, ino, birthtimeNs, size, mtimeNs, ctimeNs } = stats

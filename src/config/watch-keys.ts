@@ -17,14 +17,14 @@ export type WatchKeysOptions = WatchTimes & {
   readonly settings: KeyHolders
   /** Called with the settings whose keys were replaced. */
   readonly onRotated: (settings: readonly string[]) => void
-  /** Called with what is wrong with a key that is not taken: the one before stays. Told once until it changes. */
+  /** Called when a changed key is not taken and the old one stays: once, until something changes. */
   readonly onTrouble: (trouble: KeyTrouble) => void
 }
 
 /**
- * Keeps keys that come from files as their files say. Each is taken for itself: one that is missing, empty, no key or
- * another owner's keeps its old value and does not hold up the others. What is read is taken at once, so that no request
- * meets half of it. `reload` tells every trouble again.
+ * Replaces keys from files when their files change. Each is taken by itself: a file that is missing, empty, no key or
+ * another owner's key leaves the old value, and does not hold up the others. All keys that were read are replaced in one
+ * step, so that no request meets half of them. `reload` tells every trouble again.
  */
 export function watchKeys(options: WatchKeysOptions): FileWatch {
   const { settings, onRotated, onTrouble, ...times } = options
@@ -43,7 +43,7 @@ export function watchKeys(options: WatchKeysOptions): FileWatch {
       if ('fault' in read) faults.set(key, `the file ${read.fault}`)
       else if (!isSame(read, key.now())) changes.set(key, read)
     }
-    // Those that stand do not clash: each round takes back one change at least.
+    // The old keys do not clash: each round takes back one change at least.
     for (let [clash] = keyClashes(settings, changes); clash !== undefined;) {
       for (const key of clash.keys) if (changes.delete(key)) faults.set(key, clash.message)
       ;[clash] = keyClashes(settings, changes)

@@ -36,7 +36,7 @@ export function watchProfiles(options: WatchProfilesOptions): FileWatch {
       onReload(profiles)
       current = text
     } catch {
-      // Whatever goes wrong in taking them over, the next change is still to be seen.
+      // Even then the next change is to be seen.
       onProblems([problemOf(directory, 'the profiles are valid but could not be taken over')])
     }
   }

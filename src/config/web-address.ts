@@ -1,4 +1,4 @@
-/** Why `text` is no address that Foldgate can forward to, as the end of "must be …"; null where it is one. */
+/** Why Foldgate cannot forward to `text`, as the end of "must be …"; null if it can. */
 export function upstreamUrlFault(text: string): string | null {
   if (/[\s\p{Cc}]/u.test(text)) return 'an address without spaces'
   const url = URL.parse(text)
@@ -19,8 +19,8 @@ export function canonicalUrl(text: string): string {
 }
 
 /**
- * Whether `text` is an origin as browsers send it: scheme, host, port and nothing more. Of a scheme of a program's own,
- * `chrome-extension://…` or `app://…`, URL knows no origin.
+ * Whether `text` is an origin as browsers send it: scheme, host, port and nothing more. `URL` knows no
+ * origin of schemes such as `chrome-extension:` and `app:`.
  */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text)

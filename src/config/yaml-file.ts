@@ -19,7 +19,7 @@ export type YamlFile = {
   readonly source: string
   /** Its content as plain values; `{}` for an empty file. */
   readonly value: unknown
-  /** Puts a problem with a key or value where it stands in the file. */
+  /** Adds to a problem where its key or value stands in the file. */
   readonly locate: (problem: KeyProblem) => Problem
 }
 
@@ -28,7 +28,7 @@ type LinePosition = { readonly line: number; readonly col: number }
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
 export const yamlBytesMax = 256 * 1024
 
-/** More than a price list has. What is said of a wrong file takes time for each of its keys, and a proxy may be running. */
+/** More keys than a price list has. Telling the problems of a wrong file takes time for each key, beside running requests. */
 const keysMax = 5_000
 
 /** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
@@ -88,12 +88,12 @@ export function parseYaml(
 
 // --- internal ---
 
-/** One fault in the syntax often brings others after it; the first few tell it. */
+/** One fault in the syntax often causes others after it. */
 const faultsShownMax = 5
 
 type Fault = { readonly code: ErrorCode; readonly offset: number }
 
-/** How many keys a file has, and which of them stand in their group already. */
+/** How many keys a file has, and which of them stand twice in their group. */
 function keysOf(document: Document): { readonly count: number; readonly repeated: readonly Fault[] } {
   const repeated: Fault[] = []
   let count = 0
@@ -118,8 +118,8 @@ function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosit
 type SyntaxFault = Pick<Problem, 'message' | 'suggestion'>
 
 /**
- * The parser's complaints in our words, those that people meet. Its own messages repeat the text around the fault, which
- * may hold a credential.
+ * The parser's more frequent complaints in our words. Its own messages repeat the text around the fault, which may hold
+ * a credential.
  */
 const syntaxFaults: { readonly [Code in ErrorCode]?: SyntaxFault } = {
   BAD_ALIAS: faultOf('this alias (*name) has no anchor before it', 'put text that begins with * in quotes'),
@@ -152,7 +152,7 @@ function faultOf(message: string, suggestion: string | null = null): SyntaxFault
   return { message: `cannot be read: ${message}`, suggestion }
 }
 
-/** The parser follows aliases last; it fails on one without an anchor and on too many. */
+/** Following aliases fails on one without an anchor, and on too many. */
 function aliasProblem(source: string, document: Document, lines: LineCounter): Problem {
   let unknownAt: number | null = null
   visit(document, {

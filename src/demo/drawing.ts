@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import { grouped } from '../log/grouped.ts'
-import { percent, type RequestFigures } from './tally.ts'
+import { wholePercent, type RequestFigures } from './tally.ts'
 
-export type Terminal = {
+export type Screen = {
   readonly write: (text: string) => void
   /** Width of a line in characters. */
   readonly columns: number
@@ -23,17 +23,17 @@ export type Drawing = {
 }
 
 /** Draws a run: one line a request, nothing that moves, so that it reads the same in a file. */
-export function openDrawing(terminal: Terminal): Drawing {
-  const barColumns = terminal.columns >= 100 ? 24 : 12
-  const paint = (color: number, text: string) => (terminal.color ? `\u001B[${color}m${text}\u001B[0m` : text)
-  const line = (text = '') => terminal.write(`${cut(text.trimEnd(), terminal.columns)}\n`)
+export function openDrawing(screen: Screen): Drawing {
+  const barColumns = screen.columns >= 100 ? 24 : 12
+  const paint = (color: number, text: string) => (screen.color ? `\u001B[${color}m${text}\u001B[0m` : text)
+  const line = (text = '') => screen.write(`${cut(text.trimEnd(), screen.columns)}\n`)
 
   return {
     line,
-    text: (text) => wrap(text, terminal.columns).forEach((part) => line(part)),
+    text: (text) => wrap(text, screen.columns).forEach((part) => line(part)),
     section(name, lines) {
       for (const [index, text] of lines.entries()) {
-        for (const [part, wrapped] of wrap(text, terminal.columns - SECTION_COLUMNS).entries()) {
+        for (const [part, wrapped] of wrap(text, screen.columns - SECTION_COLUMNS).entries()) {
           const label = index === 0 && part === 0 ? name : ''
           line(`${paint(BOLD, label.padEnd(SECTION_COLUMNS))}${wrapped}`)
         }
@@ -60,8 +60,8 @@ export function openDrawing(terminal: Terminal): Drawing {
           grouped(figures.conversationTokens),
           grouped(figures.sentTokens),
           bar,
-          pressure === null ? '' : percent(pressure),
-          percent(cached),
+          pressure === null ? '' : wholePercent(pressure),
+          wholePercent(cached),
           figures.isCompaction ? paint(BOLD, `${done} ◂`) : paint(DIM, done),
         ]),
       )

@@ -64,9 +64,9 @@ export function addAnswer(tally: Tally, answer: ChatAnswer): RequestFigures {
 export function costText({ sentTokens, cachedTokens }: Tally): string {
   // Cached tokens cost about a tenth at most providers.
   const weighted = grouped(sentTokens - cachedTokens * 0.9)
-  return `${percent(cachedTokens / Math.max(1, sentTokens))} of them from the prompt cache: as dear as ${weighted} with cached tokens at a tenth.`
+  return `${wholePercent(cachedTokens / Math.max(1, sentTokens))} of them from the prompt cache: as dear as ${weighted} with cached tokens at a tenth.`
 }
 
-export function percent(ratio: number): string {
+export function wholePercent(ratio: number): string {
   return `${Math.round(ratio * 100)}%`
 }

@@ -1,13 +1,13 @@
 import type { Profile } from './schema.ts'
 
-/** Where a compaction begins, as a ratio up to 1 or tokens above; where it is off, what has to fit still has to. */
+/** Where a compaction begins, as a ratio up to 1 or tokens above. With `off` it is 1: the prompt still has to fit. */
 export function triggerOf({ trigger }: Pick<Profile, 'trigger'>): number {
   return trigger === 'off' ? 1 : trigger
 }
 
 /**
- * How far a compaction goes, as a ratio up to 1 or tokens above. Where a profile says nothing it follows the
- * trigger, so that one can be moved without the other.
+ * How far a compaction goes, as a ratio up to 1 or tokens above. If the profile sets none it follows the
+ * trigger.
  */
 export function targetOf(profile: Pick<Profile, 'trigger' | 'target'>): number {
   return profile.target ?? triggerOf(profile) * SHARE_OF_TRIGGER

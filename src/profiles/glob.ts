@@ -40,7 +40,7 @@ export function globWeight(pattern: string): number {
   return literal === pattern.length ? Number.POSITIVE_INFINITY : literal
 }
 
-/** The most specific of the patterns that match `text`; null where none does. */
+/** The most specific of the patterns that match `text`; null if none does. */
 export function mostSpecificGlob(patterns: readonly string[], text: string): string | null {
   let best: string | null = null
   for (const pattern of patterns) {

@@ -9,7 +9,7 @@ export type KeyProblem = {
   readonly of: 'key' | 'value'
   /** Names what is wrong and what is accepted. */
   readonly message: string
-  /** What was probably meant, or what to do; null where the message says it all. */
+  /** What was probably meant, or what to do; null if the message says it all. */
   readonly suggestion: string | null
 }
 
@@ -47,7 +47,7 @@ export function spellPath(path: readonly PropertyKey[]): string {
   return text
 }
 
-/** The value at `path`, undefined where there is none. */
+/** The value at `path`, undefined if there is none. */
 export function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   let value = raw
   for (const step of path) {
@@ -83,7 +83,7 @@ function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isS
     const phrase = issue.issues[0]?.message ?? issue.message
     return { path, of: 'key', message: `the name ${name} must be ${phrase}`, suggestion: null }
   }
-  // What holds between keys is told in a whole sentence of its own.
+  // A problem between keys is told in a whole sentence of its own.
   if (issue.code === 'custom' && issue.params?.['sentence'] === true) {
     return { path, of: 'value', message: issue.message, suggestion: null }
   }

@@ -5,11 +5,11 @@ import { defaultProfileName } from './resolve.ts'
 import type { Profile } from './schema.ts'
 
 export type MatchRequest = {
-  /** The model of the request, or the Azure deployment; null where it names none. */
+  /** The model of the request, or the Azure deployment; null if it names none. */
   readonly model: string | null
   /** Request headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The profile that the request asks for by name; null where it asks for none. */
+  /** The profile that the request asks for by name; null if it asks for none. */
   readonly requested: string | null
 }
 
@@ -102,7 +102,7 @@ function explain({ profile, model }: Fit): string {
   return `${reasons.join(' and ')}, and no other profile matches more specifically`
 }
 
-/** What a client asked for is repeated in an error, and need not be repeated in full. */
+/** A name from a client, as errors repeat it. */
 function shortened(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
 }

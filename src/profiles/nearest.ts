@@ -1,8 +1,8 @@
-/** Longer words are compared by nothing: no key or name of ours is near them, and the work stays bounded. */
+/** Longer words are not compared: no key or name of ours is near them, and the work stays bounded. */
 const wordCharactersMax = 64
 
 /**
- * The candidate that `word` was most likely meant to be, or null where none is near: at most one slip in
+ * The candidate that `word` was most likely meant to be, or null if none is near: at most one slip in
  * three letters, or else one that has it as a whole word (`recent` for `recent_messages`). `maxTokens` and
  * `max-tokens` are `max_tokens` to it. Of equally near ones the first wins.
  */

@@ -6,7 +6,7 @@ import { type Profile, profileKeys, profileSchema } from './schema.ts'
 export type RawProfiles = ReadonlyMap<string, unknown>
 
 export type ProfileProblem = KeyProblem & {
-  /** The profile in whose file it is to be mended. */
+  /** The profile whose file has to be mended. */
   readonly profile: string
 }
 
@@ -20,7 +20,7 @@ export type ResolvedProfiles = {
 /** A profile's name stands in a header and in a file's name. */
 const profileName = /^[a-z0-9][a-z0-9._-]{0,63}$/i
 
-/** The profile that all others extend unless they say otherwise, and that serves where none matches. */
+/** The profile that all others extend unless they say otherwise, and that is used if none matches. */
 export const defaultProfileName = 'default'
 
 /**
@@ -43,7 +43,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   }
   for (const name of all.keys()) {
     const line = lineage(name, all)
-    // What extends a broken profile is left out in silence: the break is told where it is.
+    // A profile that extends a broken one is left out in silence: the problem is told at the broken one.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
     const { value, problems: clashes } = validate(profileSchema, merged)
@@ -83,15 +83,15 @@ function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] 
   const line = lineage(name, raws)
   const last = line.at(-1)
   const next = last === undefined ? null : parentOf(last, raws)
-  // Only those who are on the circle are told; those who lead into it are sound themselves.
+  // Only the profiles on the circle are told, not those that lead into it.
   if (next !== name) return []
   const message = `"extends" goes in a circle: ${[...line, name].join(' -> ')}`
   return [{ path: ['extends'], of: 'value', message, suggestion: 'end the circle with extends: null' }]
 }
 
 /**
- * Where a clash between trigger and target is to be mended in this profile: at the one that it sets
- * itself; null where it inherits both, as it is told at the parent then.
+ * Where a clash between trigger and target is told in this profile: at the one that it sets itself; null if it inherits
+ * both, since it is told at the parent then.
  */
 function ownPath(raw: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] | null {
   return [path, ['trigger'], ['target']].find((each) => valueAt(raw, each) !== undefined) ?? null

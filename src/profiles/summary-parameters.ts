@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Fields of a summary call that are not the operator's: with another value it is no summary any more, or cannot be read. */
+/** Fields of a summary call that no operator may set: with another value it would be no summary, or could not be read. */
 const ownParameters: ReadonlySet<string> = new Set([
   'model',
   'messages',

@@ -40,7 +40,7 @@ export const passStart = z
   .default(null)
   .describe('Where it begins: ratio or tokens; null: the trigger; 0: at once.')
 
-/** Larger numbers of tokens, messages or characters are slips of the finger. */
+/** Larger numbers of tokens, messages or characters are slips. */
 const countMax = 1_000_000_000
 
 /** A whole number of `unit` from `minimum` up. */
@@ -58,7 +58,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 export const shortText = (what: string) =>
   z.string({ error: `text: ${what}` }).min(1, { error: `${what}, not empty text` })
 
-/** A group of keys, all of which have defaults: the group may be left out. */
+/** A group of keys; others are problems. */
 export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, { error: groupError })
 
@@ -76,7 +76,7 @@ export const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, {
   error: "a header's name: letters, digits and - only",
 })
 
-/** What goes into a request as it stands. */
+/** A value that goes into a request as it is. */
 export const jsonValue = z.unknown().refine(isJson, { error: 'a value that JSON can carry' })
 
 // --- internal ---
@@ -89,7 +89,7 @@ function isJson(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean'
 }
 
-// Unknown keys are reported one by one by `issues.ts`; only the kind of the value is ours to name.
+// Unknown keys are told one by one by `issues.ts`.
 function groupError(issue: { readonly code?: string | undefined }): string | undefined {
   return issue.code === 'invalid_type' ? 'a group of keys' : undefined
 }

@@ -1,21 +1,21 @@
 import type { Store, StoreEntry } from './store.ts'
 
 /**
- * The same store, in which what `put` gets within a few milliseconds is written at once: a transaction costs a file
- * many times what a value in it does. Until then it is found here all the same, and `put` has not resolved. Only a
- * process that is killed loses it, and with it no more than where a conversation stands that has just gone on.
+ * The same store, but the values that `put` gets within a few milliseconds are written in one transaction, which costs a
+ * file many times what a value in it does. Until they are written they are found here, and `put` has not resolved. Only
+ * a process that is killed loses them: the conversations that have just gone on lose their latest step.
  */
 export function batchingStore(
   store: Store,
   { delayMs = DELAY_MS }: { readonly delayMs?: number } = {},
 ): Store {
-  /** What waits to be written, and all that is not written yet, by key. */
+  /** Values of the next transaction, and all values that are not written yet, by key. */
   let waiting = new Map<string, StoreEntry>()
   const unwritten = new Map<string, StoreEntry>()
   let batch: PromiseWithResolvers<void> | null = null
   let timer: NodeJS.Timeout | undefined
 
-  /** Writes what waits. */
+  /** Writes the waiting values. */
   async function flush(): Promise<void> {
     if (batch === null) return
     const writing = batch
@@ -31,7 +31,7 @@ export function batchingStore(
     } finally {
       for (const [key, entry] of entries) if (unwritten.get(key) === entry) unwritten.delete(key)
     }
-    // A failure is told to those who wait for their values.
+    // Each `put` of these values rejects as well.
     await writing.promise.catch(() => {})
   }
 
@@ -83,5 +83,5 @@ export function batchingStore(
 /** How long a value waits for others, in milliseconds: less than any client takes between an answer and its next request. */
 const DELAY_MS = 5
 
-/** What is written at once at most: a few milliseconds' work. */
+/** Values in one transaction: a few milliseconds' work. */
 const ENTRIES_MAX = 256

@@ -51,7 +51,7 @@ export function encryptedStore(store: Store, secret: string): Store {
 
 // --- internal ---
 
-/** What tells keys apart that are derived from one secret (RFC 5869, section 3.2). */
+/** Keys for different purposes are derived from one secret (RFC 5869, section 3.2). */
 const KEY_PURPOSE = 'foldgate: content of the store'
 
 const CIPHER = 'aes-256-gcm'
@@ -64,12 +64,12 @@ const TAG_BYTES = 16
 /** Begins every encrypted value; another form would begin with another version. */
 const VERSION = 'v1:'
 
-/** What stands for the key of a row: it belongs to its journal, and nowhere else. */
+/** A row is bound to its journal, as a value is to its key. */
 function placeOf(journal: JournalName): string {
   return `journal:${journal}`
 }
 
-/** Version, then nonce, text and tag. The store's key goes in as well, so that values cannot change places. */
+/** Version, then nonce, text and tag. The store's key is authenticated too, so that values cannot change places. */
 function encrypted(contentKey: Buffer, key: string, value: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, contentKey, nonce, { authTagLength: TAG_BYTES })

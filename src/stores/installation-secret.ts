@@ -4,23 +4,23 @@ import type { Store } from './store.ts'
 export type InstallationSecret = {
   /** 32 bytes. */
   readonly secret: Buffer
-  /** Ends what keeps it in the store. */
+  /** Stops writing it again. */
   readonly release: () => void
 }
 
 export type InstallationSecretOptions = {
   /** Where it is kept, in the clear. */
   readonly store: Store
-  /** What the content of the store is encrypted with; null where it is not. */
+  /** The key that the content of the store is encrypted with; null if it is not encrypted. */
   readonly encryptKey: string | null
   /** How long the store keeps a value, in milliseconds; 0: for ever. */
   readonly lifetimeMs: number
 }
 
 /**
- * The secret under which scopes are named: all who share a store have the same, or they would not find each
- * other's records, nor their own after a restart. With an encryption key it is derived from that; else it lies in
- * the store, and is written again from time to time, lest it is the oldest there and goes.
+ * The secret under which scopes are named. All replicas that share a store have the same one, or they would not find each
+ * other's records, nor their own after a restart. With an encryption key it is derived from that; else it lies in the
+ * store, and is written again from time to time: the oldest values of a full store are deleted.
  */
 export async function installationSecret(options: InstallationSecretOptions): Promise<InstallationSecret> {
   const { store, encryptKey, lifetimeMs } = options
@@ -34,12 +34,12 @@ export async function installationSecret(options: InstallationSecretOptions): Pr
   await store.put([{ key: SECRET_KEY, value: text }])
 
   async function renew(): Promise<void> {
-    // After a purge others may have agreed on a new one: it is theirs, and ours from the next start on.
+    // After a purge other replicas may have agreed on a new one. This one takes it over at its next start.
     if ((await store.putIfAbsent(SECRET_KEY, text)) === text)
       await store.put([{ key: SECRET_KEY, value: text }])
   }
   const renewalMs = lifetimeMs === 0 ? RENEWAL_MS : Math.min(RENEWAL_MS, Math.ceil(lifetimeMs / 3))
-  // A store that is away now is there the next time, or has lost everything else as well.
+  // If the store is away now, it is there the next time, or has lost everything else as well.
   const renewal = setInterval(() => void renew().catch(() => {}), renewalMs)
   renewal.unref()
   return { secret: Buffer.from(text, ENCODING), release: () => clearInterval(renewal) }
@@ -53,10 +53,10 @@ const SECRET_BYTES = 32
 
 const ENCODING = 'base64url'
 
-/** What tells keys apart that are derived from one secret (RFC 5869, section 3.2). */
+/** Keys for different purposes are derived from one secret (RFC 5869, section 3.2). */
 const SECRET_PURPOSE = 'foldgate: names of scopes'
 
-/** How often it is written again, in milliseconds: sooner than a store fills up from end to end. */
+/** How often it is written again, in milliseconds: a store does not fill up from end to end within this time. */
 const RENEWAL_MS = 3_600_000
 
 function isSecret(text: string): boolean {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { journalNames, type JournalPage, type JournalRow, type Store } from './store.ts'
 
-/** What a store does with journals. */
+/** The part of a store that keeps journals. */
 export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>
 
 /**
@@ -40,10 +40,10 @@ export async function readInPages(
 
 const JOURNALS_SHARE = 0.1
 
-/** What a row takes, about: a few dozen figures and names as JSON. */
+/** About the size of a row: a few dozen figures and names as JSON. */
 const ROW_BYTES = 600
 
 const ROWS_MIN = 100
 
-/** Days of a busy agent. Reading all of them stays a matter of a tenth of a second. */
+/** Days of a busy agent. Reading all of them takes a tenth of a second. */
 const ROWS_MAX = 20_000

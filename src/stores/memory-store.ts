@@ -20,8 +20,8 @@ export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
   const leases = new LRUCache<string, string>({ max: LEASES_MAX })
   const journals = new Map<JournalName, Row[]>()
   const rowsMax = journalRowsMax(bytesMax)
-  // A client may come back with an id that a process before this one gave: it gets all rows of this one, since ids begin
-  // with the time. No journal is written this many rows a millisecond for long.
+  // Ids begin with the time: a client that has an id from an earlier process gets all rows of this one. No journal gets a
+  // hundred rows a millisecond for long.
   let lastNumber = Date.now() * 100
 
   async function put(written: readonly StoreEntry[]): Promise<void> {
@@ -71,7 +71,7 @@ export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
       const rows = journals.get(journal) ?? []
       const expiresMs = lifetimeMs === 0 ? Infinity : performance.now() + lifetimeMs
       for (const row of added) rows.push({ ...row, number: ++lastNumber, expiresMs })
-      // Not at every row: the whole array is moved.
+      // Not at every row, since the whole array is moved.
       if (rows.length > 2 * rowsMax) rows.splice(0, rows.length - rowsMax)
       journals.set(journal, rows)
     },
@@ -123,9 +123,9 @@ type Row = {
   readonly number: number
   readonly text: string
   readonly group?: string
-  /** On the process's own clock, which never goes back: rows end in the order they were written in. */
+  /** On the process's own clock, which never goes back. */
   readonly expiresMs: number
 }
 
-/** Each is held by a summary that is being written. */
+/** One for each summary that is being written. */
 const LEASES_MAX = 10_000

@@ -11,13 +11,13 @@ type StoreSettings = Settings['store']
 
 export type OpenedStore = {
   readonly store: Store
-  /** The installation's secret, which all who use this store share. */
+  /** The installation's secret, which all replicas with this store share. */
   readonly secret: Buffer
-  /** Why records are kept in memory, and what to do about it; null where they are kept as they should be. */
+  /** Why records are kept in memory, and what to do about it; null if they are kept where the settings say. */
   readonly trouble: string | null
 }
 
-/** Opens the store that the settings name. Rejects with a `StoreError` where it is required and cannot be. */
+/** Opens the store that the settings name. Rejects with a `StoreError` if it is required and cannot be opened. */
 export async function openStore(settings: StoreSettings, place: UserPlace): Promise<OpenedStore> {
   try {
     return { ...(await openAt(storeLocation(settings.url, place), settings)), trouble: null }
@@ -27,13 +27,13 @@ export async function openStore(settings: StoreSettings, place: UserPlace): Prom
   }
 }
 
-/** Opens it as it is: without encryption, and without an installation's secret in it. */
+/** Opens a store without encryption, and without an installation's secret in it. */
 export async function openBareStore(
   location: StoreLocation,
   settings: Pick<StoreSettings, 'ttl_days' | 'max_mb'>,
 ): Promise<Store> {
   const limits = { bytesMax: settings.max_mb * MEGABYTE, lifetimeMs: lifetimeMsOf(settings) }
-  // Nobody pays for a driver that is not used.
+  // Each driver is loaded only if it is used.
   switch (location.kind) {
     case 'memory':
       return openMemoryStore(limits)
@@ -59,7 +59,7 @@ export type UserPlace = {
   readonly platform: string
 }
 
-/** Throws a `StoreError` where `sqlite:` is to be in a folder that the environment does not tell. */
+/** Throws a `StoreError` if the environment does not tell the folder for `sqlite:`. */
 export function storeLocation(url: string, place: UserPlace): StoreLocation {
   if (url === 'memory:' || url === 'sqlite::memory:') return { kind: 'memory' }
   if (!url.startsWith('sqlite:')) return { kind: 'redis', url }
@@ -87,7 +87,7 @@ async function openAt(
   try {
     agreed = await installationSecret({ store: bare, encryptKey, lifetimeMs: lifetimeMsOf(settings) })
   } catch (error) {
-    // A store that fails at the first thing asked of it is not used at all: others would have another secret.
+    // A store that fails at its first use is not used at all: this process would have another secret than others.
     await bare.close()
     const kind = error instanceof Error ? error.name : 'unknown'
     throw new StoreError(`${bare.name} was opened and then failed (${kind}): see that it can be written to`, {
@@ -95,7 +95,7 @@ async function openAt(
     })
   }
   const readable = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
-  // Replicas on a server see at once where a conversation stands; a file is mostly one process's own.
+  // Replicas on a server have to see each other's writes at once; a file mostly has one process.
   const store = location.kind === 'sqlite' ? batchingStore(readable) : readable
   const close = (): Promise<void> => {
     agreed.release()
@@ -106,7 +106,7 @@ async function openAt(
 
 const FILE_NAME = 'foldgate.sqlite'
 
-/** In the user's folder for what programs remember, as the platform has it. */
+/** In the folder that the platform has for the state of a user's programs. */
 function defaultPath({ env, platform }: UserPlace): string {
   switch (platform) {
     case 'win32':
@@ -114,7 +114,7 @@ function defaultPath({ env, platform }: UserPlace): string {
     case 'darwin':
       return under(posix, env['HOME'], ['Library', 'Application Support', 'Foldgate'], 'HOME')
     default: {
-      // A relative path is none (https://specifications.freedesktop.org/basedir/latest/).
+      // A relative path does not count (https://specifications.freedesktop.org/basedir/latest/).
       const state = env['XDG_STATE_HOME'] ?? ''
       if (posix.isAbsolute(state)) return posix.join(state, 'foldgate', FILE_NAME)
       return under(posix, env['HOME'], ['.local', 'state', 'foldgate'], 'HOME')

@@ -7,8 +7,8 @@ import { StoreError, troubleOf } from './store-error.ts'
 import { NoAnswerError, within } from './within.ts'
 
 /**
- * A connection to a Redis-compatible server. While there is none, whatever is asked fails at once, and one is
- * looked for again and again: nothing waits in line for a server that is away.
+ * A connection to a Redis-compatible server. While the server is away every command fails at once, none waits in line, and
+ * connecting is tried again and again.
  */
 export type RedisConnection = {
   /** The address, without user, password and query. */
@@ -43,14 +43,14 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
       disableClientInfo: true,
       maintNotifications: 'disabled',
     })
-    // Without a listener an error would end the process; whatever fails on account of it says so by itself.
+    // Without a listener an error would end the process. Commands that fail because of it reject by themselves.
     started.on('error', (error: unknown) => {
       lastTrouble = error
     })
     return started
   }
 
-  /** A server that is of no use keeps its connection: what waits on it is given up, and it as well. */
+  /** Gives up a connection whose server no longer answers, and all that waits on it. */
   function startAnew(): void {
     client.destroy()
     client = start()
@@ -64,14 +64,14 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
       return await within(COMMAND_MS, asked.sendCommand([...words]))
     } catch (error) {
       if (error instanceof NoAnswerError && asked === client) startAnew()
-      // After a failover it lives on as a copy that cannot be written to, while its address leads to another.
+      // After a failover the old server may live on as a read-only copy, while its address leads to another one.
       const isOld = performance.now() - begunMs >= RECONNECT_MS_MAX
       if (troubleOf(error) === 'READONLY' && asked === client && isOld) startAnew()
       throw error
     }
   }
 
-  /** Whatever listens there counts as a server once it has answered: connecting alone asks it nothing. */
+  /** Resolves once the server has answered: a connection alone shows nothing. */
   async function answered(): Promise<void> {
     client.connect().catch(ignored)
     for (const beganMs = performance.now(); ;) {
@@ -80,7 +80,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
         return await within(Math.max(1, leftMs), client.sendCommand(['PING']))
       } catch (error) {
         const reason = lastTrouble ?? error
-        // A server that is loading its data answers soon; one that does not know us will not.
+        // A server that is loading its data answers soon; one that does not know our password never does.
         if (leftMs <= 0 || /^(?:NOAUTH|NOPERM|WRONGPASS)$/.test(troubleOf(reason))) throw reason
         await setTimeout(RECONNECT_MS_MIN)
       }
@@ -105,7 +105,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
       try {
         return await command(['EVALSHA', hash('sha1', script), ...rest])
       } catch (error) {
-        // It has not seen this script yet, or has been started again since.
+        // The server has not seen this script yet, or has been restarted since.
         if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
           return command(['EVAL', script, ...rest])
         }
@@ -121,19 +121,19 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
 /** How long opening may take, in milliseconds: the start waits for it. */
 const OPEN_MS = 2_000
 
-/** A command that takes longer has failed, in milliseconds. */
+/** How long a command may take, in milliseconds. */
 const COMMAND_MS = 1_000
 
 /** Commands that wait for their answers; further ones fail at once. */
 const COMMANDS_MAX = 1_000
 
-/** The pause before a connection is looked for again doubles from the one to the other, in milliseconds. */
+/** The pause before the next try to connect doubles from the one to the other, in milliseconds. */
 const RECONNECT_MS_MIN = 50
 const RECONNECT_MS_MAX = 1_000
 
 const DEFAULT_PORT = 6379
 
-/** What is wrong with an address is told without it: it may hold a password. */
+/** The address may hold a password, and stands in no error. */
 function readAddress(text: string) {
   const url = URL.parse(text)
   const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
@@ -149,7 +149,7 @@ function readAddress(text: string) {
   const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
   return {
     name: `${url.protocol}//${url.hostname}:${port}${database === '' ? '' : `/${database}`}`,
-    // Servers of several tenants tell them apart by the name that a TLS client asks for; addresses are no names.
+    // A server of several tenants tells them apart by the name that a TLS client asks for; an IP address is no name.
     place:
       url.protocol === 'rediss:'
         ? { host, port, tls: true as const, ...(isIP(host) === 0 && { servername: host }) }

@@ -11,16 +11,16 @@ export type RedisJournalsOptions = {
 }
 
 /**
- * The journals of a store on a Redis-compatible server, but for their purge: they go with all keys of the store. Each is
- * a stream, whose entries have a row's group, or nothing, and its text. Ids begin with the server's time, which tells what
- * has outlived its time. `MINID` and exclusive ids need Redis 6.2: an older server refuses to add rows, so that it has
- * none, and all else works there.
+ * The journals of a store on a Redis-compatible server; a purge deletes them with all other keys. Each is a stream, whose
+ * entries have a row's group, or an empty one, and its text. Ids begin with the server's time, which tells how old a row
+ * is. `MINID` and exclusive ids need Redis 6.2: an older server refuses to add rows, so that it has none, and everything
+ * else works there.
  */
 export function redisJournals(
   { command, run }: Pick<RedisConnection, 'command' | 'run'>,
   { rowsMax, lifetimeMs }: RedisJournalsOptions,
 ): Omit<Journals, 'purge'> {
-  /** The time of the oldest rows that stand, in milliseconds. */
+  /** Rows from before this time have outlived theirs; in milliseconds. */
   const oldestMs = (): number => (lifetimeMs === 0 ? 0 : Math.max(0, Date.now() - Math.ceil(lifetimeMs) + 1))
 
   async function entriesAfter(
@@ -52,7 +52,7 @@ export function redisJournals(
       for (const journal of journalNames) {
         for (let beyond: string | null = null; ;) {
           const entries: readonly Entry[] = await entriesAfter(journal, beyond, STEP_ROWS)
-          // Rows without a group have an empty one there.
+          // Rows without a group have an empty one.
           const ids = entries.filter((entry) => group !== '' && entry.group === group).map(({ id }) => id)
           if (ids.length > 0) total += Number(await command(['XDEL', streamOf(journal), ...ids]))
           if (entries.length < STEP_ROWS) break
@@ -68,20 +68,20 @@ export function redisJournals(
 
 type Entry = JournalRow & { readonly group: string }
 
-/** Rows that one step of reading takes: the server serves nobody else meanwhile. */
+/** Rows that are read at a time: the server serves no other client meanwhile. */
 const STEP_ROWS = 500
 
 /** An id may be ahead of our clock by this much, in milliseconds, since it comes from that of the server. */
 const CLOCK_SKEW_MS = 3_600_000
 
 /**
- * Adds rows, and lets go what is too old or too much. Arguments: the journal, the lifetime of rows in milliseconds or 0,
- * the time of the oldest that stand, how many rows the journal may hold, then the group and the text of each.
+ * Adds rows, and deletes those that are too old or too many. Arguments: the journal, the lifetime of rows in milliseconds
+ * or 0, the time before which they are too old, how many the journal may hold, then the group and the text of each.
  */
 const appendRowsScript = `
 local stream = KEYS[1] .. 'journal:' .. ARGV[1]
--- A server without room refuses these; behind a first deletion it would let everything through. What is old goes with
--- them and not behind them, so that a server which cannot tell what is old adds nothing.
+-- A server without room refuses these; behind a first deletion it would let everything through. Old rows are deleted in
+-- the same command, so that a server which does not know MINID adds nothing.
 for index = 5, #ARGV, 2 do
   redis.call('XADD', stream, 'MINID', '=', ARGV[3], '*', 'group', ARGV[index], 'text', ARGV[index + 1])
 end
@@ -98,8 +98,8 @@ function timeOf(id: string): number {
 }
 
 /**
- * Nothing else is passed to the server as an id: it knows other words, such as `-`, and refuses the rest, nothing before
- * `0-0` among it. An id of the future is one of another store.
+ * Any other text would be refused by the server or mean something else to it, such as `-`. An id of the future comes from
+ * another store.
  */
 function isEntryId(text: string): boolean {
   return /^[1-9]\d{0,14}-\d{1,15}$/.test(text) && timeOf(text) <= Date.now() + CLOCK_SKEW_MS

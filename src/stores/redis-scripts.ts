@@ -2,28 +2,28 @@
  * What a Redis-compatible server does in one step, in Lua. All keys begin with a hash tag, so that they lie on one
  * node of a cluster:
  *
- * - `value:KEY` holds a value, and goes by itself when its time is up;
+ * - `value:KEY` holds a value, and expires by itself;
  * - `written` orders the keys of all values by when they were written, in microseconds of the server's clock;
  * - `facts` has for each of them the bytes that it takes and its group, `total` the sum of all bytes;
  * - `group:GROUP` holds the keys of a group, `lease:KEY` the holder of a lease;
  * - `journal:NAME` holds the rows of a journal (`redis-journals.ts`).
  *
- * Every write prolongs the index, so that it outlives the last value and no longer. A server that is short of memory may
- * drop a part of it all the same (`maxmemory-policy`). Then it begins anew: with half of it every write would take away
- * all that others wrote, or nothing at all. Values it no longer knows are still found, and end by their time.
+ * Every write prolongs `written`, `facts` and `total`, so that they outlive the last value and no longer. A server that is
+ * short of memory may drop one of them all the same (`maxmemory-policy`). Then all three begin anew: with some of them
+ * every write would delete all other values, or none ever. Values that they no longer know are found until they expire.
  */
 export const prefix = '{foldgate}:'
 
-/** What an entry takes beside its texts, in bytes: roughly what Redis 7 needs for its four places. */
+/** The size of an entry beside its texts, in bytes: about what Redis 7 needs for its four places. */
 const ENTRY_BYTES = 256
 
-/** What has outlived its time is forgotten with later writes, so many keys at a time. */
+/** Expired values that a write takes out of `written`, `facts` and `total` at most. */
 const SWEEP_KEYS = 16
 
-/** How many values a write takes away at most to come back under the size that is allowed. */
+/** Values that a write deletes at most to come back under the size that is allowed. */
 const TRIM_KEYS_MAX = 256
 
-/** How many values of a group go in one step: the server serves nobody else meanwhile. */
+/** Values of a group that are deleted at a time: the server serves no other client meanwhile. */
 const GROUP_STEP_KEYS = 500
 
 const shared = `

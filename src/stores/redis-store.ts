@@ -12,7 +12,7 @@ import {
 import type { Store, StoreLimits } from './store.ts'
 
 export type RedisStoreOptions = StoreLimits & {
-  /** `redis://` or `rediss://`, with user and password where the server wants them. */
+  /** `redis://` or `rediss://`, with user and password if the server wants them. */
   readonly url: string
 }
 
@@ -35,7 +35,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     putIfAbsent: async (key, value, group = '') =>
       String(await run(writeScript, [key, value, group, ...limits, '1'])),
     put: async (entries) => {
-      // They go out together: the server is waited for once.
+      // All are sent before the first is answered: the server is waited for once.
       await Promise.all(
         entries.map(({ key, value, group = '' }) => run(writeScript, [key, value, group, ...limits, '0'])),
       )
@@ -61,7 +61,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
 
 // --- internal ---
 
-/** Keys that one step of a purge looks at; the server may hold those of others, too. */
+/** Keys that one step of a purge looks at, those of other programs included. */
 const SCAN_KEYS = '1000'
 
 async function purge({ command }: RedisConnection): Promise<number> {
@@ -72,7 +72,7 @@ async function purge({ command }: RedisConnection): Promise<number> {
     const keys = Array.isArray(found) ? found.map(String) : []
     const { value = [], journal = [], other = [] } = Object.groupBy(keys, kindOf)
     for (const key of journal) total += Number(await command(['XLEN', key]))
-    // A key may turn up twice: what counts is what the server had of it.
+    // A scan may give a key twice: the server's count of deleted ones is right.
     if (value.length > 0) total += Number(await command(['UNLINK', ...value]))
     const others = [...journal, ...other]
     if (others.length > 0) await command(['UNLINK', ...others])

@@ -7,8 +7,8 @@ import { transaction } from './sqlite-steps.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 
 /**
- * Opens the file, creates it where it is not there, and sees to it that it is one of ours. Nothing that another
- * program or a newer Foldgate has written is ever changed. Rejects with a `StoreError`.
+ * Opens the file, or creates it, and checks that it is one of ours. A file of another program or of a newer Foldgate is
+ * never changed. Rejects with a `StoreError`.
  */
 export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   try {
@@ -18,7 +18,7 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
       cause: error,
     })
   }
-  // Turning a new file into a database takes it whole for a moment; another process may be doing just that.
+  // A process that turns a new file into a database locks all of it for a moment.
   for (let attempt = 1; ; attempt += 1) {
     let database: DatabaseSync | null = null
     try {
@@ -40,9 +40,9 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 const SCHEMA_VERSION = 2
 
 /**
- * Ids grow with every write, so that the lowest is the one that was written longest ago. An index whose order is that of
- * chance costs every write a page of its own, which is why there is one only: to delete a conversation the whole table is
- * gone through. The value stands last, so that one of megabytes is not read on the way.
+ * Ids grow with every write, so that the lowest is the one that was written longest ago. An index in random order costs every
+ * write a page of its own, which is why there is only one: to delete a conversation the whole table is gone through. The
+ * value is the last column, so that one of megabytes is not read on the way.
  */
 const tables = `
   CREATE TABLE entries (
@@ -66,7 +66,7 @@ const APPLICATION_ID = 0x46_6f_6c_64
 
 /**
  * How long an operation waits for another process, in milliseconds. Nothing else is served meanwhile, and no
- * operation holds the file for longer than a few milliseconds: a file that stays taken is a failed operation.
+ * operation holds the file for longer than a few milliseconds: a file that stays locked for longer fails the operation.
  */
 const BUSY_MS = 250
 
@@ -84,24 +84,24 @@ const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
 
-/** SQLite gives its companions `-wal` and `-shm` the mode of the file, so that it has to be right before. */
+/** SQLite creates `-wal` and `-shm` with the mode of the file, which therefore has to be right before. */
 async function createPrivate(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(path, 'a', 0o600)
   const { mode, size } = await file.stat().finally(() => file.close())
-  // One that somebody else wrote keeps its mode: it is refused later on, and not ours to change.
+  // A file of another program keeps its mode, and is refused later.
   if (size === 0 && (mode & 0o777) !== 0o600) await chmod(path, 0o600)
 }
 
 function prepareFile(database: DatabaseSync, path: string): void {
   refuseForeign(database, path)
-  // Has to come before the first table and the write-ahead log; without effect on a file that has both.
+  // Has an effect only before the first table and the write-ahead log.
   database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL')
-  // A crash of the machine may cost the latest writes, never the file; one of Foldgate costs nothing.
+  // A crash of the machine may cost the latest writes, never the file; a crash of Foldgate costs nothing.
   database.exec('PRAGMA synchronous = NORMAL')
   database.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`)
-  // What was deleted is overwritten: it was somebody's conversation.
+  // Deleted values are overwritten, since they were parts of conversations.
   database.exec('PRAGMA secure_delete = ON')
   transaction(database, () => {
     refuseForeign(database, path)
@@ -149,7 +149,7 @@ function explained(error: unknown, path: string): StoreError {
   return new StoreError(`${path} ${fault}`, { cause: error })
 }
 
-/** SQLite's result code without what its upper bits add; 0 for errors of others. */
+/** SQLite's result code without the details in its upper bits; 0 for other errors. */
 function primaryCode(error: unknown): number {
   const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
   return isOfSqlite ? Number(error.errcode) & 0xff : 0

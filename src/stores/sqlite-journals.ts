@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { readInPages, rowNumber, type Journals } from './journals.ts'
-import { deleteInSteps, stepRows, textOf, transaction, unexpired } from './sqlite-steps.ts'
+import { deleteInSteps, stepRows, textIn, transaction, unexpired } from './sqlite-steps.ts'
 import { journalNames, type JournalName, type JournalPage, type JournalRow } from './store.ts'
 
 export type SqliteJournalsOptions = {
@@ -11,9 +11,8 @@ export type SqliteJournalsOptions = {
 }
 
 /**
- * A table for each journal, so that its oldest rows are those with the lowest ids, which never come back. A file that an
- * earlier build made gets them as well. Nothing but the id is indexed: rows are written with every request, and those
- * of a conversation are looked for when it is deleted.
+ * A table for each journal. Its oldest rows have the lowest ids, and no id is given twice. Nothing but the id is indexed:
+ * rows are written with every request, and those of a conversation are looked for only when it is deleted.
  */
 export const journalTables = journalNames
   .map(
@@ -46,7 +45,7 @@ export function sqliteJournals(
         : database
             .prepare(`SELECT id, text FROM ${table} WHERE id < ? AND ${unexpired} ORDER BY id DESC LIMIT ?`)
             .all(number ?? Number.MAX_SAFE_INTEGER, Date.now(), limit)
-    return found.map(({ id, text }) => ({ id: String(id), text: textOf(text) ?? '' }))
+    return found.map(({ id, text }) => ({ id: String(id), text: textIn(text) ?? '' }))
   }
 
   async function deleteFromAll(condition: string, ...values: readonly (string | number)[]): Promise<number> {
@@ -66,7 +65,7 @@ export function sqliteJournals(
       const insert = database.prepare(
         `INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`,
       )
-      // Only the first rows are looked at. What has ended is mostly there, and is never read wherever it is.
+      // Only the first rows are looked at: expired ones mostly stand there, and are never read wherever they stand.
       const deleteOldest = database.prepare(
         `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) ` +
           `AND (id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`,
@@ -89,7 +88,7 @@ export function sqliteJournals(
 
 // --- internal ---
 
-/** What a write deletes beside as many rows as it adds: those beyond a bound that was lowered, or that ended long ago. */
+/** Rows that a write may delete beyond as many as it adds: after a bound was lowered, or when many have expired. */
 const SWEEP_ROWS = 16
 
 function tableOf(journal: JournalName): string {

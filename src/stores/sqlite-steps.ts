@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Rows that one step of something larger takes: a step is to stay within a few milliseconds. */
+/** Rows that are read or deleted at a time, which takes a few milliseconds. */
 export const stepRows = 200
 
 /** How long steps are taken one after the other before others are served, in milliseconds. */
 const STEPS_MS = 1
 
-/** Does something that no other process may write into the middle of. */
+/** Does something in one transaction. */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -22,8 +22,8 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
 }
 
 /**
- * Deletes the rows of a table for which a condition holds, in steps through the whole table, between which others are
- * served: only the id is indexed for it. Resolves with how many they were.
+ * Deletes the rows of a table for which a condition holds. Since only the id is indexed it goes through the whole table, in
+ * steps between which requests are served. Resolves with how many rows it deleted.
  */
 export async function deleteInSteps(
   database: DatabaseSync,
@@ -49,11 +49,11 @@ export async function deleteInSteps(
   }
 }
 
-/** Rows that have not outlived their time, which is the one parameter. */
+/** The condition of rows that have not expired at the time that is its one parameter. */
 export const unexpired = '(expires_ms IS NULL OR expires_ms > ?)'
 
-/** A text as it is kept: the bytes of its UTF-8, for SQLite's own texts must not hold a NUL. */
-export function textOf(value: unknown): string | null {
+/** The text of a column that holds its UTF-8 bytes: SQLite's own texts must not hold a NUL. */
+export function textIn(value: unknown): string | null {
   if (!(value instanceof Uint8Array)) return null
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
 }

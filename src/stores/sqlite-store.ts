@@ -4,14 +4,14 @@ import { hash } from 'node:crypto'
 import { journalRowsMax } from './journals.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
-import { deleteInSteps, textOf, transaction, unexpired } from './sqlite-steps.ts'
+import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
 import type { Store, StoreEntry, StoreLimits } from './store.ts'
 
 export type SqliteStoreOptions = StoreLimits & { readonly path: string }
 
 /**
  * A store in one file, which several processes of a machine may share. Node's SQLite is synchronous: every
- * operation is one small transaction, and what is large is done in steps.
+ * operation is one small transaction, or many small steps.
  */
 export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStoreOptions): Promise<Store> {
   const database = await openSqliteFile(path)
@@ -21,7 +21,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 
   function standingValue(key: string): string | null {
-    return textOf(statements.find.get(shortKey(key), Date.now())?.['value'])
+    return textIn(statements.find.get(shortKey(key), Date.now())?.['value'])
   }
 
   /** Within a transaction. A value that is larger than the store is not kept. */
@@ -44,7 +44,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     }
   }
 
-  /** Whether the file holds more than it may, with everything that goes with it; pages that were freed are used again first. */
+  /** Whether the file is larger than it may be; freed pages do not count, since they are used again first. */
   function isOverfull(): boolean {
     const pages = count(statements.pages, 'page_count')
     const pagesMax = bytesMax / pageBytes
@@ -76,11 +76,11 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
         return value === null ? null : { index: 0, value }
       }
       const found = statements.findFirst.get(listed(keys), Date.now())
-      const value = textOf(found?.['value'])
+      const value = textIn(found?.['value'])
       return value === null ? null : { index: Number(found?.['position']), value }
     },
     putIfAbsent: async (key, value, group) => {
-      // Mostly it stands, and then nobody has to be kept from writing.
+      // Mostly the key has a value, and then no transaction is needed.
       const standing = standingValue(key)
       if (standing !== null) return standing
       return transaction(database, () => {
@@ -98,7 +98,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
       const condition = `conversation = ? AND ${unexpired}`
       const values = await deleteInSteps(database, 'entries', condition, group, Date.now())
       const deleted = values + (await journals.deleteGroup(group))
-      // Freed pages are overwritten and used again, but the log may still have them as they were.
+      // Freed pages are overwritten, but the log may still have them as they were.
       if (deleted > 0) emptyLog()
       return deleted
     },
@@ -113,7 +113,7 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
     },
     lease: async (key, holder, leaseMs) => {
       const nowMs = Date.now()
-      // Granted before the clock went back: it must not last for as long as that went. A step of a correction is less.
+      // A lease that ends later than that was granted before the clock was set back, and must not last so long.
       const untilMsMax = nowMs + 2 * leaseMs
       return statements.lease.run(key, holder, nowMs + leaseMs, nowMs, untilMsMax).changes === 1
     },
@@ -127,32 +127,32 @@ export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStor
 // --- internal ---
 
 /**
- * What stands for a key in the file: its last characters, then a digest. A page of the index holds many times more of
- * these than of keys as they are. What is kept of a request under several keys, which end alike, stands side by side, so
- * that one page is touched to write all of it. At this length no two keys share a digest.
+ * The short form of a key in the file: its last characters, then a digest. A page of the index holds many times more of
+ * these than of whole keys. A request writes several keys that end alike: they stand side by side in the index, so that
+ * one page is touched. At this length no two keys share a digest.
  */
 function shortKey(key: string): string {
-  // A pair that is cut in two would be one text as it is bound, and another one in a list of keys.
+  // Half of a surrogate pair would be one text as a parameter and another one in a JSON list.
   return (
     key.slice(-KEY_ENDING_CHARS).toWellFormed() + hash('sha256', key, 'base64url').slice(0, KEY_DIGEST_CHARS)
   )
 }
 
-/** Enough to bring the same endings together among millions of keys; more would only fill the pages. */
+/** Enough to bring equal endings together among millions of keys. */
 const KEY_ENDING_CHARS = 4
 
 /** Of base64url: 132 bits. */
 const KEY_DIGEST_CHARS = 22
 
-/** Keys as a JSON list, for however many there are. */
+/** Keys as a JSON list: one parameter for any number of keys. */
 function listed(keys: readonly string[]): string {
   return JSON.stringify(keys.map(shortKey))
 }
 
-/** Pages that one step of something larger takes: a step is to stay within a few milliseconds. */
+/** Pages that are given back at a time, which takes a few milliseconds. */
 const STEP_PAGES = 1_000
 
-/** What has outlived its time is deleted with later writes, so many rows at a time. */
+/** Expired rows that a write deletes at most. */
 const SWEEP_ROWS = 16
 
 /** How many rows a write deletes at a time, and how often, to come back under the size that is allowed. */
@@ -162,7 +162,7 @@ const TRIM_STEPS_MAX = 64
 function prepareStatements(database: DatabaseSync) {
   return {
     find: database.prepare(`SELECT value FROM entries WHERE short_key = ? AND ${unexpired}`),
-    // The values of the others are not read: each may have megabytes.
+    // The values of the other keys are not read: each may have megabytes.
     findFirst: database.prepare(
       `WITH first AS (
          SELECT asked.key AS position, entries.id AS id
@@ -172,7 +172,7 @@ function prepareStatements(database: DatabaseSync) {
        )
        SELECT first.position AS position, entries.value AS value FROM first JOIN entries USING (id)`,
     ),
-    // One that stood goes, and the new one gets the highest id.
+    // A value that is replaced is deleted, and the new one gets the highest id.
     insert: database.prepare(
       'INSERT OR REPLACE INTO entries (short_key, conversation, expires_ms, value) VALUES (?, ?, ?, ?)',
     ),

@@ -6,10 +6,10 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-/** What is wrong in a few words that quote nothing: what stores answer may repeat what they were asked. */
+/** What went wrong in a few words that quote nothing: the answers of stores may repeat keys and values. */
 export function troubleOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  // SQLite's own words for its code, which say nothing of the statement.
+  // SQLite's own words for its code, which do not quote the statement.
   if ('errstr' in error && typeof error.errstr === 'string') return error.errstr
   if ('code' in error && typeof error.code === 'string') return error.code
   if (error instanceof AggregateError) return troubleOf(error.errors[0])
@@ -18,6 +18,6 @@ export function troubleOf(error: unknown): string {
 
 // --- internal ---
 
-/** What a Redis-compatible server's refusal begins with. Other words may be anybody's. */
+/** The first words of a Redis-compatible server's refusals. */
 const answerCode =
   /^(?:BUSY|CLUSTERDOWN|CROSSSLOT|DENIED|ERR|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|OOM|READONLY|WRONGPASS|WRONGTYPE)(?= |$)/

@@ -2,8 +2,8 @@ import { NoAnswerError, within } from './within.ts'
 import type { Failures } from '../activity/failures.ts'
 
 /**
- * Does something with the store; `instead` where that fails. Whatever fails there is kept away from requests (P2): they
- * go on as if nothing were kept. Shared by all that use one store, so that an absent one is waited for once.
+ * Does something with the store; resolves with `instead` if that fails or takes too long. A broken store fails no request
+ * (P2): it goes on as if nothing were kept. There is one guard for each store, so that an absent store is waited for once.
  */
 export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
 
@@ -32,7 +32,7 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
       failedInARow = 0
       return result
     } catch (error) {
-      // A store that gives up a command by itself has answered, and may be there for the next.
+      // A store that rejects a command by itself has answered, and may be there for the next one.
       noteFailure(isLate, heldMs)
       failures.note('store', error)
       return instead
@@ -42,23 +42,23 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
 
 // --- internal ---
 
-/** A store that takes longer is as good as absent, in milliseconds. */
+/** How long the store may take for one operation, in milliseconds. */
 const STORE_DEADLINE_MS = 1_000
 
 /** How long a store is left alone at most, in milliseconds. */
 const ABSENCE_MS_MAX = 10_000
 
-/** A failure that held the event loop for so long, as SQLite's do, was waited for by all requests; in milliseconds. */
+/** A failure that blocked the event loop for so long, as SQLite's do, held up all requests; in milliseconds. */
 const HELD_MS = 100
 
-/** Such failures take this share of the time at most, whatever succeeds in between. */
+/** Such failures may take this share of the time at most, even if the store answers in between. */
 const HELD_SHARE = 0.05
 
 function pauseForHeld(heldMs: number): number {
   return heldMs < HELD_MS ? 0 : Math.min(ABSENCE_MS_MAX, heldMs / HELD_SHARE)
 }
 
-/** One failure may pass at once. From the second in a row on it is left alone for so long, and twice as long each time. */
+/** After the second failure in a row the store is left alone for so long, and twice as long after each further one. */
 const PAUSE_MS = 250
 
 function pauseAfter(failedInARow: number): number {

@@ -22,10 +22,10 @@ export type Store = {
   readonly put: (entries: readonly StoreEntry[]) => Promise<void>
   /**
    * Adds rows at the end of a journal, in this order. They are kept as long as values are; beyond what a journal may
-   * hold (`journalRowsMax`) its oldest rows go. What is bounded is their number: a row is a line of figures and names.
+   * hold (`journalRowsMax`) its oldest rows are deleted. A row is a line of figures and names, some 600 bytes.
    */
   readonly appendRows: (journal: JournalName, rows: readonly NewJournalRow[]) => Promise<void>
-  /** The rows of a journal that stand, by pages. */
+  /** A page of the rows of a journal. */
   readonly readRows: (journal: JournalName, page: JournalPage) => Promise<readonly JournalRow[]>
   /** Deletes the values and rows that were written with this group. Resolves with how many those were. */
   readonly deleteGroup: (group: string) => Promise<number>
@@ -40,7 +40,7 @@ export type Store = {
 
 /** How much a store may keep, and for how long. */
 export type StoreLimits = {
-  /** Keys and values, in bytes, about; beyond it what was written longest ago goes. Journals come on top. */
+  /** Keys and values, in bytes, about; beyond it those that were written longest ago are deleted. Journals come on top. */
   readonly bytesMax: number
   /** How long a value or a row is kept after it was last written, in milliseconds; 0: for ever. */
   readonly lifetimeMs: number

@@ -1,7 +1,7 @@
 /**
- * Rejects with what `late` makes where `work` takes longer; whatever comes of it then is of no interest. An error is made
- * only then: one costs as much as everything else here. Where the event loop was held up meanwhile, an answer that has
- * come is taken first: timers run before what was received is read.
+ * Rejects with the error that `late` makes if `work` takes longer; a later result is dropped. The error is made only then,
+ * since making one costs more than everything else here. If the event loop was blocked meanwhile, an answer that has
+ * arrived is still taken: timers run before received data is read, so that the timer waits two turns more.
  */
 export function within<Result>(
   timeMs: number,
@@ -26,6 +26,6 @@ export function within<Result>(
 /** A store did not answer in time. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
-  /** For messages, which say no more than this. */
+  /** Stands in messages, as the code of a system error does. */
   readonly code = 'no answer'
 }

@@ -1,4 +1,4 @@
-import type { Settings, UpstreamSettings } from '../config/settings.ts'
+import type { Settings, ConfiguredUpstream } from '../config/settings.ts'
 import type { HttpProxies } from './pools.ts'
 import { createUpstreams, type Upstreams } from './upstreams.ts'
 
@@ -28,6 +28,6 @@ export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProx
 
 // --- internal ---
 
-function heldKeyOf({ key }: UpstreamSettings): (() => string) | null {
+function heldKeyOf({ key }: ConfiguredUpstream): (() => string) | null {
   return key === null ? null : () => key.now()[0].reveal()
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { findWindow } from '../../src/commands/window.ts'
+import { lookUpWindow } from '../../src/commands/window.ts'
 import { checkConfiguration } from '../../src/commands/check.ts'
 import { loadConfiguration } from '../../src/config/configuration.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
@@ -19,7 +19,7 @@ test('the example of settings and its profile are valid, as the start reads them
   const { text } = await checkConfiguration({
     ...options,
     model: 'qwen3:8b',
-    resolveWindow: (profile, model, settings) => findWindow(settings, {}, profile, model),
+    resolveWindow: (profile, model, settings) => lookUpWindow(settings, {}, profile, model),
   })
   expect(text).toContain('profile  small-qwen')
   expect(text).toContain('16,384 tokens')
