@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { drawExplanation } from '../admin/explain/drawing/drawing.ts'
+import { drawExplanation } from '../admin/explain/drawing.ts'
 import { createExplain } from '../admin/explain/explain.ts'
 import { explanationJson } from '../admin/explain/explanation.ts'
 import { loadConfiguration } from '../config/configuration.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { drawExplanation } from '../../src/admin/explain/drawing/drawing.ts'
+import { drawExplanation } from '../../src/admin/explain/drawing.ts'
 import { explanationJson } from '../../src/admin/explain/explanation.ts'
 import { asked } from '../admin/explain/asked.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'

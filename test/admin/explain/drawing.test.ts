@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { drawExplanation } from '../../../src/admin/explain/drawing/drawing.ts'
-import { messageGroups } from '../../../src/admin/explain/drawing/message-groups.ts'
+import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
+import { messageGroups } from '../../../src/admin/explain/message-table.ts'
 import type { Explanation, ExplainedMessage } from '../../../src/admin/explain/explanation.ts'
 import { round, rounds, system, user } from '../../compaction/sending.ts'
 import { asked, long, short } from './asked.ts'
@@ -38,20 +38,17 @@ describe('an explanation for people', () => {
     expect(total).toContain(told.tokens.sent.total.toLocaleString('en-US'))
   })
 
-  test('draws the budget with every threshold under its place', async () => {
+  test('names every threshold in ascending order', async () => {
     const profile = { window: { tokens: 16_000 }, trigger: 0.8, target: 0.4, preview: { at: 0.6 } }
-    const told = await asked(long, { profiles: { default: profile } })
-    const lines = linesOf(told)
-    const axis = lines.find((line) => /^[━─┯┬]+$/.test(line)) ?? ''
-    expect(axis).toHaveLength(100)
-    for (const [label, at] of [
-      ['target', told.thresholds.target],
-      ['preview', told.thresholds.preview_at],
-      ['trigger', told.thresholds.trigger],
-    ] as const) {
-      const line = lines.find((each) => each.includes(`└ ${label} ${at?.toLocaleString('en-US')}`)) ?? ''
-      expect(axis[line.indexOf(`└ ${label}`)]).toMatch(/[┯┬]/)
-    }
+    const { thresholds, ...told } = await asked(long, { profiles: { default: profile } })
+    const { target, preview_at: preview, trigger } = thresholds
+    const [fixedAt, ...others] = [told.fixed.tokens, target, preview, trigger].map((tokens) =>
+      tokens?.toLocaleString('en-US'),
+    )
+    const line = linesOf({ ...told, thresholds }).find((each) => each.startsWith('marks'))
+    expect(line).toBe(
+      `marks     fixed ${fixedAt}, target ${others[0]}, preview ${others[1]}, trigger ${others[2]}`,
+    )
   })
 
   test('tells warnings in whole words', async () => {

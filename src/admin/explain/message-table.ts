@@ -1,7 +1,6 @@
-import type { ExplainedMessage } from '../explanation.ts'
-import { grouped } from '../../../log/grouped.ts'
+import { grouped } from '../../log/grouped.ts'
+import type { ExplainedMessage } from './explanation.ts'
 import { painted, shownName, type Paper, type Style } from './ink.ts'
-import { messageGroups, type MessageGroup } from './message-groups.ts'
 
 /** Each message and what would become of it; long runs in one row. Names and figures only, nothing that was said. */
 export function drawMessages(messages: readonly ExplainedMessage[], paper: Paper): readonly string[] {
@@ -24,7 +23,63 @@ export function drawMessages(messages: readonly ExplainedMessage[], paper: Paper
   ]
 }
 
+/** Neighbouring messages that are told together. */
+type MessageGroup = readonly [ExplainedMessage, ...ExplainedMessage[]]
+
+/**
+ * Messages for people to read: one by one while there are few, else in runs. A run is of one treatment; where treatments
+ * change all the time, as with calls that stay and results that are cleared, the short runs are told together.
+ *
+ * @internal exported for tests
+ */
+export function messageGroups(messages: readonly ExplainedMessage[]): readonly MessageGroup[] {
+  if (messages.length <= FEW) return messages.map((message) => [message])
+  const runs = joined(
+    messages.map((message): MessageGroup => [message]),
+    (one, other) => isAlike(one[0], other[0]),
+  )
+  const mixed = joined(runs, (one, other) => isShort(one) && isShort(other))
+  return mixed.flatMap((group) =>
+    group.length < RUN_MIN ? group.map((each): MessageGroup => [each]) : [group],
+  )
+}
+
 // --- internal ---
+
+/** So many messages are read one by one. */
+const FEW = 30
+
+/** Fewer than this are no run. */
+const RUN_MIN = 3
+
+/** A run below this is told with its neighbours. */
+const SHORT_MAX = 8
+
+function joined(
+  groups: readonly MessageGroup[],
+  belongTogether: (last: MessageGroup, next: MessageGroup) => boolean,
+): readonly MessageGroup[] {
+  const result: MessageGroup[] = []
+  let last: MessageGroup | undefined
+  for (const next of groups) {
+    // What is told together is judged by what came in last.
+    const joins = last !== undefined && belongTogether(last, next)
+    const standing = joins ? result.pop() : undefined
+    result.push(standing === undefined ? next : [...standing, ...next])
+    last = next
+  }
+  return result
+}
+
+function isAlike(one: ExplainedMessage, other: ExplainedMessage): boolean {
+  const areTheClients = one.index !== null && other.index !== null
+  return areTheClients && one.treatment === other.treatment && one.pinned === other.pinned
+}
+
+/** Nothing that is pinned or that Foldgate wrote is told with others. */
+function isShort(group: MessageGroup): boolean {
+  return group.length < SHORT_MAX && group.every(({ index, pinned }) => index !== null && pinned === null)
+}
 
 const header = ['#', 'came', 'sent', 'what happens', 'role', 'tool'] as const
 
@@ -89,25 +144,21 @@ function counted(words: readonly string[]): string {
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
 }
 
+const styles = {
+  kept: null,
+  joined: null,
+  folded: 'dim',
+  dropped: 'red',
+  summary: 'green',
+  recap: 'green',
+  rendered: 'yellow',
+  previewed: 'yellow',
+  cleared: 'yellow',
+  unloaded: 'yellow',
+  clipped: 'yellow',
+} as const satisfies Record<ExplainedMessage['treatment'], Style | null>
+
 function styleOf(group: MessageGroup): Style | null {
   const [{ treatment }] = group
-  if (group.some((message) => message.treatment !== treatment)) return 'yellow'
-  switch (treatment) {
-    case 'kept':
-    case 'joined':
-      return null
-    case 'folded':
-      return 'dim'
-    case 'dropped':
-      return 'red'
-    case 'summary':
-    case 'recap':
-      return 'green'
-    case 'rendered':
-    case 'previewed':
-    case 'cleared':
-    case 'unloaded':
-    case 'clipped':
-      return 'yellow'
-  }
+  return group.some((message) => message.treatment !== treatment) ? 'yellow' : styles[treatment]
 }

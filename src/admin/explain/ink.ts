@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { escaped } from '../../../log/log.ts'
+import { escaped } from '../../log/log.ts'
 
 /** What is drawn on. */
 export type Paper = {
