@@ -2,42 +2,35 @@ import type { Chat, FoundRequest, SeenRequest, KeyedRequest } from '../request.t
 
 /** Which conversation a request belongs to. */
 export type Identity = {
-  readonly conversation: string
+  /** Null for a branch that begins with this request. */
+  readonly conversation: string | null
   /** The conversation that it branched off; null where it did not. */
   readonly parent: string | null
   /** Seen requests that say something else from this request on. */
   readonly amended: readonly KeyedRequest[]
 }
 
-export type IdentityOptions = {
-  /** The id that a conversation gets which begins with this request. */
-  readonly newId: string
-  /** What is on record under a meaning key; null where nothing is. */
-  readonly seenAt: (key: string) => Promise<SeenRequest | null>
-}
+/** The seen request under a meaning key; null if there is none. */
+export type SeenAt = (key: string) => Promise<SeenRequest | null>
 
 /**
  * The conversation of a request that goes on from one on record. A branch is a branch only when both ways go on: an end
  * that was edited, retried or written anew is the same conversation, and whoever is the first to go on keeps its id.
  */
-export async function identityOf(
-  found: FoundRequest,
-  chat: Chat,
-  options: IdentityOptions,
-): Promise<Identity> {
+export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt): Promise<Identity> {
   const { seen, point } = found
   const own = { conversation: seen.conversation, parent: seen.parent, amended: [] }
   const key = chat.keys[point] ?? ''
   const isFork = forksAt(found, chat)
-  const parting = isFork ? { key, seen } : await partingOf(found, chat, options)
+  const parting = isFork ? { key, seen } : await partingOf(found, chat, seenAt)
   const rivalKey = parting?.seen.next ?? null
   if (parting === null || rivalKey === null || rivalKey === key) return own
-  const rival = await newestEnd(rivalKey, isFork ? null : seen.conversation, options)
-  if (rival === 'went-on') return { conversation: options.newId, parent: seen.conversation, amended: [] }
+  const rival = await newestEnd(rivalKey, isFork ? null : seen.conversation, seenAt)
+  if (rival === 'went-on') return { conversation: null, parent: seen.conversation, amended: [] }
   if (rival === null) return own
   const replaced = { key: rival.key, seen: { ...rival.seen, partedAt: parting.key } }
   // The newest way is followed, which may be a branch itself.
-  if (isFork) return { ...identityAs(rival.seen), amended: [replaced] }
+  if (isFork) return { conversation: rival.seen.conversation, parent: rival.seen.parent, amended: [replaced] }
   return { ...own, amended: [replaced, { key: parting.key, seen: { ...parting.seen, next: key } }] }
 }
 
@@ -48,7 +41,9 @@ export function forksAt({ point, seen: { next } }: FoundRequest, chat: Chat): bo
 
 /** Whether the prefix with this key is one of the conversation's own, longer than its first `point` messages. */
 export function leadsThrough(key: string, point: number, { structure, keys }: Chat): boolean {
-  return structure.recordPoints.some((following) => following > point && keys[following] === key)
+  for (const following of structure.recordPoints)
+    if (following > point && keys[following] === key) return true
+  return false
 }
 
 // --- internal ---
@@ -64,7 +59,7 @@ const REPLACED_MAX = 4
 async function partingOf(
   { point, seen: { next, partedAt } }: FoundRequest,
   chat: Chat,
-  { seenAt }: IdentityOptions,
+  seenAt: SeenAt,
 ): Promise<KeyedRequest | null> {
   if (point === chat.messages.length || next !== null || partedAt === null) return null
   const seen = await seenAt(partedAt)
@@ -78,7 +73,7 @@ async function partingOf(
 async function newestEnd(
   from: string,
   conversation: string | null,
-  { seenAt }: IdentityOptions,
+  seenAt: SeenAt,
 ): Promise<KeyedRequest | 'went-on' | null> {
   let key = from
   let expected = conversation
@@ -93,8 +88,4 @@ async function newestEnd(
     key = by
   }
   return 'went-on'
-}
-
-function identityAs({ conversation, parent }: SeenRequest): Pick<Identity, 'conversation' | 'parent'> {
-  return { conversation, parent }
 }

@@ -53,45 +53,54 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
   const ways = new LRUCache<string, string>({ max: WAYS_MAX })
 
-  function readOnce(value: string, systemCount: number): Compaction | null {
+  /** `until`: only what of it was done before this message; null for all of it. Null if it does not fit the conversation. */
+  function readOnce(value: string, chat: Chat, until: number | null = null): Compaction | null {
+    const { systemCount } = chat.structure
     const name = `${systemCount} ${value}`
     const compaction = compactions.get(name) ?? readCompaction(value, systemCount) ?? DAMAGED
     compactions.set(name, compaction)
-    return compaction === DAMAGED ? null : compaction
+    if (compaction === DAMAGED) return null
+    return fitting(until === null ? compaction : compactionUpTo(compaction, until), chat)
+  }
+
+  /** The newest record that can be read, of those at these points. */
+  async function newest<Kept>(
+    prefix: string,
+    chat: Chat,
+    points: readonly number[],
+    read: (value: string) => Kept | null,
+  ): Promise<{ readonly point: number; readonly kept: Kept } | null> {
+    for (let start = 0; start < points.length; start = lookupEnd(start)) {
+      // A store that answers at once keeps others waiting otherwise; the first look-up waits for nobody.
+      if (start > 0) await breathe()
+      const some = points.slice(start, lookupEnd(start))
+      const found = await store.getFirst(keysAt(prefix, chat, some))
+      const kept = found === null ? null : read(found.value)
+      if (found !== null && kept !== null) return { point: some[found.index] ?? 0, kept }
+    }
+    return null
   }
 
   async function find(chat: Chat, place: RecordPlace): Promise<Remembered> {
     const points = findingPoints(chat)
-    let value: string | null = null
-    let at = 0
+    const prefixes = prefixesOf(place)
     if (points.length <= POINTS_TOGETHER) {
-      // A conversation that is new has nothing of all that.
-      const keys = keysOf('seen', place, chat, points)
+      // Of a conversation that is new there is none of these.
       const found = await store.getFirst([
-        ...keys,
-        ...namesOf(place, chat, points),
-        ...keysOf('compaction', place, chat, points),
+        ...keysAt(prefixes.seen, chat, points),
+        ...keysAt(prefixes.name, chat, points),
+        ...keysAt(prefixes.compaction, chat, points),
       ])
       if (found === null) return firstSeen(chat, place)
-      if (found.index < keys.length) [value, at] = [found.value, found.index]
+      const point = points[found.index]
+      const seen = point === undefined ? null : readSeen(found.value)
+      if (point !== undefined && seen !== null) return goingOnFrom({ point, seen }, chat, place, points)
     }
-    for (let start = 0; start < points.length; start = lookupEnd(start)) {
-      // What is found at once keeps nobody waiting, and waits for nobody.
-      if (start > 0) await breathe()
-      if (value === null) {
-        const keys = keysOf('seen', place, chat, points.slice(start, lookupEnd(start)))
-        const found = await store.getFirst(keys)
-        if (found === null) continue
-        value = found.value
-        at = start + found.index
-      }
-      const seen = readSeen(value)
-      value = null
-      if (seen !== null)
-        return goingOnFrom({ point: points[at] ?? chat.messages.length, seen }, chat, place, points)
-    }
-    const unseen = await namedBefore(chat, place, points)
-    return { ...unseen, compaction: await newestCompaction(chat, place, points) }
+    const seen = await newest(prefixes.seen, chat, points, readSeen)
+    if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
+    const named = await newest(prefixes.name, chat, points, readName)
+    const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
+    return { ...firstSeen(chat, place), ...named?.kept, compaction: compaction?.kept ?? null }
   }
 
   async function goingOnFrom(
@@ -100,117 +109,79 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
     place: RecordPlace,
     points: readonly number[],
   ): Promise<Remembered> {
-    const identity = await identityOf(found, chat, {
-      newId: conversationId(chat, place),
-      seenAt: async (key) => {
-        const standing = await store.getFirst([prefixOf('seen', place) + key])
-        return standing === null ? null : readSeen(standing.value)
-      },
+    const { seen, point } = found
+    const prefixes = prefixesOf(place)
+    const identity = await identityOf(found, chat, async (key) => {
+      const standing = await store.getFirst([prefixes.seen + key])
+      return standing === null ? null : readSeen(standing.value)
     })
-    const compaction = await compactionSince(found, chat, place, points)
-    return { ...identity, compaction, found, sharedUntil: found.seen.inner ? found.point : null }
-  }
-
-  /** The newest compaction that was made for one of these prefixes. */
-  async function newestCompaction(
-    chat: Chat,
-    place: RecordPlace,
-    points: readonly number[],
-  ): Promise<Compaction | null> {
-    for (let start = 0; start < points.length; start = lookupEnd(start)) {
-      if (start > 0) await breathe()
-      const keys = keysOf('compaction', place, chat, points.slice(start, lookupEnd(start)))
-      const found = await store.getFirst(keys)
-      const compaction = found === null ? null : readOnce(found.value, chat.structure.systemCount)
-      if (fitting(compaction, chat) !== null) return compaction
-    }
-    return null
-  }
-
-  /** The compaction that a conversation stands in which goes on from a seen request; `points` from the newest down. */
-  async function compactionSince(
-    { point, seen }: FoundRequest,
-    chat: Chat,
-    place: RecordPlace,
-    points: readonly number[],
-  ): Promise<Compaction | null> {
+    const conversation = identity.conversation ?? conversationId(chat, place)
     // From that request on a compaction may have been made by one that was not completed.
     const since = points.filter((later) => later >= point)
-    const keys = keysOf('compaction', place, chat, since)
-    if (seen.compaction !== null) keys.push(prefixOf('compaction', place) + seen.compaction)
-    const found = await store.getFirst(keys)
-    const compaction = found === null ? null : readOnce(found.value, chat.structure.systemCount)
-    if (!seen.inner || found === null || found.index < since.length) return fitting(compaction, chat)
-    // It was made for the end of another request.
-    const within = compaction === null ? null : fitting(compactionUpTo(compaction, point), chat)
-    return within ?? newestCompaction(chat, place, points.slice(since.length))
-  }
-
-  async function namedBefore(chat: Chat, place: RecordPlace, points: readonly number[]): Promise<Remembered> {
-    for (let start = 0; start < points.length; start = lookupEnd(start)) {
-      if (start > 0) await breathe()
-      const found = await store.getFirst(namesOf(place, chat, points.slice(start, lookupEnd(start))))
-      const name = found === null ? null : readName(found.value)
-      if (name !== null) return { ...firstSeen(chat, place), ...name }
+    const keys = keysAt(prefixes.compaction, chat, since)
+    if (seen.compaction !== null) keys.push(prefixes.compaction + seen.compaction)
+    const standing = await store.getFirst(keys)
+    // One that the seen request stood in was made for its end; of a beginning that is another's.
+    const isOthers = seen.inner && standing !== null && standing.index >= since.length
+    let compaction = standing === null ? null : readOnce(standing.value, chat, isOthers ? point : null)
+    if (isOthers && compaction === null) {
+      const earlier = points.slice(since.length)
+      compaction =
+        (await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat)))?.kept ?? null
     }
-    return firstSeen(chat, place)
+    return { ...identity, conversation, compaction, found, sharedUntil: seen.inner ? point : null }
   }
 
   async function see(chat: Chat, place: RecordPlace, remembered: Remembered): Promise<void> {
     const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
-    const prefix = prefixOf('seen', place)
-    const entryOf = (key: string, seen: SeenRequest): StoreEntry => ({
-      key: prefix + key,
-      value: writeSeen(seen),
-      group: seen.conversation,
-    })
     const { keys } = chat
+    const prefixes = prefixesOf(place)
     const end = keys[chat.messages.length] ?? ''
     const isSame = found?.point === chat.messages.length
     const left = found === null || isSame ? null : found
     const leftKey = keys[left?.point ?? 0] ?? ''
-    // Another request may have gone on from there since this one was looked up.
-    const isSecond = left !== null && !isFirstOnWay(left, prefix, chat)
-    const isBranch = conversation === conversationId(chat, place)
+    let isSecond = false
+    if (left !== null) {
+      // Another request may have gone on from there since this one was looked up, as far as this process knows.
+      const way = `${prefixes.seen}${leftKey} ${left.seen.next ?? ''}`
+      const first = ways.get(way) ?? end
+      ways.set(way, first)
+      isSecond = !leadsThrough(first, left.point, chat)
+    }
+    const isParted = isSecond && conversation !== conversationId(chat, place)
     const seen: SeenRequest = {
       conversation,
       parent,
       compaction: compaction === null ? null : (keys[compaction.point] ?? ''),
       next: isSame ? found.seen.next : null,
-      partedAt: isSame ? found.seen.partedAt : isSecond && !isBranch ? leftKey : null,
+      partedAt: isSame ? found.seen.partedAt : isParted ? leftKey : null,
       inner: false,
     }
-    const entries = [
-      entryOf(end, seen),
-      { key: namePrefixOf(place) + end, value: writeName(seen), group: conversation },
+    const entries: StoreEntry[] = [
+      { key: prefixes.seen + end, value: writeSeen(seen), group: conversation },
+      { key: prefixes.name + end, value: writeName(seen), group: conversation },
     ]
     if (left !== null && !isSecond) {
       const isFollowed = left.seen.next === null || forksAt(left, chat)
       const changed = isFollowed ? [{ key: leftKey, seen: { ...left.seen, next: end } }, ...amended] : amended
       for (const each of changed) {
         // As it stands now nobody has gone on from it yet.
-        ways.delete(wayFrom(prefix + each.key, each.seen))
-        entries.push(entryOf(each.key, each.seen))
+        ways.delete(`${prefixes.seen}${each.key} ${each.seen.next ?? ''}`)
+        const value = writeSeen(each.seen)
+        entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
       }
     }
-    const beginnings: StoreEntry[] = []
-    for (const point of innerPoints(chat, found))
-      beginnings.push(entryOf(keys[point] ?? '', { ...seen, next: end, partedAt: null, inner: true }))
-    if (compaction !== null && compaction.point === sharedUntil)
-      beginnings.push({ ...compactionEntry(chat, place, compaction), group: conversation })
     const writing: Promise<unknown>[] = [store.put(entries)]
-    // A request that ends there knows more of it than one that only passes.
-    for (const { key, value, group } of beginnings) writing.push(store.putIfAbsent(key, value, group))
+    // A request that ends at one of these points knows more of it than one that only passes.
+    for (const point of innerPoints(chat, found)) {
+      const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
+      writing.push(store.putIfAbsent(prefixes.seen + (keys[point] ?? ''), value, conversation))
+    }
+    if (compaction !== null && compaction.point === sharedUntil) {
+      const { key, value } = compactionEntry(chat, place, compaction)
+      writing.push(store.putIfAbsent(key, value, conversation))
+    }
     await Promise.all(writing)
-  }
-
-  /** Whether no other way has been taken from a seen request since this one was looked up, as far as this process knows. */
-  function isFirstOnWay({ point, seen }: FoundRequest, prefix: string, chat: Chat): boolean {
-    const end = chat.keys[chat.messages.length] ?? ''
-    const way = wayFrom(prefix + (chat.keys[point] ?? ''), seen)
-    const first = ways.get(way) ?? end
-    ways.set(way, first)
-    return leadsThrough(first, point, chat)
   }
 
   return {
@@ -218,19 +189,17 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
       compactions.clear()
       ways.clear()
     },
-    find: (chat, place) => guarded(firstSeen(chat, place), () => find(chat, place)),
+    find: async (chat, place) => (await guarded(null, () => find(chat, place))) ?? firstSeen(chat, place),
     see: (chat, place, remembered) => guarded(undefined, () => see(chat, place, remembered)),
     keep: ({ chat, place, conversation }, compaction) =>
       guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
-        const standing = await store.putIfAbsent(key, value, conversation)
-        return fitting(readOnce(standing, chat.structure.systemCount), chat) ?? compaction
+        return readOnce(await store.putIfAbsent(key, value, conversation), chat) ?? compaction
       }),
     replace: ({ chat, place, conversation }, compaction) =>
-      guarded(undefined, async () => {
-        const { key, value } = compactionEntry(chat, place, compaction)
-        await store.put([{ key, value, group: conversation }])
-      }),
+      guarded(undefined, () =>
+        store.put([{ ...compactionEntry(chat, place, compaction), group: conversation }]),
+      ),
   }
 }
 
@@ -264,25 +233,16 @@ function conversationId(chat: Chat, place: RecordPlace): string {
   return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, conversationIdChars)
 }
 
-type RecordKind = 'seen' | 'compaction'
-
-function prefixOf(kind: RecordKind, { scope, profile, model }: RecordPlace): string {
-  return `${kind}:${scope}:${profile}:${model}:`
+/** What the keys of each kind of record begin with. */
+function prefixesOf({ scope, profile, model }: RecordPlace): Record<'seen' | 'compaction' | 'name', string> {
+  return {
+    seen: `seen:${scope}:${profile}:${model}:`,
+    compaction: `compaction:${scope}:${profile}:${model}:`,
+    name: `name:${scope}:${profile}:`,
+  }
 }
 
-function namePrefixOf({ scope, profile }: RecordPlace): string {
-  return `name:${scope}:${profile}:`
-}
-
-function keysOf(kind: RecordKind, place: RecordPlace, chat: Chat, points: readonly number[]): string[] {
-  return prefixed(prefixOf(kind, place), chat, points)
-}
-
-function namesOf(place: RecordPlace, chat: Chat, points: readonly number[]): string[] {
-  return prefixed(namePrefixOf(place), chat, points)
-}
-
-function prefixed(prefix: string, { keys }: Chat, points: readonly number[]): string[] {
+function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): string[] {
   const all: string[] = []
   for (const point of points) all.push(prefix + (keys[point] ?? ''))
   return all
@@ -294,11 +254,7 @@ function compactionEntry(
   compaction: Compaction,
 ): Pick<StoreEntry, 'key' | 'value'> {
   return {
-    key: prefixOf('compaction', place) + (chat.keys[compaction.point] ?? ''),
+    key: prefixesOf(place).compaction + (chat.keys[compaction.point] ?? ''),
     value: writeCompaction(compaction, chat.structure.systemCount),
   }
-}
-
-function wayFrom(recordKey: string, { next }: SeenRequest): string {
-  return `${recordKey} ${next ?? ''}`
 }
