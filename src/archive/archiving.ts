@@ -1,7 +1,7 @@
 import type { Archive } from './archive.ts'
 import { writeCompactionEntry } from './compaction-entry.ts'
 import { titleOf } from './title.ts'
-import { lostMessages } from '../compaction/losses.ts'
+import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { drive } from '../scheduling/drive.ts'

@@ -1,6 +1,6 @@
 import { numberRange } from '../compaction/message-numbers.ts'
 import type { StandingSummary, Compaction } from '../compaction/compaction.ts'
-import { summarisedRange } from '../compaction/summary-note.ts'
+import { summarisedRange } from '../compaction/standing-summary.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { fenced } from './fenced.ts'
@@ -10,7 +10,7 @@ import { messageMarkdown } from './message-markdown.ts'
 export type CompactionEntry = {
   readonly subject: Subject
   readonly compaction: Compaction
-  /** What the compaction leaves out or shortens (`losses.ts`). */
+  /** What the compaction leaves out or shortens (`lostMessages`). */
   readonly lost: readonly number[]
   /** The meaning key of every prefix. */
   readonly keys: readonly string[]

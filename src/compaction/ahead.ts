@@ -1,26 +1,24 @@
 import type { Steps } from '../conversation/source.ts'
-import { thresholdTokens } from '../tokens/budget.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/effective.ts'
+import { thresholdTokens } from '../tokens/budget.ts'
+import type { Compaction, CompactionReason, Fold, SummaryRange } from './compaction.ts'
 import {
-  clipsByIndex,
   covers,
+  foldedRanges,
+  hasUnsummarised,
   layoutOf,
   partTokens,
-  plannedTokens,
   rangeIndexes,
   UNTOUCHED,
 } from './layout.ts'
-import { createLedger, type Ledger } from './ledger.ts'
 import type { MadeCache } from './made-cache.ts'
-import { pinnedTokens, pinsAt } from './plan/pins.ts'
+import { quotedSystemTokensMax } from './plan/fold-at.ts'
+import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
-import { quotedSystemTokensMax } from './plan/recap-caps.ts'
-import type { Fold, Compaction, CompactionReason, SummaryRange } from './compaction.ts'
 import type { Subject } from './subject.ts'
-import { hasUnsummarised, rangesOf } from './summary-ranges.ts'
-import { createTreatments } from './treatments.ts'
+import { countsOf, editsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 
 /** A fold that summaries are wanted for, at the frontier that a compaction will take. */
 export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {
@@ -60,32 +58,30 @@ export function* foldAhead(
 ): Steps<FoldAhead | null> {
   const { policy, compaction, room, due } = options
   const { systemCount } = subject.structure
-  const point = subject.messages.length
-  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
-  const planned =
-    due !== null || (yield* isNear(subject, ledger, options, 1))
-      ? yield* planCompaction(subject, ledger, policy, {
-          point,
-          previous: compaction,
-          room,
-          reason: due ?? 'trigger',
-          isBeyondBudget: due !== null,
-          keepRecent: policy.keep.recent_messages,
-          smallest: false,
-          strict: options.strict,
-          prepared: null,
-          plannedTokensMax: policy.summary.max_tokens,
-          viewTokens: null,
-        })
-      : null
-  const chosen =
-    planned ?? (compaction !== null && hasUnsummarised(compaction, systemCount) ? compaction : null)
+  const counts = countsOf(subject, policy, cache)
+  let chosen = compaction !== null && hasUnsummarised(compaction, systemCount) ? compaction : null
+  if (due !== null || (yield* isNear(counts, options, 1))) {
+    const planned = yield* planCompaction(counts, {
+      point: subject.messages.length,
+      previous: compaction,
+      room,
+      reason: due ?? 'trigger',
+      isBeyondBudget: due !== null,
+      keepRecent: policy.keep.recent_messages,
+      smallest: false,
+      strict: options.strict,
+      prepared: null,
+      plannedTokensMax: policy.summary.max_tokens,
+      viewTokens: null,
+    })
+    chosen = planned ?? chosen
+  }
   if (chosen === null || chosen.fold === null) return null
   const ranges: WorthyRange[] = []
-  for (const range of rangesOf(chosen, systemCount))
-    ranges.push(yield* worthOf(subject, ledger, compaction, range))
+  for (const range of foldedRanges(chosen, systemCount))
+    ranges.push(yield* worthOf(counts, compaction, range))
   const { frontier, kept } = chosen.fold
-  const targetTokens = thresholdTokens(targetOf(policy), room.budgetTokens, fixedTokensIn(subject, options))
+  const targetTokens = thresholdIn(subject, options, targetOf(policy))
   // A recap beside the summaries quotes them itself.
   const systemTokensMax = policy.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
   return { frontier, kept, ranges, systemTokensMax }
@@ -98,8 +94,7 @@ export function* foldAhead(
 export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: AheadOptions): Steps<boolean> {
   const { policy, compaction } = options
   if (compaction !== null && hasUnsummarised(compaction, subject.structure.systemCount)) return true
-  const ledger = createLedger(subject, policy, createTreatments(subject, policy, cache))
-  return yield* isNear(subject, ledger, options, LOOKED_AT_SHARE)
+  return yield* isNear(countsOf(subject, policy, cache), options, LOOKED_AT_SHARE)
 }
 
 // --- internal ---
@@ -108,52 +103,43 @@ export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: Ahe
 const LOOKED_AT_SHARE = 0.9
 
 /** Whether the view has come to this share of where the summary of its next compaction is asked for. */
-function* isNear(subject: Subject, ledger: Ledger, options: AheadOptions, share: number): Steps<boolean> {
+function* isNear(counts: TokenCounts, options: AheadOptions, share: number): Steps<boolean> {
   const { policy, room, compaction } = options
-  const { systemCount } = subject.structure
-  const viewTokens = yield* plannedTokens(
-    ledger,
-    compaction ?? UNTOUCHED,
-    systemCount,
-    subject.messages.length,
-  )
-  const atTokens = thresholdTokens(policy.summary.at, room.budgetTokens, fixedTokensIn(subject, options))
-  return room.aroundTokens + viewTokens >= atTokens * share
+  const { subject } = counts
+  const viewTokens = yield* plannedTokens(counts, compaction ?? UNTOUCHED, subject.messages.length)
+  return room.aroundTokens + viewTokens >= thresholdIn(subject, options, policy.summary.at) * share
 }
 
-function fixedTokensIn(subject: Subject, { policy, room }: AheadOptions): number {
-  return room.aroundTokens + pinnedTokens(subject, pinsAt(subject, policy, subject.messages.length))
+/** A threshold in tokens of the whole prompt. */
+function thresholdIn(subject: Subject, { policy, room }: AheadOptions, setting: number): number {
+  const fixedTokens = room.aroundTokens + pinnedTokens(subject, policy, subject.messages.length)
+  return thresholdTokens(setting, room.budgetTokens, fixedTokens)
 }
 
 function* worthOf(
-  subject: Subject,
-  ledger: Ledger,
+  { subject, editedTokens, originalTokens }: TokenCounts,
   compaction: Compaction | null,
   range: SummaryRange,
 ): Steps<WorthyRange> {
   const { start, end, except } = range
   const standing = compaction ?? UNTOUCHED
-  const layout = layoutOf(standing, subject.structure.systemCount)
-  const clips = clipsByIndex(standing.clips)
-  const weigh = (from: number, to: number): Steps<number> =>
-    ledger.treatedTokens(from, to, standing.reach, clips)
-  const sizeOf = (index: number): number => subject.sizes[index] ?? 0
-
-  let replacedTokens = yield* weigh(Math.max(start, layout.tail), end)
-  for (const index of except) if (index >= layout.tail) replacedTokens -= yield* weigh(index, index + 1)
-  for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
-    if (index !== null && covers(range, index)) replacedTokens += yield* weigh(index, index + 1)
+  const { pinned, before, after, tail } = layoutOf(standing, subject.structure.systemCount)
+  const edits = editsOf(standing)
+  let expiredTokens = originalTokens(start, end)
+  let replacedTokens = yield* editedTokens(Math.max(start, tail), end, edits)
+  for (const index of except) {
+    expiredTokens -= subject.sizes[index] ?? 0
+    if (index >= tail) replacedTokens -= yield* editedTokens(index, index + 1, edits)
   }
-  for (const part of [layout.before, layout.after]) {
+  for (const index of pinned)
+    if (covers(range, index)) replacedTokens += yield* editedTokens(index, index + 1, edits)
+  for (const part of [before, after]) {
     if (part === null) continue
     const { summaries, recap } = part
-    replacedTokens += partTokens({
-      summaries: summaries.filter((summary) => covers(range, summary.start)),
-      recap: null,
-    })
+    const replaced = summaries.filter((summary) => covers(range, summary.start))
+    replacedTokens += partTokens({ summaries: replaced, recap: null })
     if (recap === null || recap.start < start || recap.end > end) continue
-    for (const index of rangeIndexes(recap, summaries)) replacedTokens += sizeOf(index)
+    for (const index of rangeIndexes(recap, summaries)) replacedTokens += subject.sizes[index] ?? 0
   }
-  const exceptTokens = except.reduce((sum, index) => sum + sizeOf(index), 0)
-  return { ...range, replacedTokens, expiredTokens: ledger.originalTokens(start, end) - exceptTokens }
+  return { ...range, replacedTokens, expiredTokens }
 }

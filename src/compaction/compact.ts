@@ -1,42 +1,86 @@
+import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
-import { advance, type Advanced, type AdvanceOptions } from './advance.ts'
-import { createLedger } from './ledger.ts'
-import type { MadeCache } from './made-cache.ts'
-import { planCompaction } from './plan/plan.ts'
-import type { Policy, Room } from './policy.ts'
 import type { Compaction } from './compaction.ts'
-import type { ViewTools } from './view/standing-view.ts'
+import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
+import type { MadeCache } from './made-cache.ts'
+import type { PlanOptions, PreparedFold } from './plan/options.ts'
+import { planCompaction } from './plan/plan.ts'
+import { SHARE } from './plan/shares.ts'
+import type { Policy, Room } from './policy.ts'
 import type { Subject } from './subject.ts'
-import { createTreatments } from './treatments.ts'
-import { buildView, type View } from './view/view.ts'
-
-export type CompactOptions = AdvanceOptions & { readonly policy: Policy }
+import { countsOf, NO_EDITS, plannedTokens, type TokenCounts } from './token-counts.ts'
+import { standingView, viewUnder, type View } from './view/view.ts'
 
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
 
+export type CompactOptions = {
+  readonly policy: Policy
+  /** The newest compaction on record that is a prefix of the conversation. */
+  readonly newest: Compaction | null
+  /** Up to which request point no further compaction was due, since that request was seen; null: its past is not known. */
+  readonly seenUntil: number | null
+  /**
+   * Up to which point this conversation is the one that was seen before, if its client edits the end at each request;
+   * null if it goes on from a whole request, or was never seen.
+   */
+  readonly sharedUntil: number | null
+  readonly room: Room
+  /** How much more the provider has counted of the view of `newest` than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
+  readonly strict: boolean
+  /** A compaction now, whatever the pressure. */
+  readonly forced: boolean
+  /** A fold whose summaries are there, for a compaction that is due now; else null. */
+  readonly prepared: PreparedFold | null
+}
+
+/** The compaction that a conversation stands in, and what it was made from. */
+export type Advanced = {
+  readonly compaction: Compaction | null
+  /** The compaction before it; null where there was none. */
+  readonly previous: Compaction | null
+  /** Tokens of the view before it, at its point, without what surrounds the conversation; null where none was made. */
+  readonly beforeTokens: number | null
+}
+
 /**
- * The compaction of a conversation for one request: the sentence of this folder.
- *
- * @internal exported for tests
+ * The compaction that a conversation stands in: the newest on record, and one more if the request that is made now does not
+ * fit. If nothing is on record, the request points of the past are walked with the same numbers (P6).
  */
-export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
-  const { compaction } = yield* compactionFor(subject, cache, options)
-  return { compaction, view: yield* viewUnder(subject, cache, { ...options, compaction }) }
-}
-
-/** The compaction that a conversation stands in, one more if one is due. */
 export function* compactionFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
-  return yield* advance(subject, toolsFor(subject, options.policy, cache), options)
-}
-
-/** What is sent for a conversation that stands in this compaction. */
-export function* viewUnder(
-  subject: Subject,
-  cache: MadeCache,
-  { policy, compaction, strict }: Pick<CompactOptions, 'policy' | 'strict'> & Pick<Compacted, 'compaction'>,
-): Steps<View> {
-  return yield* buildView(subject, toolsFor(subject, policy, cache), { compaction, strict })
+  const { newest, room } = options
+  const end = subject.messages.length
+  const counts = countsOf(subject, options.policy, cache)
+  let advanced: Advanced = { compaction: newest, previous: null, beforeTokens: null }
+  let from = newest?.point ?? subject.structure.systemCount
+  let viewTokens = newest === null ? 0 : yield* standingTokens(counts, newest, true)
+  let made = newest === null ? 0 : 1
+  for (const point of [...pastPoints(subject, options), end]) {
+    const { compaction } = advanced
+    // Beyond its point a compaction edits nothing.
+    viewTokens += yield* counts.editedTokens(from, point, NO_EDITS)
+    from = point
+    const isNow = point === end
+    const moment: Moment = {
+      point,
+      compaction,
+      room,
+      viewTokens,
+      // The provider's count is known of the view of this very compaction, and of no other.
+      differenceTokens: compaction === newest ? options.differenceTokens : 0,
+      forced: isNow && options.forced,
+    }
+    const next =
+      (isNow ? yield* compactionWithin(counts, moment, options) : null) ??
+      (yield* compactionAt(counts, moment, options.strict, isNow ? options.prepared : null))
+    if (next === null) continue
+    advanced = { compaction: next, previous: compaction, beforeTokens: viewTokens }
+    if (isNow) break
+    viewTokens = yield* standingTokens(counts, next, made < VIEWS_MADE_MAX)
+    made += 1
+  }
+  return advanced
 }
 
 export type TightenOptions = {
@@ -53,33 +97,134 @@ export type TightenOptions = {
 export function* tighten(
   subject: Subject,
   cache: MadeCache,
-  options: TightenOptions,
+  { policy, previous, room, keepRecent, smallest, strict }: TightenOptions,
 ): Steps<Compacted | null> {
-  const { policy } = options
-  const { ledger } = toolsFor(subject, policy, cache)
-  const compaction = yield* planCompaction(subject, ledger, policy, {
+  const compaction = yield* planCompaction(countsOf(subject, policy, cache), {
     point: subject.messages.length,
-    previous: options.previous,
-    room: options.room,
+    previous,
+    room,
     reason: 'overflow',
     isBeyondBudget: true,
-    keepRecent: options.keepRecent,
-    smallest: options.smallest,
-    strict: options.strict,
+    keepRecent,
+    smallest,
+    strict,
     prepared: null,
     plannedTokensMax: null,
     viewTokens: null,
   })
   if (compaction === null) return null
-  return {
-    compaction,
-    view: yield* viewUnder(subject, cache, { policy, compaction, strict: options.strict }),
-  }
+  return { compaction, view: yield* viewUnder(subject, cache, { policy, compaction, strict }) }
+}
+
+/**
+ * The room that a compaction is planned with, if the provider counts so much more of the view than we do: the excess may
+ * stand in the parts that stay. What we counted too much may lie in those that go, and so does most of a large excess.
+ */
+export function correctedRoom(room: Room, differenceTokens: number): Room {
+  const most = Math.floor(room.budgetTokens * STAYING_EXCESS_SHARE)
+  return { ...room, aroundTokens: room.aroundTokens + Math.max(0, Math.min(differenceTokens, most)) }
 }
 
 // --- internal ---
 
-function toolsFor(subject: Subject, policy: Policy, cache: MadeCache): ViewTools {
-  const treatments = createTreatments(subject, policy, cache)
-  return { policy, treatments, cache, ledger: createLedger(subject, policy, treatments) }
+/** More than this share of the budget is not taken to stand in the parts that stay. */
+const STAYING_EXCESS_SHARE = 0.25
+
+/** The view of a longer fold is made only to be sent. */
+const MADE_FRONTIER_MAX = 2000
+
+/**
+ * So many views are made in one walk, tens of milliseconds each. A conversation of two megabytes that is seen for the first
+ * time has hundreds behind it under a small window, and took a minute; those that agents have had so far stay below a hundred.
+ */
+const VIEWS_MADE_MAX = 128
+
+/** The request points of the past that have to be walked, ascending: those since which nothing is known. */
+function pastPoints(
+  { structure, messages }: Subject,
+  { newest, seenUntil, sharedUntil }: CompactOptions,
+): readonly number[] {
+  // Since a request that was seen, nothing was sent up to any point but this one.
+  if (seenUntil !== null || sharedUntil !== null) return []
+  const { requestPoints } = structure
+  const known = newest?.point ?? 0
+  return requestPoints.slice(countBelow(requestPoints, known + 1), countBelow(requestPoints, messages.length))
+}
+
+/**
+ * Tokens of what stands up to a compaction's point, as it is sent: a recap is mostly smaller than it was planned. A walk
+ * through the past has to make each of these views; behind very many messages or compactions the plan has to do.
+ */
+function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: boolean): Steps<number> {
+  if (!isMade || (compaction.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
+    return yield* plannedTokens(counts, compaction, compaction.point)
+  let tokens = 0
+  for (const message of yield* standingView(counts, compaction)) tokens += message.tokens
+  return tokens
+}
+
+/**
+ * The compaction that is due now, made at the point up to which its client leaves the conversation as it is: the next request
+ * has the same beginning and finds it again. Null where none is due, or where what follows that point leaves too little.
+ */
+function* compactionWithin(
+  counts: TokenCounts,
+  moment: Moment,
+  { sharedUntil, prepared, strict }: CompactOptions,
+): Steps<Compaction | null> {
+  if (sharedUntil === null || sharedUntil <= (moment.compaction?.point ?? 0) || prepared !== null) return null
+  const { budgetTokens, aroundTokens } = moment.room
+  const behindTokens = counts.originalTokens(sharedUntil, moment.point)
+  if (behindTokens > (budgetTokens - aroundTokens) * SHARE.newestRound) return null
+  const within = {
+    ...moment,
+    point: sharedUntil,
+    room: { budgetTokens, aroundTokens: aroundTokens + behindTokens },
+    viewTokens: moment.viewTokens - behindTokens,
+  }
+  for (const reason of dueReasons(counts, moment)) {
+    const compaction = yield* planCompaction(
+      counts,
+      planOptions(counts, within, { reason, strict, prepared }),
+    )
+    if (compaction === null) continue
+    const tokens = within.room.aroundTokens + (yield* plannedTokens(counts, compaction, sharedUntil))
+    if (tokens <= budgetTokens) return compaction
+  }
+  return null
+}
+
+function* compactionAt(
+  counts: TokenCounts,
+  moment: Moment,
+  strict: boolean,
+  prepared: PreparedFold | null,
+): Steps<Compaction | null> {
+  for (const reason of dueReasons(counts, moment)) {
+    const compaction = yield* planCompaction(
+      counts,
+      planOptions(counts, moment, { reason, strict, prepared }),
+    )
+    if (compaction !== null) return compaction
+  }
+  // A compaction that is due is made even if none comes of what was prepared.
+  return prepared === null ? null : yield* compactionAt(counts, moment, strict, null)
+}
+
+function planOptions(
+  { policy }: TokenCounts,
+  moment: Moment,
+  now: Pick<PlanOptions, 'reason' | 'strict' | 'prepared'>,
+): PlanOptions {
+  return {
+    ...now,
+    point: moment.point,
+    previous: moment.compaction,
+    room: correctedRoom(moment.room, moment.differenceTokens),
+    isBeyondBudget: isBeyondBudget(moment),
+    keepRecent: policy.keep.recent_messages,
+    smallest: false,
+    plannedTokensMax: null,
+    viewTokens: moment.viewTokens,
+  }
 }

@@ -1,19 +1,11 @@
-import type { Steps } from '../conversation/source.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
-import type { Ledger } from './ledger.ts'
-import type { Clip, Fold, Reach, StandingSummary, Compaction, SummaryRange } from './compaction.ts'
+import type { Compaction, Fold, StandingSummary, SummaryRange } from './compaction.ts'
 
 /**
  * A run of folded messages: those from `start` up to `end` but for the pinned ones among them. Its recap
  * has at most `tokensMax` tokens, tags included, of which quoted system messages take at most `systemTokensMax`.
  */
-export type FoldedRun = {
-  readonly start: number
-  readonly end: number
-  readonly except: readonly number[]
-  readonly tokensMax: number
-  readonly systemTokensMax: number
-}
+export type FoldedRun = SummaryRange & { readonly tokensMax: number; readonly systemTokensMax: number }
 
 /** What stands for a run of folded messages: summaries for their ranges, and a recap. */
 export type FoldedPart = {
@@ -23,76 +15,54 @@ export type FoldedPart = {
 }
 
 /**
- * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old
- * turns, what stands for that before the latest user message, that message, what stands for that behind it,
- * the tail.
+ * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old turns, what
+ * stands for the messages before the latest user message, that message, what stands for those behind it, the tail.
  */
 export type Layout = {
-  readonly task: number | null
-  /** Requests and replies of old turns, in their order. */
-  readonly kept: readonly number[]
+  /** The task and then the requests and replies of old turns, in their order. */
+  readonly head: readonly number[]
   readonly before: FoldedPart | null
   readonly latestUser: number | null
   readonly after: FoldedPart | null
   /** Index of the first message of the tail. */
   readonly tail: number
+  /** The client's messages before the tail, in their order. */
+  readonly pinned: readonly number[]
 }
 
-export function layoutOf(
-  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold'>,
-  systemCount: number,
-): Layout {
+/** What decides where everything stands: the pinned messages and the fold. */
+export type Folding = Pick<Compaction, 'task' | 'latestUser' | 'fold'>
+
+export function layoutOf(compaction: Folding, systemCount: number): Layout {
   const { fold } = compaction
   if (fold === null)
-    return { task: null, kept: [], before: null, latestUser: null, after: null, tail: systemCount }
+    return { head: [], before: null, latestUser: null, after: null, tail: systemCount, pinned: [] }
   const { frontier } = fold
   const task = compaction.task !== -1 && compaction.task < frontier ? compaction.task : null
-  const latestUser =
+  const isPassed =
     compaction.latestUser !== -1 && compaction.latestUser < frontier && compaction.latestUser !== task
-      ? compaction.latestUser
-      : null
-  const kept = fold.kept.filter((index) => index !== task && index < (latestUser ?? fold.frontier))
-  const except = task === null ? kept : [task, ...kept]
+  const latestUser = isPassed ? compaction.latestUser : null
+  const kept = fold.kept.filter((index) => index !== task && index < (latestUser ?? frontier))
+  const head = task === null ? kept : [task, ...kept]
   return {
-    task,
-    kept,
-    before: partOf(fold, systemCount, latestUser ?? frontier, except, fold.beforeTokensMax),
+    head,
+    before: partOf(fold, systemCount, latestUser ?? frontier, head, fold.beforeTokensMax),
     latestUser,
-    after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, except, fold.afterTokensMax),
+    after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, head, fold.afterTokensMax),
     tail: frontier,
+    pinned: latestUser === null ? head : [...head, latestUser],
   }
 }
 
-/** What stands for folded messages weighs this in a plan: recaps their caps, and each the framing of its message. */
+/** What a plan counts for what stands for folded messages: recaps at their caps, and each with the framing of its message. */
 export function partTokens(part: FoldedPart | null): number {
   if (part === null) return 0
-  const { summaries, recap } = part
-  return (
-    summaries.reduce((sum, { tokens }) => sum + tokens + RECAP_FRAME_TOKENS, 0) +
-    (recap === null ? 0 : recap.tokensMax + RECAP_FRAME_TOKENS)
-  )
+  let tokens = part.recap === null ? 0 : part.recap.tokensMax + RECAP_FRAME_TOKENS
+  for (const summary of part.summaries) tokens += summary.tokens + RECAP_FRAME_TOKENS
+  return tokens
 }
 
-/**
- * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps weigh
- * their caps. The view that is written is never larger.
- */
-export function* plannedTokens(
-  ledger: Ledger,
-  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach'>,
-  systemCount: number,
-  end: number,
-): Steps<number> {
-  const layout = layoutOf(compaction, systemCount)
-  const clips = clipsByIndex(compaction.clips)
-  let tokens = partTokens(layout.before) + partTokens(layout.after)
-  for (const index of [layout.task, ...layout.kept, layout.latestUser]) {
-    if (index !== null) tokens += yield* ledger.treatedTokens(index, index + 1, compaction.reach, clips)
-  }
-  return tokens + (yield* ledger.treatedTokens(layout.tail, end, compaction.reach, clips))
-}
-
-/** Whether a summary stands for message `index`. */
+/** Whether a summary of this range stands for message `index`. */
 export function covers({ start, end, except }: SummaryRange, index: number): boolean {
   return index >= start && index < end && !except.includes(index)
 }
@@ -106,21 +76,22 @@ export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange
   return indexes
 }
 
-/** The clips of a compaction, for looking up. */
-export type Clips = {
-  readonly byIndex: ReadonlyMap<number, Clip>
-  /** The last clipped message; -1 where there is none. */
-  readonly furthest: number
+/** The runs that a compaction folds, whatever stands for them: what one summary each would cover. */
+export function foldedRanges(compaction: Folding, systemCount: number): readonly SummaryRange[] {
+  const bare = compaction.fold === null ? null : { ...compaction.fold, summaries: [] }
+  const { before, after } = layoutOf({ ...compaction, fold: bare }, systemCount)
+  return [before, after].flatMap((part) => {
+    if (part === null || part.recap === null) return []
+    const { start, end, except } = part.recap
+    return [{ start, end, except }]
+  })
 }
 
-export function clipsByIndex(clips: readonly Clip[]): Clips {
-  return {
-    byIndex: new Map(clips.map((clip) => [clip.index, clip])),
-    furthest: clips.reduce((furthest, clip) => Math.max(furthest, clip.index), -1),
-  }
+/** Whether something that a compaction folds was never summarised. */
+export function hasUnsummarised(compaction: Folding, systemCount: number): boolean {
+  const summaries = compaction.fold?.summaries ?? []
+  return foldedRanges(compaction, systemCount).some((range) => rangeIndexes(range, summaries).length > 0)
 }
-
-export const NO_CLIPS = clipsByIndex([])
 
 /** The framing of the message that a recap stands in. */
 export const RECAP_FRAME_TOKENS = textTokens('', () => 0)
@@ -131,8 +102,8 @@ export const UNTOUCHED = {
   latestUser: -1,
   fold: null,
   clips: [],
-  reach: { render: 0, preview: 0, clear: 0 } as Reach,
-} as const
+  reach: { render: 0, preview: 0, clear: 0 },
+} as const satisfies Folding & Pick<Compaction, 'clips' | 'reach'>
 
 // --- internal ---
 
@@ -140,16 +111,17 @@ function partOf(
   fold: Fold,
   start: number,
   end: number,
-  except: readonly number[],
+  pinned: readonly number[],
   tokensMax: number,
 ): FoldedPart | null {
-  const inside = except.filter((index) => index >= start && index < end)
-  if (end - start - inside.length <= 0) return null
+  const except = pinned.filter((index) => index >= start && index < end)
+  if (end - start - except.length <= 0) return null
   const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
-  const run = { start, end, except: inside, tokensMax, systemTokensMax: fold.systemTokensMax }
-  const recap = fold.recapsBeside ? run : runBeside(summaries, run)
-  const leftTokens = tokensMax - summaries.reduce((sum, { tokens }) => sum + tokens, 0)
-  return { summaries, recap: recap === null ? null : { ...recap, tokensMax: Math.max(0, leftTokens) } }
+  let leftTokens = tokensMax
+  for (const { tokens } of summaries) leftTokens -= tokens
+  const { systemTokensMax } = fold
+  const run = { start, end, except, tokensMax: Math.max(0, leftTokens), systemTokensMax }
+  return { summaries, recap: fold.recapsBeside ? run : runBeside(summaries, run) }
 }
 
 /** What of a run no summary covers; null where nothing is left. */

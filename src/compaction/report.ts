@@ -3,7 +3,7 @@ import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf } from './view/placement.ts'
 import type { PassName } from './policy.ts'
-import { treatingPasses } from './plan/reach.ts'
+import { editingPasses } from './plan/draft.ts'
 import type { Compaction } from './compaction.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
 import type { ViewMessage } from './view/view-message.ts'
@@ -80,11 +80,11 @@ export function uncountedOutline(rounds: Rounds): readonly MessageTreatment[] {
 }
 
 /** How far each pass of a compaction reaches. The passes that reach nothing are left out. */
-export function rangesOf(compaction: Compaction, systemCount: number): readonly PassRange[] {
+export function passRanges(compaction: Compaction, systemCount: number): readonly PassRange[] {
   const { reach, fold, clips } = compaction
   const clipped = clips.map(({ index }) => index)
   const ranges: readonly PassRange[] = [
-    ...treatingPasses.map((pass) => ({ pass, start: systemCount, end: reach[pass] })),
+    ...editingPasses.map((pass) => ({ pass, start: systemCount, end: reach[pass] })),
     { pass: 'fold', start: systemCount, end: fold?.frontier ?? systemCount },
     { pass: 'clip', start: Math.min(...clipped), end: Math.max(...clipped) + 1 },
   ]

@@ -44,22 +44,6 @@ export type Treatments = {
 }
 
 export function createTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
-  const latest = latestBySubject.get(subject)
-  if (latest?.policy === policy && latest.cache === cache) return latest.treatments
-  const treatments = newTreatments(subject, policy, cache)
-  latestBySubject.set(subject, { policy, cache, treatments })
-  return treatments
-}
-
-// --- internal ---
-
-/** The compaction and the view of one request are made of the same. */
-const latestBySubject = new WeakMap<
-  Subject,
-  { readonly policy: Policy; readonly cache: MadeCache; readonly treatments: Treatments }
->()
-
-function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
   const settings = [
     policy.render.enabled,
     policy.preview.threshold_tokens,
@@ -95,6 +79,8 @@ function newTreatments(subject: Subject, policy: Policy, cache: MadeCache): Trea
     },
   }
 }
+
+// --- internal ---
 
 function nameOf(treatment: Treatment): string {
   switch (treatment.kind) {

@@ -1,4 +1,4 @@
-import type { Advanced } from '../compaction/advance.ts'
+import type { Advanced } from '../compaction/compact.ts'
 import type { PreparedFold } from '../compaction/plan/options.ts'
 import { noOutlook, type MissingReason } from '../summaries/summary-record.ts'
 import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'

@@ -232,7 +232,7 @@ export type FormRequest = {
   readonly place: RecordPlace
   /** The newest compaction on record. */
   readonly newest: Compaction | null
-  /** Up to which request point its past is on record, and up to which its end was not edited: see `advance.ts`. */
+  /** Up to which request point its past is on record, and up to which its end was not edited: see `CompactOptions`. */
   readonly seenUntil: number | null
   readonly sharedUntil: number | null
   /** Whether user messages that would stand side by side are joined. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compaction/ahead.ts'
-import { compact, type Compacted } from '../../src/compaction/compact.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'

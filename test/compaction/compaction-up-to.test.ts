@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compact, viewUnder } from '../../src/compaction/compact.ts'
+import { viewUnder } from '../../src/compaction/view/view.ts'
+import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import {
   compactionUpTo,

@@ -75,7 +75,7 @@ describe('a recap', () => {
     const folded = { start: 1, end: conversation.length, except: [3], tokensMax, systemTokensMax: 0 }
     const beside = { visible: [], shortened: [], said: [] }
     const cache = createMadeCache({ bytesMax: 1_000_000 })
-    return finish(recapOf(subjectOf(conversation), folded, beside, cache, { areNamed })).text ?? ''
+    return finish(recapOf(subjectOf(conversation), folded, beside, cache, areNamed)).text ?? ''
   }
 
   test('names the messages that it stands for', () => {
@@ -113,7 +113,7 @@ describe('a recap', () => {
     const beside = { visible: [], shortened: [], said: [] }
     const [first, second] = [0, 3].map((start) => {
       const folded = { start, end: start + 3, except: [], tokensMax: 500, systemTokensMax: 0 }
-      return finish(recapOf(subjectOf(all), folded, beside, cache, { areNamed: true })).text
+      return finish(recapOf(subjectOf(all), folded, beside, cache, true)).text
     })
     expect(first).toContain('#1 to #3')
     expect(second).toContain('#4 to #6')

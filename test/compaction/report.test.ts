@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { compact, viewUnder, type Compacted } from '../../src/compaction/compact.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { viewUnder } from '../../src/compaction/view/view.ts'
+import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import { outlineOf, rangesOf, uncountedOutline, type MessageTreatment } from '../../src/compaction/report.ts'
+import {
+  outlineOf,
+  passRanges,
+  uncountedOutline,
+  type MessageTreatment,
+} from '../../src/compaction/report.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
@@ -158,7 +165,7 @@ test('the ranges of a compaction say how far each of its passes reached', () => 
     { ...clip, index: 44 },
   ]
   const reach = { render: 0, preview: 12, clear: 20 }
-  expect(rangesOf({ ...compaction, reach, clips }, 0)).toEqual([
+  expect(passRanges({ ...compaction, reach, clips }, 0)).toEqual([
     { pass: 'preview', start: 0, end: 12 },
     { pass: 'clear', start: 0, end: 20 },
     { pass: 'fold', start: 0, end: compaction.fold?.frontier },

@@ -1,9 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compact, viewUnder, type Compacted } from '../../src/compaction/compact.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { viewUnder } from '../../src/compaction/view/view.ts'
+import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import { outlineOf, rangesOf, uncountedOutline, type MessageTreatment } from '../../src/compaction/report.ts'
+import {
+  outlineOf,
+  passRanges,
+  uncountedOutline,
+  type MessageTreatment,
+} from '../../src/compaction/report.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { standingSummary } from '../support/at-once.ts'
@@ -173,7 +180,7 @@ test('the ranges of a compaction hold all that it treated, and nothing that lead
   check((outline, subject, { compaction, view }) => {
     if (compaction === null) return
     const { systemCount } = subject.structure
-    const ranges = rangesOf(compaction, systemCount)
+    const ranges = passRanges(compaction, systemCount)
     for (const { start, end } of ranges) {
       expect(start).toBeGreaterThanOrEqual(systemCount)
       expect(end).toBeGreaterThan(start)

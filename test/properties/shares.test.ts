@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { partsAt } from '../../src/compaction/plan/parts.ts'
-import { pinsAt } from '../../src/compaction/plan/pins.ts'
-import { createLedger } from '../../src/compaction/ledger.ts'
+import { partsAt, pinsAt } from '../../src/compaction/plan/parts.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { SHARE, sharesOf, type PartSizes } from '../../src/compaction/plan/shares.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { createTreatments } from '../../src/compaction/treatments.ts'
+import { countsOf } from '../../src/compaction/token-counts.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
@@ -95,12 +93,8 @@ describe('in a view', () => {
           const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
           const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
           const pins = pinsAt(subject, policy, point)
-          const ledger = createLedger(
-            subject,
-            policy,
-            createTreatments(subject, policy, createMadeCache({ bytesMax: 1_000_000 })),
-          )
-          const parts = partsAt(subject, ledger, pins, { point, roomTokens })
+          const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
+          const parts = partsAt(counts, pins, point, roomTokens)
           const last = view.messages.findLast(({ index }) => index === point - 1)
           // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
           const isText = isTextFrom(subject, parts.newestFrom, point)

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { foldAhead, type FoldAhead } from '../../src/compaction/ahead.ts'
-import { compact, type Compacted } from '../../src/compaction/compact.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { compact } from '../support/compacted.ts'
 import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
@@ -240,7 +241,7 @@ describe('a view in which summaries stand', () => {
         if (made.compaction === null || fold === null) continue
         const { systemCount } = subject.structure
         const layout = layoutOf(made.compaction, systemCount)
-        const pinned = new Set([layout.task, ...layout.kept, layout.latestUser])
+        const pinned = new Set(layout.pinned)
         const parts = [layout.before, layout.after].filter((part) => part !== null)
         for (let index = systemCount; index < fold.frontier; index += 1) {
           const summaries = parts

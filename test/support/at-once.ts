@@ -1,5 +1,5 @@
 import { renderTerminal as rendering } from '../../src/compaction/passes/render.ts'
-import { standingSummary as standing } from '../../src/compaction/summary-message.ts'
+import { standingSummary as standing } from '../../src/compaction/standing-summary.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 
 /** Work that can be paused, done without a pause: for tests of what comes of it. */

@@ -1,9 +1,10 @@
-import { compact, type Compacted } from '../../src/compaction/compact.ts'
+import { compactionFor, type Compacted, type CompactOptions } from '../../src/compaction/compact.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { viewUnder } from '../../src/compaction/view/view.ts'
+import { finish, type Steps } from '../../src/conversation/source.ts'
 
 /** What primes a reply, in tokens. */
 export const PRIMING_TOKENS = 3
@@ -22,6 +23,12 @@ export type CompactedOptions = {
 /** What is known of a conversation in this room that nobody has seen before. */
 export function atFirstSight(room: Room) {
   return { room, differenceTokens: 0, seenUntil: null, sharedUntil: null }
+}
+
+/** The compaction of a conversation for one request, and what is sent. */
+export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
+  const { compaction } = yield* compactionFor(subject, cache, options)
+  return { compaction, view: yield* viewUnder(subject, cache, { ...options, compaction }) }
 }
 
 /** A conversation as it is sent by one request, with nothing around it but its system messages. */

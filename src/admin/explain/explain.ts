@@ -1,6 +1,6 @@
 import type { Chat, RecallOffer, Counted, Measure, Form } from '../../request/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
-import { pinnedTokens, pinsAt } from '../../compaction/plan/pins.ts'
+import { pinnedTokens } from '../../compaction/plan/parts.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
@@ -73,9 +73,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const { compacted } = prepared
 
     const { window, budgetTokens } = measure
-    const fixedTokens =
-      counted.aroundTokens +
-      pinnedTokens(counted.subject, pinsAt(counted.subject, profile, chat.messages.length))
+    const fixedTokens = counted.aroundTokens + pinnedTokens(counted.subject, profile, chat.messages.length)
     const marginTokens = counted.room.aroundTokens - counted.aroundTokens
     const figures = { budgetTokens, fixedTokens, marginTokens }
     const { ratio } = measure.rate

@@ -1,6 +1,6 @@
 import type { Chat, Weighed } from '../../request/request.ts'
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
-import { SUMMARY_OPEN } from '../../compaction/summary-message.ts'
+import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
 import type { Message, Role } from '../../conversation/message.ts'
 import { parseMessage } from '../../dialects/chat-completions/parse.ts'

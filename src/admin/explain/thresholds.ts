@@ -1,4 +1,4 @@
-import { lowestThresholdTokens } from '../../compaction/advance.ts'
+import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'

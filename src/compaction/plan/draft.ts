@@ -1,42 +1,60 @@
 import type { Steps } from '../../conversation/source.ts'
-import { plannedTokens } from '../layout.ts'
-import type { Ledger } from '../ledger.ts'
-import type { Policy } from '../policy.ts'
-import type { Fold, Reach, Compaction } from '../compaction.ts'
-import type { Subject } from '../subject.ts'
-import type { FoldAt } from './fold-at.ts'
-import type { PlanFrame } from './frame.ts'
-import type { PlanOptions } from './options.ts'
+import type { Compaction } from '../compaction.ts'
+import { editsOf, plannedTokens } from '../token-counts.ts'
+import { runs, thresholdOf, type Frame } from './frame.ts'
 
-/** What a compaction is planned with, from beginning to end. */
-export type Plan = {
-  readonly subject: Subject
-  readonly ledger: Ledger
-  readonly policy: Policy
-  readonly options: PlanOptions
-  readonly frame: PlanFrame
-  readonly foldAt: FoldAt
-  readonly clips: Compaction['clips']
-  /** Where the newest messages begin that no pass touches and no fold reaches. */
+/** How far the planning of a compaction has come. */
+export type Draft = Pick<Compaction, 'reach' | 'fold' | 'clips'> & {
+  /** Where the newest messages begin that no pass edits and no fold reaches. */
   readonly protectedFrom: number
-  /** What a recap may take, in tokens. */
-  readonly recapTokensMax: number
-}
-
-/** How far it has come. */
-export type Draft = {
-  readonly reach: Reach
-  readonly fold: Fold | null
-  /** What its view weighs, what surrounds it included. */
+  /** What its view takes in tokens, what surrounds it included. */
   readonly tokens: number
 }
 
-/** What a view comes to that has come so far. */
-export function* weighed(plan: Plan, { reach, fold }: Omit<Draft, 'tokens'>): Steps<Draft> {
-  const { subject, ledger, options, frame, clips } = plan
-  const { systemCount } = subject.structure
-  const planned = { ...frame.pins, fold, clips, reach }
-  const tokens =
-    options.room.aroundTokens + (yield* plannedTokens(ledger, planned, systemCount, options.point))
-  return { reach, fold, tokens }
+/** A draft and what its view comes to. */
+export function* counted(
+  { counts, options, pins }: Frame,
+  { reach, fold, clips, protectedFrom }: Omit<Draft, 'tokens'>,
+): Steps<Draft> {
+  const viewTokens = yield* plannedTokens(counts, { ...pins, fold, clips, reach }, options.point)
+  return { reach, fold, clips, protectedFrom, tokens: options.room.aroundTokens + viewTokens }
+}
+
+/** The passes that edit single messages, cheapest first. */
+export const editingPasses = ['render', 'preview', 'clear'] as const
+
+/** The passes that edit single messages, each as far as it has to reach: over the oldest first, until the aim is met. */
+export function* editedFurther(
+  frame: Frame,
+  begun: Draft,
+  aimTokens: number,
+  keptResults: number,
+): Steps<Draft> {
+  const { counts, options, targetTokens } = frame
+  const { subject, policy, editedTokens } = counts
+  const { clips } = editsOf(begun)
+  const start = begun.fold?.frontier ?? subject.structure.systemCount
+  let { reach, tokens } = begun
+  for (const pass of editingPasses) {
+    const settings = policy[pass]
+    if (('enabled' in settings && !settings.enabled) || !runs(frame, settings.at)) continue
+    // A pass that begins below the target has nothing to aim at but its whole reach.
+    const isAhead = settings.at !== null && thresholdOf(frame, settings.at) <= targetTokens
+    const goalTokens = isAhead ? 0 : aimTokens
+    // The newest results that the profile keeps; what is folded is not looked through for them.
+    let left = pass === 'clear' && !options.smallest ? keptResults : 0
+    let end = options.point
+    while (end > start && left > 0) {
+      end -= 1
+      if (subject.messages[end]?.facts.role === 'tool') left -= 1
+    }
+    end = Math.min(end, begun.protectedFrom)
+    for (let index = Math.max(start, reach[pass]); index < end && tokens > goalTokens; index += 1) {
+      const further = { ...reach, [pass]: index + 1 }
+      tokens -= yield* editedTokens(index, index + 1, { reach, clips })
+      tokens += yield* editedTokens(index, index + 1, { reach: further, clips })
+      reach = further
+    }
+  }
+  return { ...begun, reach, tokens }
 }

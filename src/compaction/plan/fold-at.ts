@@ -1,21 +1,61 @@
-import type { Ledger } from '../ledger.ts'
-import type { Pins } from './pins.ts'
-import { recapTokensOf, type RecapCaps } from './recap-caps.ts'
-import type { Fold, StandingSummary, Compaction } from '../compaction.ts'
+import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
+import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isSystem, type Subject } from '../subject.ts'
+import type { TokenCounts } from '../token-counts.ts'
+import type { Frame } from './frame.ts'
 
-export type FoldingOptions = {
-  readonly pins: Pins
-  readonly caps: RecapCaps
-  /** The compaction before. While a turn goes on, the recap of what lies before it does not grow. */
-  readonly previous: Compaction | null
-  /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
-  readonly summaries: readonly StandingSummary[]
-  /** Whether recaps stand beside summaries. */
-  readonly recapsBeside: boolean
-  /** Where a summary is only planned: what one may take at most, in tokens; it stands for all of its run. Else null. */
-  readonly plannedTokensMax: number | null
+/** The most that stands for folded messages, in tokens. */
+export type RecapCaps = {
+  /** Recaps. */
+  readonly recapTokensMax: number
+  /** Recaps and summaries together … */
+  readonly tokensMax: number
+  /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
+  readonly besideTokensMin: number
+  /** … then both may take so much. */
+  readonly togetherTokensMax: number
+  /** Quoted system messages, on top. */
+  readonly systemTokensMax: number
 }
+
+/** How much stands for folded messages in the view of a compaction. */
+export function recapCaps(frame: Frame): RecapCaps {
+  const { shares, roomTokens, targetTokens } = frame
+  const { recap } = frame.counts.policy
+  if (frame.options.smallest) {
+    const tokensMax = Math.floor(roomTokens * SMALLEST_RECAP_SHARE)
+    return {
+      recapTokensMax: Math.min(SMALLEST_RECAP_TOKENS, tokensMax),
+      tokensMax,
+      besideTokensMin: 0,
+      togetherTokensMax: tokensMax,
+      systemTokensMax: quotedSystemTokensMax(roomTokens),
+    }
+  }
+  // What fixed parts and newest messages leave under the target; below zero where they take more.
+  const { fixedTokens, recentTokens, calls, cutUnit } = frame
+  const leftTokens = targetTokens - fixedTokens - recentTokens - calls.tokens - (cutUnit?.tokensMax ?? 0)
+  const tokensMax = Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(leftTokens)))
+  return {
+    recapTokensMax: Math.min(recap.max_tokens, tokensMax),
+    tokensMax,
+    besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
+    togetherTokensMax: shares.recapMax,
+    systemTokensMax: quotedSystemTokensMax(targetTokens),
+  }
+}
+
+/** How much quoted system messages may take, in tokens: they come on top. */
+export function quotedSystemTokensMax(targetTokens: number): number {
+  return Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE))
+}
+
+export type FoldingOptions = Pick<Frame['options'], 'previous' | 'plannedTokensMax'> &
+  Pick<Frame, 'pins'> & {
+    readonly caps: RecapCaps
+    /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
+    readonly summaries: readonly StandingSummary[]
+  }
 
 /**
  * The fold at a frontier, with what it keeps of old turns before it. `shortenedTokens`: what was cleared or shortened behind
@@ -28,31 +68,34 @@ export type FoldAt = (frontier: number, kept?: readonly number[], shortenedToken
  * follows it where the frontier has passed it, and quoted system messages on top. Nothing has more room than what
  * it replaces, which is everything but the task and what is kept of old turns.
  */
-export function folding(subject: Subject, ledger: Ledger, options: FoldingOptions): FoldAt {
-  const { pins, previous, recapsBeside, plannedTokensMax } = options
+export function folding(counts: TokenCounts, options: FoldingOptions): FoldAt {
+  const { subject, originalTokens } = counts
+  const { pins, previous, plannedTokensMax } = options
   const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = options.caps
+  const recapsBeside = counts.policy.recap.beside_summaries
   const { systemCount } = subject.structure
   const passed = pins.latestUser !== -1 && pins.latestUser !== pins.task ? pins.latestUser : null
-  const isFitting = plannedTokensMax === null && sum(options.summaries, ({ tokens }) => tokens) <= tokensMax
-  const fitting = isFitting ? options.summaries : []
-  const coveredSizes = new Map(fitting.map((summary) => [summary, coveredTokens(subject, ledger, summary)]))
-  const quotedBefore = quotedTokens(subject, systemCount, systemTokensMax)
-  const quotedAfter = quotedTokens(subject, (passed ?? systemCount) + 1, systemTokensMax)
+  const summariesTokens = options.summaries.reduce((sum, { tokens }) => sum + tokens, 0)
+  const fitting = plannedTokensMax === null && summariesTokens <= tokensMax ? options.summaries : []
   const standing = passed === null ? null : standingBefore(previous, pins)
 
-  /** What summaries of a run weigh, and what of it goes into a recap. */
+  /** What summaries of a run take, and what of it goes into a recap. */
   function partAt(start: number, end: number, staying: ReadonlySet<number>) {
-    const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
-    let foldedTokens = ledger.originalTokens(start, end)
+    let foldedTokens = originalTokens(start, end)
     for (const index of staying) if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
-    const summarisedTokens =
-      plannedTokensMax === null ? sum(summaries, (summary) => coveredSizes.get(summary) ?? 0) : foldedTokens
-    const writtenTokens =
-      plannedTokensMax === null
-        ? sum(summaries, ({ tokens }) => tokens)
-        : Math.min(foldedTokens, plannedTokensMax)
-    const leftTokens = recapsBeside ? foldedTokens : Math.max(0, foldedTokens - summarisedTokens)
-    return { summaries, writtenTokens, leftTokens }
+    if (plannedTokensMax !== null) {
+      const writtenTokens = Math.min(foldedTokens, plannedTokensMax)
+      return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
+    }
+    const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
+    let writtenTokens = 0
+    let leftTokens = foldedTokens
+    for (const summary of summaries) {
+      writtenTokens += summary.tokens
+      leftTokens -= originalTokens(summary.start, summary.end)
+      for (const index of summary.except) leftTokens += subject.sizes[index] ?? 0
+    }
+    return { summaries, writtenTokens, leftTokens: recapsBeside ? foldedTokens : Math.max(0, leftTokens) }
   }
 
   return function foldAt(frontier, kept = [], shortenedTokens = 0) {
@@ -64,29 +107,33 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
     const besideTokens =
       recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
     const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
-    // What was shortened lies behind the frontier, and is told in the recap before it.
-    const [beforeLeft, afterLeft] =
-      latest === null
-        ? [before.leftTokens + shortenedTokens, 0]
-        : [before.leftTokens, after.leftTokens + shortenedTokens]
+    // What was shortened lies behind the frontier, and is told in the last recap before it.
+    const beforeLeft = before.leftTokens + (latest === null ? shortenedTokens : 0)
+    const afterLeft = latest === null ? 0 : after.leftTokens + shortenedTokens
     const afterMost = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
-    const beforeRecap =
-      Math.min(
-        recapTokensOf(beforeLeft),
-        Math.max(roomTokens - doubled(afterMost), Math.floor(roomTokens * (1 - AFTER_SHARE))),
-      ) + quotedBefore(latest ?? frontier)
+    // The recap of the latest turn takes its room in doublings: so the recap before it keeps its size, and its place in the
+    // provider's cache, while a turn goes on.
+    const doubled = afterMost === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
+    const beforeMost = Math.max(roomTokens - doubled, Math.floor(roomTokens * (1 - AFTER_SHARE)))
     const isRecapOnly = before.writtenTokens === 0 && latest !== null
     // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
     const isStanding =
       isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
-    const beforeTokens = isStanding ? standing : beforeRecap
+    const beforeTokens = isStanding
+      ? standing
+      : Math.min(recapTokensOf(beforeLeft), beforeMost) +
+        quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
     const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
     return {
       frontier,
       kept,
       beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
       afterTokensMax:
-        latest === null ? 0 : after.writtenTokens + Math.max(0, afterRecap) + quotedAfter(frontier),
+        latest === null
+          ? 0
+          : after.writtenTokens +
+            Math.max(0, afterRecap) +
+            quotedTokens(subject, latest + 1, frontier, systemTokensMax),
       systemTokensMax,
       summaries: [...before.summaries, ...after.summaries],
       recapsBeside,
@@ -96,7 +143,15 @@ export function folding(subject: Subject, ledger: Ledger, options: FoldingOption
 
 // --- internal ---
 
-const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
+/** The recap of the smallest form: enough for the names of what was done last, and a quarter of what there is. */
+const SMALLEST_RECAP_TOKENS = 128
+const SMALLEST_RECAP_SHARE = 0.25
+
+/** Folded system messages are quoted within this share of the target. */
+const QUOTED_SYSTEM_SHARE = 0.25
+
+/** A recap takes at most this share of what it replaces: nearly as long as that, it is not worth a cache miss. */
+const CONTENT_SHARE = 0.6
 
 /** Of two recaps the one of the latest turn takes at most this share of the room. */
 const AFTER_SHARE = 0.5
@@ -104,61 +159,47 @@ const AFTER_SHARE = 0.5
 /** The words around a quoted system message. */
 const QUOTE_TOKENS = 4
 
-function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
-  return items.reduce((total, item) => total + of(item), 0)
-}
+const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
 
-/** What the client sent of what a summary stands for. */
-function coveredTokens(subject: Subject, ledger: Ledger, { start, end, except }: StandingSummary): number {
-  return ledger.originalTokens(start, end) - sum(except, (index) => subject.sizes[index] ?? 0)
-}
-/**
- * What the recap of the latest turn takes of the room of both, in doublings: so the recap before it keeps its
- * size, and its place in the provider's cache, while a turn goes on.
- */
-function doubled(afterTokens: number): number {
-  return afterTokens === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterTokens))
+/** What the recap of so many tokens may take. */
+function recapTokensOf(foldedTokens: number): number {
+  return Math.min(foldedTokens, Math.max(RECAP_TOKENS_MIN, Math.floor(foldedTokens * CONTENT_SHARE)))
 }
 
 /** The cap of the recap before the latest user message, where the compaction before had one before the same message. */
-function standingBefore(previous: Compaction | null, pins: Pins): number | null {
-  const isSameTurn =
-    previous !== null && previous.latestUser === pins.latestUser && previous.task === pins.task
+function standingBefore(previous: Compaction | null, { task, latestUser }: Frame['pins']): number | null {
+  const isSameTurn = previous !== null && previous.latestUser === latestUser && previous.task === task
   const fold = isSameTurn ? previous.fold : null
-  const isRecapOnly = fold !== null && !fold.summaries.some(({ end }) => end <= pins.latestUser)
-  return isRecapOnly && pins.latestUser < fold.frontier - 1 ? fold.beforeTokensMax : null
+  if (fold === null || fold.summaries.some(({ end }) => end <= latestUser)) return null
+  return latestUser < fold.frontier - 1 ? fold.beforeTokensMax : null
 }
 
-/** What the distinct system messages from `start` up to an end take when they are quoted. */
-function quotedTokens(subject: Subject, start: number, tokensMax: number): (end: number) => number {
-  const known = quotesBySubject.get(subject) ?? new Map<number, Quotes>()
+/** What the distinct system messages from `start` up to `end` take when they are quoted, at most `tokensMax`. */
+function quotedTokens(subject: Subject, start: number, end: number, tokensMax: number): number {
+  const known = quotesBySubject.get(subject) ?? new Map<number, readonly number[]>()
   quotesBySubject.set(subject, known)
-  const quotes = known.get(start) ?? { seen: new Set(), sums: [0] }
-  // The start behind the system messages stays the same; the one behind the latest user message moves on.
+  const sums = known.get(start) ?? quoteSums(subject, start)
+  // The start behind the leading system messages stays the same; the one behind the latest user message moves on.
   if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
-  known.set(start, quotes)
-  return (end) => {
-    extend(quotes, subject, start, end)
-    return Math.min(tokensMax, quotes.sums[Math.max(0, end - start)] ?? 0)
-  }
+  known.set(start, sums)
+  return Math.min(tokensMax, sums[Math.max(0, end - start)] ?? 0)
 }
-
-/** Sums up to one message after the other, as far as they were asked for. */
-type Quotes = { readonly seen: Set<string>; readonly sums: number[] }
 
 /**
- * A compaction is planned anew at many request points of the same conversation: what each of them would add up again is
- * added up once.
+ * Sums up to one message after the other. A compaction is planned anew at many request points of the same conversation: what
+ * each of them would add up again is added up once.
  */
-const quotesBySubject = new WeakMap<Subject, Map<number, Quotes>>()
+const quotesBySubject = new WeakMap<Subject, Map<number, readonly number[]>>()
 
 const STARTS_MAX = 2
 
-function extend({ seen, sums }: Quotes, subject: Subject, start: number, end: number): void {
-  for (let index = start + sums.length - 1; index < Math.min(end, subject.messages.length); index += 1) {
-    const meaning = subject.messages[index]?.facts.meaning ?? ''
-    const isNew = isSystem(subject, index) && !seen.has(meaning)
-    if (isNew) seen.add(meaning)
-    sums.push((sums.at(-1) ?? 0) + (isNew ? (subject.sizes[index] ?? 0) + QUOTE_TOKENS : 0))
+function quoteSums(subject: Subject, start: number): readonly number[] {
+  const sums = [0]
+  const seen = new Set<string>()
+  for (const [offset, { facts }] of subject.messages.slice(start).entries()) {
+    const isNew = isSystem(subject, start + offset) && !seen.has(facts.meaning)
+    if (isNew) seen.add(facts.meaning)
+    sums.push((sums[offset] ?? 0) + (isNew ? (subject.sizes[start + offset] ?? 0) + QUOTE_TOKENS : 0))
   }
+  return sums
 }

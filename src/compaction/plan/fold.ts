@@ -1,45 +1,55 @@
 import type { Steps } from '../../conversation/source.ts'
-import { clipsByIndex } from '../layout.ts'
-import { weighed, type Draft, type Plan } from './draft.ts'
-import { foldTurns, type TurnsChoice, type TurnsFold } from './fold-turns.ts'
+import { editsOf } from '../token-counts.ts'
+import { counted, editedFurther, type Draft } from './draft.ts'
+import type { FoldAt } from './fold-at.ts'
+import { runs, type Frame } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
-import { treated } from './treat.ts'
+import { foldTurns, type TurnsFold } from './turns.ts'
+
+/** What a fold is planned with. */
+export type FoldPlan = {
+  readonly frame: Frame
+  readonly foldAt: FoldAt
+  /** What a recap may take, in tokens. */
+  readonly recapTokensMax: number
+}
 
 /** The fold of a profile with a limit: whole turns. */
 export function* foldedByTurns(
-  plan: Plan,
+  { frame, foldAt }: FoldPlan,
   draft: Draft,
   aimTokens: number,
-  choice: TurnsChoice,
   overLimit: TurnsFold | null,
 ): Steps<Draft> {
-  const { subject, policy, options, frame, foldAt } = plan
-  const { reach, fold } = draft
+  const { counts, options, pins } = frame
+  const { policy, subject } = counts
   if (!hasLimit(policy) || options.smallest) return draft
-  const isTooLarge = frame.runs(policy.fold.at) && draft.tokens > aimTokens
-  const isSmallEnough = function* isSmallEnough({ frontier, kept }: TurnsFold): Steps<boolean> {
-    if (!isTooLarge) return true
-    return (yield* weighed(plan, { reach, fold: foldAt(frontier, kept) })).tokens <= aimTokens
-  }
-  const length = lengthOf(subject.structure, { ...frame.pins, fold }, options.point)
-  const isDue = isTooLarge || isOverLimit(policy, length)
-  const turnsFold = overLimit ?? (isDue ? yield* foldTurns(subject, policy, choice, isSmallEnough) : null)
+  const isTooLarge = runs(frame, policy.fold.at) && draft.tokens > aimTokens
+  const length = lengthOf(subject.structure, { ...pins, fold: draft.fold }, options.point)
+  if (overLimit === null && !isTooLarge && !isOverLimit(policy, length)) return draft
+  const turnsFold =
+    overLimit ??
+    (yield* foldTurns(frame, function* isSmallEnough({ frontier, kept }) {
+      if (!isTooLarge) return true
+      return (yield* counted(frame, { ...draft, fold: foldAt(frontier, kept) })).tokens <= aimTokens
+    }))
   if (turnsFold === null) return draft
-  return yield* weighed(plan, { reach, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
+  return yield* counted(frame, { ...draft, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
 }
 
 /**
  * The fold of any other profile. Before calls go that are to be seen, the results go that a profile keeps uncleared: calls
  * are the last to go.
  */
-export function* folded(plan: Plan, draft: Draft, aimTokens: number): Steps<Draft> {
-  const first = yield* foldedAtFrontier(plan, draft, aimTokens)
+export function* folded(plan: FoldPlan, draft: Draft, aimTokens: number): Steps<Draft> {
+  const { frame, recapTokensMax } = plan
+  const first = yield* foldedAtFrontier(plan, draft, aimTokens, false)
   const frontier = first.fold?.frontier ?? 0
   // A summary tells what calls did and what came of them.
-  if (plan.options.plannedTokensMax !== null) return first
-  if (frontier <= plan.frame.calls.from || first.fold === draft.fold) return first
-  const cleared = yield* treated(plan, draft, aimTokens - plan.recapTokensMax, 0)
+  if (frame.options.plannedTokensMax !== null) return first
+  if (frontier <= frame.calls.from || first.fold === draft.fold) return first
+  const cleared = yield* editedFurther(frame, draft, aimTokens - recapTokensMax, 0)
   if (cleared.tokens === draft.tokens) return first
   const without = yield* foldedAtFrontier(plan, cleared, aimTokens, true)
   return (without.fold?.frontier ?? 0) < frontier ? without : first
@@ -51,67 +61,61 @@ export function* folded(plan: Plan, draft: Draft, aimTokens: number): Steps<Draf
 const TOLD_TOKENS_MIN = 1024
 
 /** What turns were not enough for, or a profile without a limit. */
-function* foldedAtFrontier(plan: Plan, draft: Draft, aimTokens: number, isToldWhole = false): Steps<Draft> {
-  const { subject, ledger, policy, options, frame, foldAt, clips, protectedFrom } = plan
-  const { structure } = subject
-  const { reach, fold } = draft
-  if (!frame.runs(policy.fold.at)) return draft
-  const shortenedTokens = yield* lostTokens(plan, draft)
+function* foldedAtFrontier(
+  plan: FoldPlan,
+  draft: Draft,
+  aimTokens: number,
+  isToldWhole: boolean,
+): Steps<Draft> {
+  const { frame, foldAt } = plan
+  if (!runs(frame, frame.counts.policy.fold.at)) return draft
+  const shortenedTokens = yield* lostTokens(frame, draft)
   const isEnough = draft.tokens <= aimTokens
   // What results said that were cleared stands nowhere else: a recap tells it, and takes a fold to stand for.
   const isUntold = shortenedTokens >= TOLD_TOKENS_MIN
   if (isEnough && !isUntold) return draft
-  // Where clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
+  // If clearing was enough, the recap takes what it leaves free, so that hardly anything is folded for it.
   const leastTokens = frame.saysItself ? TOLD_TOKENS_MIN : frame.shares.recapMin
   const freeTokens = Math.max(leastTokens, aimTokens - draft.tokens)
   const toldTokens = isEnough && !isToldWhole ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
-  if (isEnough && fold !== null) return yield* told(plan, draft, toldTokens, aimTokens)
-  const frontier = yield* chooseFrontier(subject, ledger, {
-    pins: frame.pins,
-    reach,
-    clips,
-    foldAt: (cut) => foldAt(cut, [], toldTokens),
-    targetTokens: aimTokens - options.room.aroundTokens,
-    point: options.point,
-    protectedFrom,
-    openFrom: structure.lastUnitStart(options.point),
-    after: fold?.frontier ?? structure.systemCount,
-    strict: options.strict,
-  })
-  return frontier === null ? draft : yield* weighed(plan, { reach, fold: foldAt(frontier, [], toldTokens) })
+  if (isEnough && draft.fold !== null) return yield* told(plan, draft, toldTokens, aimTokens)
+  const foldedAt = (cut: number) => foldAt(cut, [], toldTokens)
+  const frontier = yield* chooseFrontier(frame, draft, foldedAt, aimTokens)
+  return frontier === null ? draft : yield* counted(frame, { ...draft, fold: foldedAt(frontier) })
 }
 
 /** The same fold, whose recap tells what was shortened behind it, too, as far as the aim leaves room. */
-function* told(plan: Plan, draft: Draft, toldTokens: number, aimTokens: number): Steps<Draft> {
-  const { fold, reach } = draft
-  if (fold === null || plan.options.plannedTokensMax !== null) return draft
-  const whole = yield* weighed(plan, { reach, fold: plan.foldAt(fold.frontier, fold.kept, toldTokens) })
+function* told(
+  { frame, foldAt }: FoldPlan,
+  draft: Draft,
+  toldTokens: number,
+  aimTokens: number,
+): Steps<Draft> {
+  const { fold } = draft
+  if (fold === null || frame.options.plannedTokensMax !== null) return draft
+  const longer = foldAt(fold.frontier, fold.kept, toldTokens)
+  const whole = yield* counted(frame, { ...draft, fold: longer })
   const overTokens = Math.max(0, whole.tokens - aimTokens)
-  if (overTokens === 0 || whole.fold === null) return whole
-  const { beforeTokensMax, afterTokensMax } = whole.fold
+  if (overTokens === 0) return whole
   // What lies behind the frontier is told by the recap nearest to it.
-  const shorter =
-    afterTokensMax > 0
-      ? { ...whole.fold, afterTokensMax: afterTokensMax - overTokens }
-      : { ...whole.fold, beforeTokensMax: beforeTokensMax - overTokens }
+  const nearest = longer.afterTokensMax > 0 ? 'afterTokensMax' : 'beforeTokensMax'
+  const shorter = { ...longer, [nearest]: longer[nearest] - overTokens }
   const isLonger =
     shorter.beforeTokensMax >= fold.beforeTokensMax && shorter.afterTokensMax >= fold.afterTokensMax
-  return isLonger ? yield* weighed(plan, { reach, fold: shorter }) : draft
+  return isLonger ? yield* counted(frame, { ...draft, fold: shorter }) : draft
 }
 
 /** What clearing and previews have taken from the messages that are not folded. */
-function* lostTokens(
-  { subject, ledger, options, clips }: Plan,
-  { reach, fold }: Pick<Draft, 'reach' | 'fold'>,
-): Steps<number> {
-  const known = clipsByIndex(clips)
-  const start = fold?.frontier ?? subject.structure.systemCount
+function* lostTokens({ counts, options }: Frame, draft: Draft): Steps<number> {
+  const { subject, editOf, editedTokens } = counts
+  const edits = editsOf(draft)
+  const { clear, preview } = draft.reach
+  const end = Math.min(options.point, Math.max(clear, preview))
   let lost = 0
-  for (let index = start; index < Math.min(options.point, Math.max(reach.clear, reach.preview)); index += 1) {
-    const { kind } = ledger.treatment(index, reach, known)
+  for (let index = draft.fold?.frontier ?? subject.structure.systemCount; index < end; index += 1) {
+    const { kind } = editOf(index, edits)
     if (kind !== 'cleared' && kind !== 'previewed') continue
-    const left = yield* ledger.treatedTokens(index, index + 1, reach, known)
-    lost += ledger.originalTokens(index, index + 1) - left
+    lost += (subject.sizes[index] ?? 0) - (yield* editedTokens(index, index + 1, edits))
   }
   return lost
 }

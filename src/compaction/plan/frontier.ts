@@ -1,51 +1,40 @@
 import type { Steps } from '../../conversation/source.ts'
-import { clipsByIndex, layoutOf, partTokens } from '../layout.ts'
-import type { Ledger } from '../ledger.ts'
-import type { Pins } from './pins.ts'
-import type { Fold, Reach, Compaction } from '../compaction.ts'
+import type { Fold } from '../compaction.ts'
+import { layoutOf, partTokens } from '../layout.ts'
 import type { Subject } from '../subject.ts'
-
-export type FrontierChoice = {
-  readonly pins: Pins
-  readonly reach: Reach
-  readonly clips: Compaction['clips']
-  readonly foldAt: (frontier: number) => Fold
-  readonly targetTokens: number
-  readonly point: number
-  readonly protectedFrom: number
-  /** Where the open round begins: no frontier lies behind it. */
-  readonly openFrom: number
-  readonly after: number
-  readonly strict: boolean
-}
+import { editsOf } from '../token-counts.ts'
+import type { Draft } from './draft.ts'
+import type { Frame } from './frame.ts'
 
 /**
- * The first frontier at which the view comes down to the target, else the last one before the protected
- * tail. Under strict placement those that a template takes go first.
+ * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict
+ * placement those that a template takes go first.
  */
 export function* chooseFrontier(
-  subject: Subject,
-  ledger: Ledger,
-  choice: FrontierChoice,
+  { counts, options, pins }: Frame,
+  draft: Draft,
+  foldAt: (frontier: number) => Fold,
+  aimTokens: number,
 ): Steps<number | null> {
+  const { subject, editedTokens } = counts
   const { structure } = subject
-  const clips = clipsByIndex(choice.clips)
-  const fits = choice.strict ? templateFits(subject, choice.point) : []
+  const { point, room, strict } = options
+  const edits = editsOf(draft)
+  const fits = strict ? templateFits(subject, point) : []
   const firstToReach: Partial<Record<Fit, number>> = {}
   const last: Partial<Record<Fit, number>> = {}
-  let tailTokens = yield* ledger.treatedTokens(choice.after, choice.point, choice.reach, clips)
-  for (let index = choice.after + 1; index <= choice.protectedFrom; index += 1) {
-    tailTokens -= yield* ledger.treatedTokens(index - 1, index, choice.reach, clips)
+  const after = draft.fold?.frontier ?? structure.systemCount
+  let tailTokens = yield* editedTokens(after, point, edits)
+  for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
+    tailTokens -= yield* editedTokens(index - 1, index, edits)
     if (!structure.isFrontier(index)) continue
-    const layout = layoutOf({ ...choice.pins, fold: choice.foldAt(index) }, structure.systemCount)
+    const layout = layoutOf({ ...pins, fold: foldAt(index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
     const fit = fits[index] ?? 'well'
-    let pinned = 0
-    for (const pin of [layout.task, layout.latestUser])
-      if (pin !== null) pinned += yield* ledger.treatedTokens(pin, pin + 1, choice.reach, clips)
-    const tokens = pinned + partTokens(layout.before) + partTokens(layout.after) + tailTokens
+    let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens
+    for (const pinned of layout.pinned) tokens += yield* editedTokens(pinned, pinned + 1, edits)
     last[fit] = index
-    if (tokens > choice.targetTokens) continue
+    if (tokens > aimTokens - room.aroundTokens) continue
     if (fit === 'well') return index
     firstToReach[fit] ??= index
   }
@@ -53,12 +42,9 @@ export function* chooseFrontier(
   const joined = firstToReach.joined ?? last.joined ?? NONE
   const taken = last.well !== undefined && last.well >= joined - 1 ? last.well : joined
   if (taken !== NONE) return taken
-  // A view that the template refuses helps nobody: rather than that, newest messages are folded too.
-  for (
-    let index = choice.protectedFrom + 1;
-    last.badly !== undefined && index <= choice.openFrom;
-    index += 1
-  ) {
+  // A view that the template refuses helps nobody: rather than that, newest messages are folded too, but for the open round.
+  const openFrom = last.badly === undefined ? NONE : structure.lastUnitStart(point)
+  for (let index = draft.protectedFrom + 1; index <= openFrom; index += 1) {
     if (structure.isFrontier(index) && fits[index] !== 'badly') return index
   }
   return firstToReach.badly ?? last.badly ?? null
@@ -70,7 +56,7 @@ export function* chooseFrontier(
  * How a strict template takes a cut. `well`: before an assistant message, and the roles alternate from there
  * on; `joined`: before a user message, which then becomes one with what stands before it; `badly`: not at all.
  */
-export type Fit = 'well' | 'joined' | 'badly'
+type Fit = 'well' | 'joined' | 'badly'
 
 const NONE = -1
 

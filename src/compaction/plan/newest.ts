@@ -1,12 +1,8 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { NO_CLIPS } from '../layout.ts'
-import type { Ledger } from '../ledger.ts'
-import type { Subject } from '../subject.ts'
+import { NO_EDITS, type TokenCounts } from '../token-counts.ts'
 import type { PlanOptions } from './options.ts'
-import type { Parts } from './parts.ts'
-import type { Pins } from './pins.ts'
-import { recentMessages, type Recent, type RecentOptions } from './recent.ts'
+import type { Parts, Pins } from './parts.ts'
 import { SHARE, type Shares } from './shares.ts'
 
 /** What a compaction leaves of the newest messages, so that further rounds fit beside them. */
@@ -16,22 +12,19 @@ export type Newest = {
   readonly recentTokens: number
   /** The unit before them is cut down to so many tokens, where they would not come to their share without it. */
   readonly cutUnit: { readonly from: number; readonly tokensMax: number } | null
-  /** The calls before them, as far as they have a right before old results and before a recap. */
-  readonly calls: CallsSeen
+  /** Where the calls begin that are to be seen before old results and a recap, and what they take without their results. */
+  readonly calls: { readonly from: number; readonly tokens: number }
   /** What the rounds take for which room is left, in tokens; null where no further round would fit. */
   readonly roundsTokens: number | null
 }
 
-/** Where the calls begin that are to be seen, and what they take without their results, in tokens. */
-export type CallsSeen = { readonly from: number; readonly tokens: number }
-
-export type NewestOptions = {
-  readonly plan: PlanOptions
+/** What the parts of a conversation have a right to. */
+export type Rights = {
   readonly pins: Pins
   readonly parts: Parts
   readonly shares: Shares
   /** The shares of the whole room, however early a compaction is made: what the profile keeps is measured by it. */
-  readonly wholeShares: Pick<Shares, 'keptMax' | 'recapMin'>
+  readonly wholeShares: Shares
   readonly roomTokens: number
   /** What the trigger leaves beside fixed parts, in tokens. */
   readonly freeTokens: number
@@ -39,66 +32,54 @@ export type NewestOptions = {
   readonly saysItself: boolean
 }
 
-export function* newestOf(subject: Subject, ledger: Ledger, options: NewestOptions): Steps<Newest> {
-  const { pins, parts, shares, wholeShares, roomTokens, freeTokens, saysItself } = options
-  const { point, smallest, keepRecent, plannedTokensMax } = options.plan
+export function* newestOf(counts: TokenCounts, options: PlanOptions, rights: Rights): Steps<Newest> {
+  const { parts, shares, wholeShares, freeTokens, saysItself } = rights
+  const { point, smallest, plannedTokensMax } = options
   const { recentMin, recentMax } = shares
-  const recentWith = (kept: number, limits: RecentLimits): Recent => {
-    const { tokensMin, tokensMax, keptTokensMax } = smallest ? NO_LIMITS : limits
-    return recentMessages(subject, ledger, pins, {
-      point,
-      parts,
-      keepRecent: smallest ? 0 : kept,
-      tokensMin: saysItself ? 0 : tokensMin,
-      tokensMax,
-      keptTokensMax,
-    })
-  }
-  const least = recentWith(0, { tokensMin: recentMin, tokensMax: recentMax, keptTokensMax: 0 })
-  const latest = latestRounds(subject, ledger, point)
+  const leastMin = saysItself ? 0 : recentMin
+  const leastBounds = { keepRecent: 0, tokensMin: leastMin, tokensMax: recentMax, keptTokensMax: 0 }
+  const least = recentMessages(counts, rights, point, smallest ? NEWEST_ROUND_ONLY : leastBounds)
+  const latest = latestRounds(counts, point)
   const besideTokens = freeTokens - wholeShares.recapMin
-  // Beside the newest round alone: what stands before it gives way first.
-  const newestTokens = parts.sizes.newestRound + parts.sizes.newestUser
-  const fitting =
-    besideTokens - newestTokens < latest.least ? 0 : roundsAhead(besideTokens - least.tokens, latest)
-  // Planned ahead, there is always something to fold by the time it is due.
-  const planned = plannedTokensMax === null ? fitting : Math.max(1, fitting)
-  const rounds = saysItself ? ROUNDS_AHEAD : planned
-  const callsTokensMax = roomTokens * SHARE.calls
-  // Where not even one more round would fit, newest messages and recap share what is left.
+  let rounds = ROUNDS_AHEAD
+  if (!saysItself) {
+    // Beside the newest round alone: what stands before it gives way first.
+    const fits = besideTokens - parts.sizes.newestRound - parts.sizes.newestUser >= latest.least
+    const fitting = Math.floor((besideTokens - least.tokens) / latest.mean)
+    if (!fits) rounds = 0
+    else if (latest.mean > 0) rounds = Math.max(1, Math.min(ROUNDS_AHEAD, fitting))
+    // Planned ahead, there is always something to fold by the time it is due.
+    if (plannedTokensMax !== null) rounds = Math.max(1, rounds)
+  }
+  const callsTokensMax = rights.roomTokens * SHARE.calls
+  // If not even one more round would fit, newest messages and recap share what is left.
+  const isCrowded = rounds === 0
   const crowdedTokens = least.tokens + Math.max(0, freeTokens - callsTokensMax - least.tokens) / 2
   const roomyTokens = saysItself ? Infinity : besideTokens - rounds * latest.mean
-  const { keptMax } = wholeShares
-  const limits =
-    rounds === 0
-      ? {
-          tokensMin: Math.max(recentMin, crowdedTokens),
-          tokensMax: Math.max(recentMax, crowdedTokens),
-          keptTokensMax: Math.min(keptMax, crowdedTokens),
-        }
-      : { tokensMin: recentMin, tokensMax: recentMax, keptTokensMax: Math.min(keptMax, roomyTokens) }
-  const recent = recentWith(keepRecent, limits)
-  const cutTokensMax = rounds === 0 ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
-  const cutTokens = recent.cutFrom === null ? 0 : Math.floor(cutTokensMax - recent.tokens)
+  const bounds = {
+    keepRecent: options.keepRecent,
+    tokensMin: isCrowded ? Math.max(leastMin, crowdedTokens) : leastMin,
+    tokensMax: isCrowded ? Math.max(recentMax, crowdedTokens) : recentMax,
+    keptTokensMax: Math.min(wholeShares.keptMax, isCrowded ? crowdedTokens : roomyTokens),
+  }
+  const recent = recentMessages(counts, rights, point, smallest ? NEWEST_ROUND_ONLY : bounds)
+  const cutTokensMax = isCrowded ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
+  const cutTokens = Math.floor(cutTokensMax - recent.tokens)
   return {
     recentFrom: recent.from,
-    recentTokens: tokensBeside(subject, ledger, pins, recent.from, point),
+    recentTokens: tokensBeside(counts, rights.pins, recent.from, point),
     cutUnit:
       recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
         ? null
         : { from: recent.cutFrom, tokensMax: cutTokens },
     calls: smallest
       ? { from: recent.from, tokens: 0 }
-      : yield* callsSeen(subject, ledger, { end: recent.from, point, tokensMax: callsTokensMax }),
-    roundsTokens: rounds === 0 ? null : rounds * latest.mean,
+      : yield* callsSeen(counts, recent.from, point, callsTokensMax),
+    roundsTokens: isCrowded ? null : rounds * latest.mean,
   }
 }
 
 // --- internal ---
-
-type RecentLimits = Pick<RecentOptions, 'tokensMin' | 'tokensMax' | 'keptTokensMax'>
-
-const NO_LIMITS: RecentLimits = { tokensMin: 0, tokensMax: 0, keptTokensMax: 0 }
 
 /** A compaction leaves room for so many rounds like the latest ones, wherever the conversation allows it. */
 const ROUNDS_AHEAD = 2
@@ -107,30 +88,77 @@ const ROUNDS_AHEAD = 2
 const CUT_UNIT_TOKENS_MIN = 128
 
 /** By how many rounds it is told what one takes. */
-const ROUNDS_WEIGHED = 4
+const ROUNDS_COUNTED = 4
 
 /** So many of the newest assistant messages are to be seen, whatever becomes of their results. */
 const CALLS_SEEN = 10
 
+type RecentBounds = {
+  /** How many of the newest messages are meant to stay. */
+  readonly keepRecent: number
+  /** How much of them those may take, in tokens. */
+  readonly keptTokensMax: number
+  /** How much of the newest messages stays as it was anyway, and how much where a whole unit exceeds that, in tokens. */
+  readonly tokensMin: number
+  readonly tokensMax: number
+}
+
+const NEWEST_ROUND_ONLY: RecentBounds = { keepRecent: 0, keptTokensMax: 0, tokensMin: 0, tokensMax: 0 }
+
+type Recent = {
+  /** Where they begin. */
+  readonly from: number
+  /** What they take beside pinned ones, in tokens. */
+  readonly tokens: number
+  /** Where they do not come to their share, because the unit before them is too large to stay whole: where that begins. */
+  readonly cutFrom: number | null
+}
+
+/**
+ * The newest messages that a compaction leaves as they were: the newest round, and before it whole units, for at least
+ * their share and for as many messages as the profile keeps, as far as there is room.
+ */
+function recentMessages(
+  counts: TokenCounts,
+  { pins, parts }: Rights,
+  point: number,
+  { keepRecent, keptTokensMax, tokensMin, tokensMax }: RecentBounds,
+): Recent {
+  const { structure } = counts.subject
+  let from = parts.newestFrom
+  let tokens = parts.sizes.newestRound + parts.sizes.newestUser
+  while (from > structure.systemCount) {
+    const isKept = point - from < keepRecent
+    if (tokens >= tokensMin && !isKept) break
+    const unit = Math.max(structure.systemCount, structure.unitStart(from - 1))
+    const unitTokens = tokensBeside(counts, pins, unit, from)
+    if (tokens + unitTokens > (isKept ? Math.max(keptTokensMax, tokensMax) : tokensMax))
+      return { from, tokens, cutFrom: tokens < tokensMin ? unit : null }
+    tokens += unitTokens
+    from = unit
+  }
+  return { from, tokens, cutFrom: null }
+}
+
 /** The newest assistant messages before `end`, as far as there is room for them once their results are cleared. */
 function* callsSeen(
-  subject: Subject,
-  ledger: Ledger,
-  { end, point, tokensMax }: { readonly end: number; readonly point: number; readonly tokensMax: number },
-): Steps<CallsSeen> {
+  { subject, editedTokens }: TokenCounts,
+  end: number,
+  point: number,
+  tokensMax: number,
+): Steps<Newest['calls']> {
   const { structure, messages } = subject
-  const isAssistant = (index: number): boolean => messages[index]?.facts.role === 'assistant'
   let seen = 0
-  for (let index = end; index < point; index += 1) if (isAssistant(index)) seen += 1
-  const cleared = { render: 0, preview: 0, clear: end }
+  for (let index = end; index < point; index += 1) if (messages[index]?.facts.role === 'assistant') seen += 1
+  const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end } }
   let tokens = 0
   let from = end
   for (let unit = end; unit > structure.systemCount && seen < CALLS_SEEN;) {
     const start = Math.max(structure.systemCount, structure.unitStart(unit - 1))
-    const more = isAssistant(start) ? yield* ledger.treatedTokens(start, unit, cleared, NO_CLIPS) : 0
-    if (tokens + more > tokensMax) break
-    tokens += more
-    if (isAssistant(start)) {
+    if (messages[start]?.facts.role === 'assistant') {
+      const more = yield* editedTokens(start, unit, cleared)
+      if (tokens + more > tokensMax) break
+      tokens += more
       seen += 1
       from = start
     }
@@ -139,35 +167,30 @@ function* callsSeen(
   return { from, tokens }
 }
 
-/** For how many rounds like the latest ones a compaction can leave room, beside what it has to leave. */
-function roundsAhead(freeTokens: number, { mean }: { readonly mean: number }): number {
-  if (mean === 0) return ROUNDS_AHEAD
-  return Math.max(1, Math.min(ROUNDS_AHEAD, Math.floor(freeTokens / mean)))
-}
-
 /** What the latest rounds take, in tokens; 0 before the first. */
 function latestRounds(
-  subject: Subject,
-  ledger: Ledger,
+  { subject, originalTokens }: TokenCounts,
   point: number,
 ): { readonly mean: number; readonly least: number } {
   const { requestPoints } = subject.structure
   const last = countBelow(requestPoints, point)
-  const starts = requestPoints.slice(Math.max(0, last - ROUNDS_WEIGHED), last)
+  const starts = requestPoints.slice(Math.max(0, last - ROUNDS_COUNTED), last)
   if (starts.length === 0) return { mean: 0, least: 0 }
-  const sizes = starts.map((start, order) => ledger.originalTokens(start, starts[order + 1] ?? point))
-  return { mean: sizes.reduce((sum, size) => sum + size, 0) / sizes.length, least: Math.min(...sizes) }
+  let least = Infinity
+  for (const [order, start] of starts.entries())
+    least = Math.min(least, originalTokens(start, starts[order + 1] ?? point))
+  return { mean: originalTokens(starts[0] ?? point, point) / starts.length, least }
 }
 
-/** What the messages from `start` on take, without those that are pinned. */
+/** What the messages from `start` up to `end` take, without those that are pinned. */
 function tokensBeside(
-  subject: Subject,
-  ledger: Ledger,
+  { subject, originalTokens }: TokenCounts,
   { task, latestUser }: Pins,
   start: number,
-  point: number,
+  end: number,
 ): number {
-  let tokens = ledger.originalTokens(start, point)
-  for (const index of new Set([task, latestUser])) if (index >= start) tokens -= subject.sizes[index] ?? 0
+  let tokens = originalTokens(start, end)
+  for (const index of new Set([task, latestUser]))
+    if (index >= start && index < end) tokens -= subject.sizes[index] ?? 0
   return tokens
 }

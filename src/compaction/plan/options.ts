@@ -1,5 +1,5 @@
+import type { Compaction, CompactionReason, Fold } from '../compaction.ts'
 import type { Room } from '../policy.ts'
-import type { Fold, Compaction, CompactionReason } from '../compaction.ts'
 
 export type PlanOptions = {
   readonly point: number
@@ -21,14 +21,9 @@ export type PlanOptions = {
    * that is made now.
    */
   readonly plannedTokensMax: number | null
-  /** What the view weighs under the compaction before, up to `point`, beside what surrounds it; null: as it was planned. */
+  /** What the view takes under the compaction before, up to `point`, beside what surrounds it; null: as it was planned. */
   readonly viewTokens: number | null
 }
 
 /** A fold that was planned ahead, with the summaries that were written for it. */
 export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
-
-/** Whether a compaction is made for another reason than its size. */
-export function isAskedFor(reason: CompactionReason): boolean {
-  return reason === 'forced' || reason === 'every'
-}

@@ -1,7 +1,11 @@
-import type { Ledger } from '../ledger.ts'
+import type { Compaction } from '../compaction.ts'
+import type { Policy } from '../policy.ts'
 import { isSystem, type Subject } from '../subject.ts'
-import type { Pins } from './pins.ts'
+import type { TokenCounts } from '../token-counts.ts'
 import { SHARE, type PartSizes } from './shares.ts'
+
+/** The task and the latest user message, by their indexes; -1 where there is none. */
+export type Pins = Pick<Compaction, 'task' | 'latestUser'>
 
 /** The parts of a conversation that have a right to stand in its view: promise P4. */
 export type Parts = {
@@ -14,60 +18,75 @@ export type Parts = {
   readonly sizes: PartSizes
 }
 
-/** The parts of the conversation up to a request point. */
+/** The messages that a compaction at this point pins by what they are. */
+export function pinsAt({ structure }: Subject, policy: Policy, point: number): Pins {
+  const { task } = structure
+  return {
+    task: policy.keep.task && task < point ? task : -1,
+    latestUser: structure.latestUserBefore(point),
+  }
+}
+
+/** Tokens of the messages that a compaction at this point pins, a message that is both counted once. */
+export function pinnedTokens(subject: Subject, policy: Policy, point: number): number {
+  const { task, latestUser } = pinsAt(subject, policy, point)
+  return sizeOf(subject, task) + (latestUser === task ? 0 : sizeOf(subject, latestUser))
+}
+
+/** The parts of the conversation up to a request point, in a room of so many tokens. */
 export function partsAt(
-  subject: Subject,
-  ledger: Ledger,
-  pins: Pins,
-  { point, roomTokens }: { readonly point: number; readonly roomTokens: number },
+  { subject, originalTokens }: TokenCounts,
+  { task, latestUser }: Pins,
+  point: number,
+  roomTokens: number,
 ): Parts {
-  const { task, latestUser } = pins
-  const sizeOf = (index: number): number => (index === -1 ? 0 : (subject.sizes[index] ?? 0))
-  const newestUser = newestSpoken(subject, point) === latestUser ? latestUser : -1
-  const newestFrom = newestRoundFrom(subject, ledger, point, roomTokens * SHARE.newestRound)
-  const within = new Set([task, latestUser].filter((index) => index >= newestFrom))
+  let newestSpoken = point - 1
+  while (newestSpoken >= 0 && isSystem(subject, newestSpoken)) newestSpoken -= 1
+  const newestUser = newestSpoken === latestUser ? latestUser : -1
+  const newestFrom = newestRoundFrom(subject, originalTokens, point, roomTokens * SHARE.newestRound)
   let systemTokens = 0
   for (let index = newestFrom; index < point; index += 1)
-    if (isSystem(subject, index)) systemTokens += sizeOf(index)
-  let newestRound = ledger.originalTokens(newestFrom, point) - systemTokens
-  for (const index of within) newestRound -= sizeOf(index)
+    if (isSystem(subject, index)) systemTokens += sizeOf(subject, index)
+  let newestRound = originalTokens(newestFrom, point) - systemTokens
+  for (const index of new Set([task, latestUser]))
+    if (index >= newestFrom) newestRound -= sizeOf(subject, index)
   return {
     newestFrom,
     newestUser,
     systemTokens,
     sizes: {
       newestRound,
-      newestUser: sizeOf(newestUser),
-      task: task === newestUser ? 0 : sizeOf(task),
-      latestUser: latestUser === newestUser || latestUser === task ? 0 : sizeOf(latestUser),
+      newestUser: sizeOf(subject, newestUser),
+      task: task === newestUser ? 0 : sizeOf(subject, task),
+      latestUser: latestUser === newestUser || latestUser === task ? 0 : sizeOf(subject, latestUser),
     },
   }
 }
 
 // --- internal ---
 
-/** The newest message that is no system message; -1 where there is none. */
-function newestSpoken(subject: Subject, point: number): number {
-  for (let index = point - 1; index >= subject.structure.systemCount; index -= 1) {
-    if (!isSystem(subject, index)) return index
-  }
-  return -1
-}
-
 /** More messages than this in one round are no round that a model has to see as one. */
 const ROUND_UNITS_MAX = 8
+
+function sizeOf({ sizes }: Subject, index: number): number {
+  return sizes[index] ?? 0
+}
 
 /**
  * Where the newest round begins. A run of many user messages behind one word of the assistant is shortened at its
  * beginning: cut down to its share, none of its messages could be read.
  */
-function newestRoundFrom(subject: Subject, ledger: Ledger, point: number, tokensMax: number): number {
-  const { structure } = subject
+function newestRoundFrom(
+  { structure }: Subject,
+  originalTokens: TokenCounts['originalTokens'],
+  point: number,
+  tokensMax: number,
+): number {
   const from = Math.max(structure.systemCount, structure.newestRoundStart(point))
-  if (ledger.originalTokens(from, point) <= tokensMax) return from
+  if (originalTokens(from, point) <= tokensMax) return from
   const cuts: number[] = []
   for (let index = from + 1; index <= structure.lastUnitStart(point); index += 1)
     if (structure.isFrontier(index)) cuts.push(index)
   if (cuts.length < ROUND_UNITS_MAX) return from
-  return cuts.find((cut) => ledger.originalTokens(cut, point) <= tokensMax) ?? cuts.at(-1) ?? from
+  return cuts.find((cut) => originalTokens(cut, point) <= tokensMax) ?? cuts.at(-1) ?? from
 }

@@ -34,23 +34,18 @@ export type Beside = {
   readonly said: readonly string[]
 }
 
-export type RecapOptions = {
-  /** Whether it names messages, by which they can be read back. */
-  readonly areNamed: boolean
-}
-
 /**
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
  * passages most likely to be needed word for word, and the specific things that were named beside them, as far
  * as the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
- * null where there is none even for that.
+ * null where there is none even for that. `areNamed`: whether it names messages, by which they can be read back.
  */
 export function* recapOf(
   subject: Subject,
   folded: FoldedRun,
   beside: Beside,
   cache: MadeCache,
-  { areNamed }: RecapOptions = { areNamed: false },
+  areNamed = false,
 ): Steps<Made> {
   const key = yield* recapKey(subject, beside, folded, areNamed)
   const known = cache.get(key)

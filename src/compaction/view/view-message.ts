@@ -1,6 +1,8 @@
 import type { ViewItem } from '../../conversation/splice.ts'
-import type { MadeHow } from '../made-cache.ts'
 import type { SummaryRange } from '../compaction.ts'
+import { RECAP_FRAME_TOKENS } from '../layout.ts'
+import type { MadeHow } from '../made-cache.ts'
+import type { Subject } from '../subject.ts'
 
 /** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
 export type ViewMessage = {
@@ -15,4 +17,35 @@ export type ViewMessage = {
   readonly standsFor: SummaryRange | null
   /** Under strict placement, the messages that were joined in this one, as they were; empty where none were. */
   readonly joined: readonly ViewMessage[]
+}
+
+/** A message of the client's as it is. */
+export function asItCame({ messages, sizes }: Subject, index: number): ViewMessage {
+  return {
+    item: { kind: 'kept', index },
+    tokens: sizes[index] ?? 0,
+    index,
+    role: messages[index]?.facts.role ?? 'other',
+    how: 'kept',
+    standsFor: null,
+    joined: [],
+  }
+}
+
+/** A message that Foldgate wrote. */
+export function standIn(
+  how: 'summary' | 'recap',
+  text: string,
+  textTokens: number,
+  { start, end, except }: SummaryRange,
+): ViewMessage {
+  return {
+    item: { kind: 'made', json: JSON.stringify({ role: 'user', content: text }) },
+    tokens: textTokens + RECAP_FRAME_TOKENS,
+    index: null,
+    role: 'user',
+    how,
+    standsFor: { start, end, except },
+    joined: [],
+  }
 }

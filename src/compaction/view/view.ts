@@ -1,12 +1,15 @@
+import type { Message } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { layoutOf, UNTOUCHED } from '../layout.ts'
-import { joinUsers } from './placement.ts'
-import type { PassName } from '../policy.ts'
-import { BARE_MARK } from '../recap/recap.ts'
-import { messagesFrom, original, standInMessage, standingView, type ViewTools } from './standing-view.ts'
 import type { Compaction } from '../compaction.ts'
+import { layoutOf, UNTOUCHED, type FoldedPart } from '../layout.ts'
+import type { MadeCache } from '../made-cache.ts'
+import type { PassName, Policy } from '../policy.ts'
+import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
 import type { Subject } from '../subject.ts'
-import type { ViewMessage } from './view-message.ts'
+import { summaryText } from '../standing-summary.ts'
+import { countsOf, editsOf, type Edits, type TokenCounts } from '../token-counts.ts'
+import { joinUsers } from './placement.ts'
+import { asItCame, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]
@@ -19,52 +22,176 @@ export type View = {
 }
 
 export type ViewOptions = {
+  readonly policy: Policy
   readonly compaction: Compaction | null
   /** Whether user messages are joined, for templates that want the roles to alternate. */
   readonly strict: boolean
 }
 
 /** The messages that are sent for a conversation that stands in this compaction. */
-export function* buildView(
+export function* viewUnder(
   subject: Subject,
-  tools: ViewTools,
-  { compaction, strict }: ViewOptions,
+  cache: MadeCache,
+  { policy, compaction, strict }: ViewOptions,
 ): Steps<View> {
-  const { systemCount } = subject.structure
+  const { structure, messages: received } = subject
+  const { systemCount } = structure
+  const counts = countsOf(subject, policy, cache)
   const messages: ViewMessage[] = []
-  const passes = new Set<PassName>()
-  let standIns = { summaries: 0, recaps: 0 }
+  for (let index = 0; index < systemCount; index += 1) messages.push(asItCame(subject, index))
+  if (compaction !== null)
+    for (const message of yield* standingView(counts, compaction)) messages.push(message)
+  const { before, after, tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
+  const start = Math.max(tail, compaction?.point ?? 0)
+  yield* addRange(counts, editsOf(compaction ?? UNTOUCHED), start, received.length, messages)
 
-  for (let index = 0; index < systemCount; index += 1) messages.push(original(subject, index))
-  if (compaction !== null) {
-    const standing = yield* standingView(subject, tools, compaction)
-    for (const message of standing.messages) messages.push(message)
-    for (const pass of standing.passes) passes.add(pass)
-    standIns = { ...standing.standIns }
+  const passes = new Set<PassName | null>()
+  const standIns = { summaries: 0, recaps: 0 }
+  for (const { how } of messages) {
+    passes.add(passOf[how])
+    if (how === 'summary') standIns.summaries += 1
+    if (how === 'recap') standIns.recaps += 1
   }
-  const { tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
-  yield* messagesFrom(subject, tools, compaction, {
-    start: Math.max(tail, compaction?.point ?? 0),
-    end: subject.messages.length,
-    messages,
-    passes,
-  })
-
-  // Where everything was folded and no recap fits, something still has to be asked.
-  const isBare = messages.length === systemCount && subject.messages.length > systemCount
-  if (isBare) {
-    const all = { start: systemCount, end: subject.messages.length, except: [] }
-    messages.push(standInMessage(BARE_MARK, subject.count(BARE_MARK), 'recap', all))
+  // If everything was folded and no recap fits, something still has to be asked.
+  if (messages.length === systemCount && received.length > systemCount) {
+    const all = { start: systemCount, end: received.length, except: [] }
+    messages.push(standIn('recap', BARE_MARK, subject.count(BARE_MARK), all))
   }
+  if (before !== null || after !== null) passes.add('fold')
   const placed = strict ? joinUsers(subject, messages) : messages
-  return {
-    messages: placed,
-    tokens: placed.reduce((sum, message) => sum + message.tokens, 0),
-    passes: passOrder.filter((pass) => passes.has(pass)),
-    standIns,
+  let tokens = 0
+  for (const message of placed) tokens += message.tokens
+  return { messages: placed, tokens, passes: passOrder.filter((pass) => passes.has(pass)), standIns }
+}
+
+/**
+ * What is sent of a conversation between the leading system block and the point of the compaction that it stands in, before
+ * any placement. It is found again for the next request that goes on from this one: what lies before a compaction's point is
+ * never edited otherwise on account of what follows it (P5, P6).
+ */
+export function* standingView(counts: TokenCounts, compaction: Compaction): Steps<readonly ViewMessage[]> {
+  const { subject, policy } = counts
+  const { memorySpace } = subject
+  const found = foundView(counts, compaction)
+  if (found !== null) return found
+  const messages: ViewMessage[] = []
+  const edits = editsOf(compaction)
+  const { head, before, latestUser, after, tail, pinned } = layoutOf(
+    compaction,
+    subject.structure.systemCount,
+  )
+  for (const index of head) yield* addRange(counts, edits, index, index + 1, messages)
+  const visible = [...pinned]
+  const shortened: number[] = []
+  for (let index = tail; index < compaction.point; index += 1) {
+    // A name that stands only in what was cleared or shortened is not there to be read.
+    const { kind } = counts.editOf(index, edits)
+    if (kind === 'kept' || kind === 'rendered') visible.push(index)
+    else shortened.push(index)
   }
+  yield
+  const beside: Beside = { visible, shortened, said: [] }
+  // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
+  // provider's cache, while further compactions of the same turn move the tail.
+  const alone: Beside = { visible: pinned, shortened: [], said: [] }
+  yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
+  if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
+  yield* addStandIns(counts, after, beside, messages)
+  yield* addRange(counts, edits, tail, compaction.point, messages)
+  standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
+  return messages
+}
+
+/**
+ * The messages before its point that a compaction leaves out or shortens, ascending. What it only renders loses nothing: a
+ * terminal would show the same.
+ */
+export function* lostMessages(
+  subject: Subject,
+  policy: Policy,
+  cache: MadeCache,
+  compaction: Compaction,
+): Steps<readonly number[]> {
+  const whole = new Set<number | null>()
+  for (const { index, how } of yield* standingView(countsOf(subject, policy, cache), compaction))
+    if (how === 'kept' || how === 'rendered') whole.add(index)
+  const lost: number[] = []
+  for (let index = subject.structure.systemCount; index < compaction.point; index += 1)
+    if (!whole.has(index)) lost.push(index)
+  return lost
 }
 
 // --- internal ---
 
+/** Messages taken as they came between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 512
+
 const passOrder: readonly PassName[] = ['render', 'preview', 'clear', 'fold', 'clip']
+
+const passOf = {
+  kept: null,
+  rendered: 'render',
+  previewed: 'preview',
+  cleared: 'clear',
+  clipped: 'clip',
+  unloaded: 'clip',
+  summary: 'fold',
+  recap: 'fold',
+} as const satisfies Record<ViewMessage['how'], PassName | null>
+
+type StandingView = {
+  readonly messages: readonly ViewMessage[]
+  readonly compaction: Compaction
+  readonly policy: Policy
+  readonly memorySpace: string
+}
+
+/** By the messages of a body: a view is kept as long as they are, to be found again. */
+const standingViews = new WeakMap<readonly Message[], StandingView>()
+
+/** The view that was made for this conversation or for the one that it grew from; null where none was. */
+function foundView({ subject, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
+  const { messages, grewFrom, memorySpace } = subject
+  const isLonger = grewFrom !== null && grewFrom.shared >= compaction.point
+  const view = standingViews.get(messages) ?? (isLonger ? standingViews.get(grewFrom.messages) : undefined)
+  if (view?.compaction !== compaction || view.policy !== policy || view.memorySpace !== memorySpace)
+    return null
+  standingViews.set(messages, view)
+  return view.messages
+}
+
+/** Adds the client's messages from `start` up to `end`, edited. */
+function* addRange(
+  { subject, editOf, make }: TokenCounts,
+  edits: Edits,
+  start: number,
+  end: number,
+  into: ViewMessage[],
+): Steps<void> {
+  for (let index = start; index < end; index += 1) {
+    if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    const message = asItCame(subject, index)
+    const edit = editOf(index, edits)
+    const made = edit.kind === 'kept' ? null : yield* make(index, edit)
+    if (made === null || made.text === null || made.how === null) into.push(message)
+    else
+      into.push({ ...message, item: { kind: 'made', json: made.text }, tokens: made.tokens, how: made.how })
+  }
+}
+
+/** Adds what stands for a run of folded messages. */
+function* addStandIns(
+  { subject, policy, cache }: TokenCounts,
+  part: FoldedPart | null,
+  beside: Beside,
+  into: ViewMessage[],
+): Steps<void> {
+  if (part === null) return
+  const { summaries, recap } = part
+  for (const summary of summaries)
+    into.push(standIn('summary', summaryText(summary), summary.tokens, summary))
+  if (recap === null) return
+  const said = summaries.map(({ text }) => text)
+  const made = yield* recapOf(subject, recap, { ...beside, said }, cache, policy.recall.enabled)
+  if (made.text !== null) into.push(standIn('recap', made.text, made.tokens, recap))
+}

@@ -1,5 +1,5 @@
 import type { Chat, Weighed, Measure } from '../request.ts'
-import { lowestThresholdTokens } from '../../compaction/advance.ts'
+import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'

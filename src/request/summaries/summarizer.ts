@@ -1,4 +1,4 @@
-import { lastingRoom, type Advanced } from '../../compaction/advance.ts'
+import { correctedRoom, type Advanced } from '../../compaction/compact.ts'
 import {
   foldAhead,
   mayNeedSummary,
@@ -10,8 +10,7 @@ import type { Compacted } from '../../compaction/compact.ts'
 import type { Compaction, CompactionReason, StandingSummary } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
-import { standingSummary } from '../../compaction/summary-message.ts'
-import { summaryNote } from '../../compaction/summary-note.ts'
+import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
 import type { Failures } from '../../activity/failures.ts'
 import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import { drive } from '../../scheduling/drive.ts'
@@ -190,7 +189,7 @@ function aheadOptions(
   compaction: Compaction | null,
   due: CompactionReason | null,
 ): AheadOptions {
-  const room = lastingRoom(counted.room, counted.compaction === compaction ? counted.differenceTokens : 0)
+  const room = correctedRoom(counted.room, counted.compaction === compaction ? counted.differenceTokens : 0)
   return { policy: request.profile, compaction, room, strict, due }
 }
 

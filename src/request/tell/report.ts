@@ -1,7 +1,7 @@
 import type { BegunRow, CompactionReport, RequestReport } from '../../activity/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
-import { rangesOf, type PassRange } from '../../compaction/report.ts'
+import { passRanges, type PassRange } from '../../compaction/report.ts'
 import { bareReport } from '../../http/bare-report.ts'
 import type { SummaryOutlook } from '../../summaries/summary-record.ts'
 import { expectedPromptTokens } from '../measure/sent-prompt.ts'
@@ -165,7 +165,7 @@ function treatedRanges(
   systemCount: number,
 ): readonly PassRange[] {
   const tail = compaction.fold?.frontier ?? systemCount
-  return rangesOf(compaction, systemCount).flatMap(({ pass, start, end }) => {
+  return passRanges(compaction, systemCount).flatMap(({ pass, start, end }) => {
     if (!passes.includes(pass)) return []
     const from = pass === 'fold' ? start : Math.max(start, tail)
     return [{ pass, start: from < end ? from : start, end }]

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { folding } from '../../../src/compaction/plan/fold-at.ts'
-import { createLedger } from '../../../src/compaction/ledger.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
-import { pinsAt } from '../../../src/compaction/plan/pins.ts'
-import { createTreatments } from '../../../src/compaction/treatments.ts'
+import { pinsAt } from '../../../src/compaction/plan/parts.ts'
+import { countsOf } from '../../../src/compaction/token-counts.ts'
 import { standingSummary } from '../../support/at-once.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, user } from '../sending.ts'
@@ -13,12 +12,6 @@ const turns = Array.from({ length: 40 }, (_, turn) => [
   assistant(prose(`Answer ${turn}`, 200)),
 ])
 const subject = subjectOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
-const policy = policyOf()
-const ledger = createLedger(
-  subject,
-  policy,
-  createTreatments(subject, policy, createMadeCache({ bytesMax: 1e6 })),
-)
 const frontier = 60
 const summary = standingSummary(
   subject,
@@ -28,8 +21,10 @@ const summary = standingSummary(
 
 /** What summary and recap before the frontier may take together. */
 function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
+  const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
+  const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e6 }))
   const tokensMax = summary.tokens + 20
-  const foldAt = folding(subject, ledger, {
+  const foldAt = folding(counts, {
     pins: pinsAt(subject, policy, subject.messages.length),
     caps: {
       recapTokensMax: tokensMax,
@@ -40,7 +35,6 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     },
     previous: null,
     summaries: [summary],
-    recapsBeside,
     plannedTokensMax: null,
   })
   return foldAt(frontier).beforeTokensMax

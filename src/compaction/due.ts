@@ -1,0 +1,82 @@
+import { triggerOf } from '../profiles/effective.ts'
+import { thresholdTokens } from '../tokens/budget.ts'
+import type { Compaction, CompactionReason } from './compaction.ts'
+import { UNTOUCHED } from './layout.ts'
+import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'
+import { pinnedTokens } from './plan/parts.ts'
+import type { Policy, Room } from './policy.ts'
+import { isSaidByUser } from './subject.ts'
+import type { TokenCounts } from './token-counts.ts'
+
+/** A request point at which a further compaction may be due. */
+export type Moment = {
+  readonly point: number
+  /** The compaction that the conversation stands in so far; null where it stands in none. */
+  readonly compaction: Compaction | null
+  readonly room: Room
+  /** Tokens of its view, without what surrounds the conversation. */
+  readonly viewTokens: number
+  /** How much more the provider has counted of this view than we did, in our tokens; may be below zero. */
+  readonly differenceTokens: number
+  /** Whether the operator asked for a compaction, whatever the pressure. */
+  readonly forced: boolean
+}
+
+/** Why a compaction is due. If none comes of the first reason, the next one is tried. */
+export function dueReasons(counts: TokenCounts, moment: Moment): readonly CompactionReason[] {
+  const { subject, policy } = counts
+  const { room, point, compaction } = moment
+  // If the same request is made again, the compaction that was asked for has been made.
+  if (moment.forced && (compaction === null || compaction.point < point)) return ['forced']
+  if (policy.trigger === 'off') return []
+  if (isBeyondBudget(moment)) return ['trigger']
+  // A view that is sent again stays as it is, although its count may have come in meanwhile.
+  if (compaction?.point === point) return []
+  const since = compaction?.point ?? subject.structure.systemCount
+  if (counts.originalTokens(since, point) < policy.min_growth_tokens) return []
+  const isLong =
+    hasLimit(policy) && isOverLimit(policy, lengthOf(subject.structure, compaction ?? UNTOUCHED, point))
+  const byLength: readonly CompactionReason[] = isLong ? ['limit'] : []
+  const tokens = room.aroundTokens + moment.viewTokens + moment.differenceTokens
+  const fixedTokens = room.aroundTokens + pinnedTokens(subject, policy, point)
+  if (tokens > lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
+  return isDueByCount(counts, since, point) ? ['every', ...byLength] : byLength
+}
+
+/** Whether a view would not fit, by the provider's count of it as far as that is known. */
+export function isBeyondBudget({ room, viewTokens, differenceTokens }: Moment): boolean {
+  return room.aroundTokens + viewTokens + differenceTokens > room.budgetTokens
+}
+
+/** Where the first pass begins, in tokens of the whole prompt: below it no size makes a compaction due. */
+export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixedTokens: number): number {
+  const { fold, clear, preview, render } = policy
+  const settings = [
+    triggerOf(policy),
+    fold.at,
+    clear.enabled ? clear.at : null,
+    // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
+    preview.at === 0 ? null : preview.at,
+    render.enabled && render.at !== 0 ? render.at : null,
+  ]
+  let lowest = Infinity
+  for (const setting of settings)
+    if (setting !== null) lowest = Math.min(lowest, thresholdTokens(setting, budgetTokens, fixedTokens))
+  return lowest
+}
+
+// --- internal ---
+
+/** Whether so many turns or calls have passed since the last compaction that the profile wants another. */
+function isDueByCount({ subject, policy }: TokenCounts, since: number, point: number): boolean {
+  const { turns, tool_calls: toolCalls } = policy.every
+  if (turns === 0 && toolCalls === 0) return false
+  // A turn has passed when the next begins: before the first compaction the first user message ends none.
+  let users = since === subject.structure.systemCount ? -1 : 0
+  let calls = 0
+  for (let index = since; index < point; index += 1) {
+    if (isSaidByUser(subject, index)) users += 1
+    calls += subject.messages[index]?.facts.callIds.length ?? 0
+  }
+  return (turns > 0 && users >= turns) || (toolCalls > 0 && calls >= toolCalls)
+}

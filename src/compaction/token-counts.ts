@@ -1,0 +1,119 @@
+import type { Steps } from '../conversation/source.ts'
+import { matchesGlob } from '../profiles/glob.ts'
+import type { Clip, Compaction, Reach } from './compaction.ts'
+import { layoutOf, partTokens } from './layout.ts'
+import type { Made, MadeCache } from './made-cache.ts'
+import type { Policy } from './policy.ts'
+import { sumOf } from './size-sums.ts'
+import { toolNameOf, type Subject } from './subject.ts'
+import { createTreatments, type Treatment } from './treatments.ts'
+
+/** What a compaction does to single messages: how far the passes reach, and which messages are clipped. */
+export type Edits = { readonly reach: Reach; readonly clips: ReadonlyMap<number, Clip> }
+
+/**
+ * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
+ * plans are made of. Sums over messages that are sent as they came cost nothing, whatever their number.
+ */
+export type TokenCounts = {
+  readonly subject: Subject
+  readonly policy: Policy
+  readonly cache: MadeCache
+  /** Tokens of the messages from `start` up to `end` as the client sent them. */
+  readonly originalTokens: (start: number, end: number) => number
+  /** The same, edited where the edits reach. */
+  readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
+  /** What the edits do to a message. */
+  readonly editOf: (index: number, edits: Edits) => Treatment
+  /** The message under this edit. */
+  readonly make: (index: number, edit: Treatment) => Steps<Made>
+}
+
+/** The token counts of a conversation: the same ones for the compaction, the summary and the view of one request. */
+export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
+  const latest = latestBySubject.get(subject)
+  if (latest?.policy === policy && latest.cache === cache) return latest
+  const counts = createCounts(subject, policy, cache)
+  latestBySubject.set(subject, counts)
+  return counts
+}
+
+/** What a compaction does to single messages. */
+export function editsOf({ reach, clips }: Pick<Compaction, 'reach' | 'clips'>): Edits {
+  return { reach, clips: new Map(clips.map((clip) => [clip.index, clip])) }
+}
+
+/** Edits that reach nothing, which leaves those that a policy always makes. */
+export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map() }
+
+/**
+ * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps take their caps. The
+ * view that is written is never larger.
+ */
+export function* plannedTokens(
+  counts: TokenCounts,
+  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach'>,
+  end: number,
+): Steps<number> {
+  const layout = layoutOf(compaction, counts.subject.structure.systemCount)
+  const edits = editsOf(compaction)
+  let tokens = partTokens(layout.before) + partTokens(layout.after)
+  for (const index of layout.pinned) tokens += yield* counts.editedTokens(index, index + 1, edits)
+  return tokens + (yield* counts.editedTokens(layout.tail, end, edits))
+}
+
+// --- internal ---
+
+const latestBySubject = new WeakMap<Subject, TokenCounts>()
+
+/** Messages that are counted between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 1024
+
+function createCounts(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
+  const { messages, sizes } = subject
+  const { render, preview, clear } = policy
+  const rendersAlways = render.enabled && render.at === 0
+  const previewsAlways = preview.at === 0
+  const { make } = createTreatments(subject, policy, cache)
+  // Counted over all calls: plans look at tens of thousands of messages one by one.
+  let counted = 0
+
+  function editOf(index: number, { reach, clips }: Edits): Treatment {
+    let edit: Exclude<Treatment['kind'], 'unloaded' | 'clipped'> = 'kept'
+    if (messages[index]?.facts.role === 'tool') {
+      if (index < reach.clear) {
+        const tool = toolNameOf(subject, index)
+        if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return { kind: 'cleared' }
+      }
+      const isPreviewed = previewsAlways || index < reach.preview
+      if (isPreviewed && (sizes[index] ?? 0) >= preview.threshold_tokens) edit = 'previewed'
+      else if (rendersAlways || (render.enabled && index < reach.render)) edit = 'rendered'
+    }
+    const clip = clips.get(index)
+    if (clip === undefined) return { kind: edit }
+    if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
+    return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
+  }
+
+  function* editedTokens(start: number, end: number, edits: Edits): Steps<number> {
+    if (start >= end) return 0
+    let editedEnd = end
+    if (!rendersAlways && !previewsAlways && end > start + 1) {
+      const { reach, clips } = edits
+      let furthest = Math.max(reach.render, reach.preview, reach.clear)
+      for (const index of clips.keys()) furthest = Math.max(furthest, index)
+      editedEnd = Math.max(start, Math.min(end, furthest + 1))
+    }
+    let tokens = sumOf(sizes, editedEnd, end)
+    for (let index = start; index < editedEnd; index += 1) {
+      counted += 1
+      if (counted % MESSAGES_PER_STEP === 0) yield
+      const edit = editOf(index, edits)
+      tokens += edit.kind === 'kept' ? (sizes[index] ?? 0) : (yield* make(index, edit)).tokens
+    }
+    return tokens
+  }
+
+  const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
+  return { subject, policy, cache, originalTokens, editedTokens, editOf, make }
+}
