@@ -1,8 +1,7 @@
 import { constants, type Stats } from 'node:fs'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { deleteArchived } from './delete-archived.ts'
-import { archiveFile } from './file-names.ts'
+import { archiveFile, deleteArchived } from './files.ts'
 import { readHoldings, type Holding } from './holding.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 

@@ -1,13 +1,13 @@
-import type { Archive } from './archive.ts'
-import { writeCompactionEntry } from './compaction-entry.ts'
-import { titleOf } from './title.ts'
+import type { Failures } from '../activity/failures.ts'
+import type { Compaction } from '../compaction/compaction.ts'
 import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { Compaction } from '../compaction/compaction.ts'
-import { drive } from '../scheduling/drive.ts'
-import type { Failures } from '../activity/failures.ts'
 import type { Policy } from '../compaction/policy.ts'
 import type { Subject } from '../compaction/subject.ts'
+import { drive } from '../scheduling/drive.ts'
+import type { Archive } from './archive.ts'
+import { writeCompactionEntry } from './compaction-entry.ts'
+import { titleOf } from './files.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
@@ -26,7 +26,7 @@ export type KeepTaken = (
 ) => Promise<boolean>
 
 export type ArchivingOptions = {
-  /** Null where nothing is kept. */
+  /** Null if nothing is kept. */
   readonly archive: Archive | null
   readonly cache: MadeCache
   readonly failures: Failures
@@ -39,8 +39,7 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
   return async function keepTaken({ chat, conversation, profile }, { subject }, compaction) {
     return failures.around('archive', false, async () => {
       const lost = await drive(lostMessages(subject, profile, cache, compaction))
-      const summaries = compaction.fold?.summaries ?? []
-      if (lost.length === 0 && summaries.length === 0) return true
+      if (lost.length === 0 && (compaction.fold?.summaries ?? []).length === 0) return true
       const time = new Date(nowMs()).toISOString()
       await archive.append(conversation, async ({ isEmpty, holdings }) => {
         const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []

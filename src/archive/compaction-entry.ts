@@ -3,9 +3,8 @@ import type { StandingSummary, Compaction } from '../compaction/compaction.ts'
 import { summarisedRange } from '../compaction/standing-summary.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { fenced } from './fenced.ts'
 import { HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding, type Holding } from './holding.ts'
-import { messageMarkdown } from './message-markdown.ts'
+import { fenced, messageMarkdown } from './message-markdown.ts'
 
 export type CompactionEntry = {
   readonly subject: Subject

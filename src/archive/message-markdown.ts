@@ -3,7 +3,6 @@ import { readMessage } from '../compaction/read-message.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import type { Media } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
-import { fenced } from './fenced.ts'
 
 /**
  * A message under a heading that names it: its text and its calls word for word, its media as marks. One whose role is
@@ -28,6 +27,13 @@ export function* messageMarkdown(subject: Subject, index: number): Steps<string>
     yield
   }
   return pieces.join('\n')
+}
+
+/** A text as a Markdown code fence, word for word: the fence is longer than any run of its own character within. */
+export function fenced(text: string): string {
+  const [backticks, tildes] = [longestRun(text, /`{3,}/g), longestRun(text, /~{3,}/g)]
+  const fence = backticks <= tildes ? fenceOf('`', backticks) : fenceOf('~', tildes)
+  return `${fence}\n${text}\n${fence}\n`
 }
 
 // --- internal ---
@@ -62,4 +68,18 @@ function oneLine(name: string): string {
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/[\\`*[\]<>]/g, String.raw`\$&`)
     .trim()
+}
+
+/** What Markdown takes for a fence at all. */
+const FENCE_CHARS_MIN = 3
+
+function fenceOf(character: string, longest: number): string {
+  return character.repeat(Math.max(FENCE_CHARS_MIN, longest + 1))
+}
+
+/** Characters of the longest match; 0 where there is none. */
+function longestRun(text: string, run: RegExp): number {
+  let longest = 0
+  for (const [found] of text.matchAll(run)) longest = Math.max(longest, found.length)
+  return longest
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { purgeArchive } from '../archive/purge-archive.ts'
+import { purgeArchive } from '../archive/files.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
 import { openBareStore, storeLocation, type UserPlace } from '../stores/open-store.ts'

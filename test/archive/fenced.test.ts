@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fenced } from '../../src/archive/fenced.ts'
+import { fenced } from '../../src/archive/message-markdown.ts'
 import { readArchive } from './read-archive.ts'
 
 const fenceOf = (text: string): string => fenced(text).split('\n')[0] ?? ''
