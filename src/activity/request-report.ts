@@ -1,6 +1,6 @@
 import type { PassName } from '../compaction/policy.ts'
 import type { MessageTreatment, PassRange } from '../compaction/report.ts'
-import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
+import type { Repairs } from '../dialects/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { UsageRow } from './journal/rows.ts'

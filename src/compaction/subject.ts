@@ -1,7 +1,7 @@
-import type { Growth } from '../conversation/growth.ts'
 import type { Message } from '../conversation/message.ts'
+import type { Dialect } from '../dialects/contract.ts'
 import type { Digest, Source, Steps } from '../conversation/source.ts'
-import type { Structure } from '../conversation/structure.ts'
+import type { Growth, Structure } from '../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
 export type CountTokens = (text: string) => number
@@ -11,6 +11,7 @@ export type CountSteps = (text: string) => Steps<number>
 
 /** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
 export type Subject = {
+  readonly dialect: Dialect
   readonly source: Source
   readonly messages: readonly Message[]
   readonly structure: Structure
@@ -39,16 +40,16 @@ export type CallPlace = { readonly index: number; readonly position: number }
 export function callOf(subject: Rounds, index: number): CallPlace | null {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return null
-  if (facts.role !== 'tool') return facts.callIds.length > 0 ? { index, position: 0 } : null
+  const [answersId] = facts.answers
+  if (answersId === undefined) return facts.callIds.length > 0 ? { index, position: 0 } : null
   // What follows decides nothing: an answer that comes late would give an older one another call.
   const callIndex = subject.structure.lastUnitStart(index + 1)
   const call = subject.messages[callIndex]?.facts
   if (call === undefined || call.callIds.length === 0) return null
   // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
   const inOrder = index - callIndex - 1
-  if (facts.answersId === null || call.callIds[inOrder] === facts.answersId)
-    return { index: callIndex, position: inOrder }
-  const position = call.callIds.indexOf(facts.answersId)
+  if (answersId === '' || call.callIds[inOrder] === answersId) return { index: callIndex, position: inOrder }
+  const position = call.callIds.indexOf(answersId)
   return { index: callIndex, position: position === -1 ? inOrder : position }
 }
 

@@ -1,7 +1,6 @@
-import { argumentSpans, type ArgumentsSpan } from '../dialects/chat-completions/calls.ts'
 import type { Message, MessageFacts } from '../conversation/message.ts'
-import { plainThoughts } from '../dialects/chat-completions/plain-thoughts.ts'
-import { readable, restored } from '../dialects/chat-completions/readable.ts'
+import type { Slot } from '../dialects/contract.ts'
+import { readable, restored } from '../dialects/readable.ts'
 import type { Steps } from '../conversation/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
@@ -11,12 +10,6 @@ import { clearedText } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
-import {
-  contentReplacement,
-  mediaRemoval,
-  messageWith,
-  type Replacement,
-} from '../dialects/chat-completions/made-message.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { readMessage } from './read-message.ts'
@@ -179,14 +172,16 @@ function* withText(
   const parsed = yield* readMessage(subject, message)
   if (parsed.text === text && !drops) return unchanged(size)
   const form = readable(subject.source, message)
-  const replacement = yield* contentReplacement(form.source, form.message, text, drops ? 'drop' : 'keep')
-  if (replacement === null) return unchanged(size)
+  const { entries } = subject.dialect
+  const slot = (yield* entries.slots(form.source, form.message, parsed)).find(isText)
+  if (slot === undefined) return unchanged(size)
   const { countSteps } = subject
   const argumentTokens = sum(yield* callTokens(parsed.calls, countSteps))
   const frame = (yield* frameTokens(message.facts, countSteps)) + (yield* uncutTokens(parsed, countSteps))
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   const tokens = frame + argumentTokens + mediaTokens + (yield* countSteps(text))
-  const json = messageWith(form.source, form.message, [replacement])
+  const texts = new Map([[slot, text]])
+  const json = yield* entries.edited(form.source, form.message, texts, drops ? 'drop' : 'keep')
   // What was not read of a text that was only rendered is lost.
   const made = { json, tokens, how: how === 'rendered' && isSampled(message) ? 'clipped' : how }
   return yield* withUnread(subject, message, made, () => true)
@@ -198,15 +193,15 @@ function* unloadMessage(subject: Subject, index: number, mediaKept: number): Ste
   const size = subject.sizes[index] ?? 0
   if (message === undefined || !hasDroppableMedia(message)) return unchanged(size)
   const form = readable(subject.source, message)
-  const removal = yield* mediaRemoval(form.source, form.message, mediaKept, MEDIA_DROPPED)
+  const { withoutMedia } = subject.dialect.entries
+  const removal = yield* withoutMedia(form.source, form.message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return unchanged(size)
   const sizes = subject.mediaSizes(index)
   const droppedTokens = sum(sizes.slice(0, Math.max(0, sizes.length - mediaKept)))
   const textTokens = yield* subject.countSteps((yield* readMessage(subject, message)).text)
   const unread = sum(yield* unreadTokens(subject.source, message, subject.countSteps))
   const tokens = size - droppedTokens - unread - textTokens + (yield* subject.countSteps(removal.text))
-  const json = messageWith(form.source, form.message, [removal])
-  return yield* withUnread(subject, message, { json, tokens, how: 'unloaded' }, () => true)
+  return yield* withUnread(subject, message, { json: removal.json, tokens, how: 'unloaded' }, () => true)
 }
 
 /**
@@ -230,59 +225,47 @@ function* clipMessage(
   const { text, how } = yield* treatedText(policy, subject, index, treatment.of)
   const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
-  const thoughts = yield* plainThoughts(source, form, parsed)
+  const { entries } = subject.dialect
+  const slots = yield* entries.slots(source, form, parsed)
   yield
-  const thoughtTokens = thoughts === null ? 0 : yield* countSteps(thoughts.text)
+  const sizes: number[] = []
+  for (const slot of slots) {
+    sizes.push(yield* countSteps(isText(slot) ? text : slot.text))
+    if (sizes.length % SLOTS_PER_STEP === 0) yield
+  }
+  const thoughtTokens = sum(sizes.filter((_, position) => slots[position]?.kind === 'thought'))
   const uncut = yield* uncutTokens(parsed, countSteps)
   const staying = (yield* frameTokens(message.facts, countSteps)) + uncut - thoughtTokens + mediaTokens
-  const textTokens = yield* countSteps(text)
-  const argumentTokens = yield* callTokens(parsed.calls, countSteps)
-  const level = waterLevel(
-    [textTokens, thoughtTokens, ...argumentTokens],
-    treatment.tokensMax - staying - markTokens,
-    0,
-  )
+  const level = waterLevel(sizes, treatment.tokensMax - staying - markTokens, 0)
 
-  const replacements: Replacement[] = []
+  const texts = new Map<Slot, string>()
   const number = numberIn(policy, subject, index, treatment.kind)
   const markOf = (part: string, partTokens: number): ClipMark => ({
     number,
     wholeTokens: partTokens + hiddenTokens(message, unread, part),
   })
-  const clipped = yield* clipText(text, textTokens, level, countSteps, markOf(text, textTokens))
-  const shownText = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
-  if (shownText !== parsed.text || drops) {
-    const content = yield* contentReplacement(source, form, shownText, drops ? 'drop' : 'keep')
-    if (content !== null) replacements.push(content)
-  }
-  let isCut = shownText !== text || isSampled(message)
-  let tokens = staying + (yield* countSteps(shownText)) + Math.min(thoughtTokens, level)
-  if (thoughts !== null && thoughtTokens > level) {
-    const thoughtsMark = markOf(thoughts.text, thoughtTokens)
-    const shown = yield* clipText(thoughts.text, thoughtTokens, level, countSteps, thoughtsMark)
-    tokens += (yield* countSteps(shown)) - level
-    isCut = true
-    for (const span of thoughts.spans) replacements.push({ ...span, json: JSON.stringify(shown) })
-  }
-  const spans = yield* argumentSpans(source, form, parsed.calls)
-  for (const [position, span] of spans.entries()) {
-    if (position % CALLS_PER_STEP === CALLS_PER_STEP - 1) yield
-    const argumentsText = parsed.calls[position]?.argumentsText ?? ''
-    const sizeTokens = argumentTokens[position] ?? 0
-    if (span === null || sizeTokens <= level) {
-      tokens += sizeTokens
-      continue
+  let isCut = isSampled(message)
+  let tokens = staying
+  for (const [position, slot] of slots.entries()) {
+    if (position % SLOTS_PER_STEP === SLOTS_PER_STEP - 1) yield
+    const slotTokens = sizes[position] ?? 0
+    const whole = isText(slot) ? text : slot.text
+    let shown = whole
+    if (isText(slot)) {
+      const clipped = yield* clipText(whole, slotTokens, level, countSteps, markOf(whole, slotTokens))
+      shown = drops ? [clipped, MEDIA_DROPPED].filter((line) => line !== '').join('\n') : clipped
+    } else if (slotTokens > level) {
+      const clip = slot.isJson ? clipArguments : clipText
+      shown = yield* clip(whole, slotTokens, level, countSteps, markOf(whole, slotTokens))
     }
-    const mark = markOf(argumentsText, sizeTokens)
-    const shown = yield* clippedArguments(span.kind, argumentsText, sizeTokens, level, countSteps, mark)
-    tokens += yield* countSteps(shown)
-    isCut ||= shown !== argumentsText
-    replacements.push({ ...span, json: span.kind === 'value' ? shown : JSON.stringify(shown) })
+    tokens += shown === whole ? slotTokens : yield* countSteps(shown)
+    isCut ||= shown !== whole
+    if (shown !== slot.text || (isText(slot) && drops)) texts.set(slot, shown)
   }
-  const json = messageWith(source, form, replacements)
+  const json = yield* entries.edited(source, form, texts, drops ? 'drop' : 'keep')
   // Texts stay without what was not read of them: nothing else would bring them down.
   const made = { json, tokens, how: isCut ? ('clipped' as const) : how }
-  return yield* withUnread(subject, message, made, ({ isText }) => !isText)
+  return yield* withUnread(subject, message, made, ({ isText: isRead }) => !isRead)
 }
 
 /** A message that was made of what is read of a very long one, with those of its strings whole that stand in it as they were. */
@@ -300,11 +283,8 @@ function* withUnread(
   return { text: whole.json, tokens: tokens + added, how }
 }
 
-function clippedArguments(
-  kind: ArgumentsSpan['kind'],
-  ...text: Parameters<typeof clipArguments>
-): Steps<string> {
-  return kind === 'text' ? clipText(...text) : clipArguments(...text)
+function isText({ kind }: Slot): boolean {
+  return kind === 'text' || kind === 'result'
 }
 
 /**
@@ -315,8 +295,8 @@ function hasDroppableMedia({ facts }: Message): boolean {
   return facts.media.length > 0 && facts.media.every(({ place }) => place !== 'beside')
 }
 
-/** Calls of one message between two pauses: well under a millisecond, where they stay as they are. */
-const CALLS_PER_STEP = 1_024
+/** Slots of one message between two pauses: well under a millisecond, if they stay as they are. */
+const SLOTS_PER_STEP = 1_024
 
 /** What stands in the place of a message's images or files. */
 const MEDIA_DROPPED = '[media left out]'

@@ -1,11 +1,16 @@
 /** How often each id still waits for an answer. */
 export type UnansweredIds = Map<string, number>
 
-/** The ids of an assistant message's calls, each as often as it stands there. Calls without an id count under ''. */
+/** The ids of calls, each as often as it stands there. Calls without an id count under ''. */
 export function unansweredIdsOf(callIds: readonly string[]): UnansweredIds {
   const counts: UnansweredIds = new Map()
-  for (const id of callIds) counts.set(id, (counts.get(id) ?? 0) + 1)
+  addUnanswered(counts, callIds)
   return counts
+}
+
+/** Adds more calls of the same reply. */
+export function addUnanswered(counts: UnansweredIds, callIds: readonly string[]): void {
+  for (const id of callIds) counts.set(id, (counts.get(id) ?? 0) + 1)
 }
 
 /** Takes one call of that id off the list; false where none waits. */

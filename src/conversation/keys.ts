@@ -1,6 +1,5 @@
-import type { Call } from '../dialects/chat-completions/calls.ts'
-import type { Growth } from './growth.ts'
-import type { Message, MessageFacts } from './message.ts'
+import type { Growth } from './structure.ts'
+import type { Message, MessageFacts, ParsedMessage } from './message.ts'
 import type { Digest, Steps } from './source.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
@@ -9,7 +8,7 @@ export type Meaning = {
   readonly name: string | null
   /** Its texts and media in their order. Empty texts are left out: no content, null and '' mean the same. */
   readonly content: readonly { readonly kind: string; readonly text: string }[]
-  readonly calls: readonly Call[]
+  readonly calls: ParsedMessage['calls']
 }
 
 /** The digest of a meaning. The encoding is unambiguous, so that only equal meanings have equal digests. */

@@ -1,7 +1,7 @@
 import type { Span } from './source.ts'
 import type { Unread } from './unread.ts'
 
-/** `function` (the legacy name) is read as `tool`; any role we do not know is `other`. */
+/** Who speaks. `tool` is whoever brings the result of a call; a role that we do not know is `other`. */
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'other'
 
 /**
@@ -33,31 +33,34 @@ export type Media = {
  * content, so that a cache of facts stays small beside the conversations it describes.
  */
 export type MessageFacts = {
-  /** Names its bytes within its scope. */
+  /** Names its bytes within its scope and dialect. */
   readonly hash: string
+  /** Who speaks. */
   readonly role: Role
+  /** Whether a request was made before it: it is the model's word, and unless it is bound to the message before it the first. */
+  readonly opensReply: boolean
+  /** Whether it belongs to the message behind it, if that is the model's too: a thought to the call that it led to. */
+  readonly boundToNext: boolean
   /** Length of the message's raw bytes. */
   readonly bytes: number
   /** Elements of arrays and members of objects in it. */
   readonly elements: number
-  /** Ids of the tool calls in their order, '' where a call has none. A legacy `function_call` is one call. */
+  /** Ids of the calls in their order, '' if a call has none. */
   readonly callIds: readonly string[]
-  /** Names of the called functions, in the same order, '' where a call has none. */
+  /** Names of the called functions, in the same order, '' if a call has none. */
   readonly callNames: readonly string[]
-  /** Whether an assistant message carries an empty `tool_calls` list, which OpenAI refuses. */
-  readonly emptyCalls?: boolean
-  /** `tool_call_id` of a tool message; null elsewhere and where it is missing. */
-  readonly answersId: string | null
-  /** The message's own `name`; null where it has none. */
+  /** Whether it carries an empty list of calls, which OpenAI refuses. */
+  readonly emptyCalls: boolean
+  /** The ids of the calls whose results it holds, '' if a result names none. */
+  readonly answers: readonly string[]
+  /** The message's own `name`; null if it has none. */
   readonly name: string | null
-  /** Characters of names that are too long to be kept; left out where there are none. */
+  /** Characters of names that are too long to be kept; left out if there are none. */
   readonly uncountedCharacters?: number
-  /** Where the value of `content` stands, relative to the message's first byte; null where there is none. */
-  readonly content: (Span & { readonly kind: 'string' | 'parts' | 'null' | 'other' }) | null
   readonly media: readonly Media[]
   /**
    * What is left out where a very long message is read, relative to its first byte, and whether it is text that counts;
-   * left out where all is read.
+   * left out if all is read.
    */
   readonly unread?: readonly (Unread & { readonly isText: boolean })[]
   /** Digest of the message's meaning: see `keys.ts`. */
@@ -69,17 +72,17 @@ export type Message = Span & { readonly facts: MessageFacts }
 
 /** A message parsed, for the passes that have to read it. Held only while they do. */
 export type ParsedMessage = {
-  /** The text of `content`: the string itself, or its text parts joined by a newline; '' where there is none. */
+  /** What it says: its texts and results, joined by a newline; '' if it says nothing. */
   readonly text: string
   readonly calls: readonly {
     readonly id: string
     readonly name: string
     readonly argumentsText: string
-    /** How it was written: with `arguments` in `function`, with `input` in `custom`, or as a `function_call`. */
-    readonly form: 'function' | 'custom' | 'legacy'
   }[]
   /** Texts beside content and calls that count: thoughts sent back, a refusal, content of an unknown shape. They are no part of the meaning. */
   readonly uncut: string
+  /** Of these, what was said in the place of an answer: a refusal, or content of an unknown shape. */
+  readonly besides: string
   /** Characters of encrypted thoughts and of signatures, which are no text to count. */
   readonly opaqueCharacters: number
 }

@@ -5,8 +5,7 @@ import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { barePath } from '../upstream/target.ts'
 import type { ClientRequest } from './client-request.ts'
-import type { ChatCompletion } from '../dialects/chat-completions/read.ts'
-import { chatFields } from '../dialects/chat-completions/fields.ts'
+import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 
 /**
  * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
@@ -63,7 +62,8 @@ export function refuseUnread(rights: ClientRights | null, why: string): void {
 /** The names under which a request may reach a model, none of them longer than a model's name. */
 export type NamedModels = {
   /** What the body says. */
-  readonly completion: Pick<ChatCompletion, 'model' | 'fieldNames'>
+  readonly body: Pick<BodyFacts, 'model' | 'fieldNames'>
+  readonly dialect: Dialect
   /** What the path says, where it names a deployment. */
   readonly deployment: string | null
 }
@@ -75,19 +75,19 @@ export type NamedModels = {
  */
 export function refuseOtherModels(
   rights: ClientRights | null,
-  { completion, deployment }: NamedModels,
+  { body, dialect, deployment }: NamedModels,
   profileOf: (model: string) => Profile,
   isAskedFor: boolean,
 ): void {
   if (rights === null || !isConfinedToProfiles(rights)) return
-  const field = completion.fieldNames.find((name) => !chatFields.has(name))
+  const field = body.fieldNames.find((name) => !dialect.bodies.knownFields.has(name))
   if (field !== undefined)
     throw modelNotAllowed(
       `the field ${JSON.stringify(field.slice(0, 64))} is not known here and may choose another one`,
     )
-  if (completion.fieldNames.includes('model') && completion.model === null)
+  if (body.fieldNames.includes('model') && body.model === null)
     throw modelNotAllowed('its "model" is no text')
-  const named = [completion.model, deployment].filter((name) => name !== null)
+  const named = [body.model, deployment].filter((name) => name !== null)
   for (const name of named.length === 0 ? [''] : named) {
     if (name.length > MODEL_NAME_CHARS_MAX || severalNames.test(name))
       throw modelNotAllowed('its "model" is more than one name')

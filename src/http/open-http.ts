@@ -8,13 +8,12 @@ import { createHeapTidying } from '../heap/tidy-heap.ts'
 import type { Warnings } from '../log/warnings.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { createByteBudget } from './byte-budget.ts'
-import type { ClientRequest } from './client-request.ts'
 import type { ClientRights } from './confinement.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReadBodyOptions } from './read-body.ts'
 import { createRelay, type Relay } from './relay.ts'
 import { createScopes } from './scope.ts'
-import { createServer } from './server.ts'
+import { createServer, type ServerOptions } from './server.ts'
 
 export type OpenHttpOptions = {
   readonly settings: Settings
@@ -41,7 +40,7 @@ export type Doors = {
   /** How long a client may take nothing of its answer, in milliseconds. */
   readonly stallMs: number
   /** The listener, which does not listen yet. */
-  readonly serverFor: (handleConversation: (exchange: ClientRequest) => Promise<unknown>) => Server
+  readonly serverFor: (handleConversation: ServerOptions['handleConversation']) => Server
 }
 
 export function openHttp(options: OpenHttpOptions): Doors {

@@ -1,5 +1,7 @@
 import { METHOD_NAME_ALL } from 'hono/router'
 import { PatternRouter } from 'hono/router/pattern-router'
+import type { Dialect } from '../dialects/contract.ts'
+import { dialects } from '../dialects/dialects.ts'
 import { barePath, type UncompactedPath } from '../upstream/target.ts'
 
 /** What a method and a path lead to. */
@@ -7,7 +9,7 @@ export type Route =
   /** Foldgate itself answers, before any gate: whether the process lives, or whether it takes requests. */
   | { readonly kind: 'probe'; readonly probe: '/healthz' | '/readyz' }
   /** A conversation that is read, and compacted if it has to be. */
-  | { readonly kind: 'conversation' }
+  | { readonly kind: 'conversation'; readonly dialect: Dialect }
   /** Passed on unread. `uncompacted`: the API that generates from conversations; null if the path is none of these. */
   | { readonly kind: 'relay'; readonly uncompacted: UncompactedPath | null }
 
@@ -19,8 +21,6 @@ export function routeOf(method: string, path: string): Route {
 
 // --- internal ---
 
-const conversation: Route = { kind: 'conversation' }
-
 const relayed: Route = { kind: 'relay', uncompacted: null }
 
 const router = new PatternRouter<Route>()
@@ -30,7 +30,10 @@ for (const method of ['GET', 'HEAD']) {
   router.add(method, '/healthz', { kind: 'probe', probe: '/healthz' })
   router.add(method, '/readyz', { kind: 'probe', probe: '/readyz' })
 }
-router.add('POST', underAnyPrefix('chat/completions'), conversation)
+for (const dialect of dialects) {
+  for (const path of dialect.paths)
+    router.add('POST', underAnyPrefix(path), { kind: 'conversation', dialect })
+}
 // Messages of the Assistants API are stored, not generated.
 router.add('POST', '/:before{(?:.+/)?threads/.+}', relayed)
 router.add('POST', underAnyPrefix('responses'), { kind: 'relay', uncompacted: '/responses' })

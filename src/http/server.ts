@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Dialect } from '../dialects/contract.ts'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { exchangeOver } from '../heap/young-garbage.ts'
 import { parseTarget } from '../upstream/target.ts'
@@ -32,7 +33,7 @@ export type ServerOptions = {
   readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
   /** Answers a conversation. What it throws is answered here, or cuts an answer that has begun. */
-  readonly handleConversation: (exchange: ClientRequest) => Promise<unknown>
+  readonly handleConversation: (exchange: ClientRequest, dialect: Dialect) => Promise<unknown>
   /** Answers everything else. */
   readonly relay: (exchange: ClientRequest) => Promise<unknown>
   /** Called for every request that never got to a handler, and why. */
@@ -69,7 +70,8 @@ function listenerOf(options: ServerOptions): RequestListener {
       const exchange = passGates(bindings)
       if (exchange === null) return
       isDispatched = true
-      if (exchange.route.kind === 'conversation') await options.handleConversation(exchange)
+      const { route } = exchange
+      if (route.kind === 'conversation') await options.handleConversation(exchange, route.dialect)
       else await options.relay(exchange)
     } catch (error) {
       refuse(bindings, error, isDispatched, options)

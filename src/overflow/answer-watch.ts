@@ -1,6 +1,7 @@
 import type { WindowKnowledge } from './classify-completion.ts'
 import { judgeJson, type JudgedJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
+import type { Answers } from '../dialects/contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
@@ -31,9 +32,9 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
  * filter and usage decide nothing; content, reasoning, a refusal, audio or a call make it good; an error or an end
  * without output is judged. One that says nothing at all is only judged when no more can come.
  */
-export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
+export function watchStream(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
   const reader = createEventReader({ eventCharactersMax: heldStreamCharactersMax })
-  const judge = createStreamJudge(knowledge)
+  const judge = createStreamJudge(answers, knowledge)
   let decision: WatchDecision = { state: 'undecided' }
   let characters = 0
   let hasEvents = false
@@ -55,7 +56,9 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
       if (hasEvents ? judge.isEmpty() : isSilent(text)) decision = { state: 'empty' }
       // Some servers announce a stream and answer with a bare JSON error.
       else
-        decision = hasEvents ? decideEnding(judge.ending()) : decideJson(judgeJson(bareJson(text), knowledge))
+        decision = hasEvents
+          ? decideEnding(judge.ending())
+          : decideJson(judgeJson(bareJson(text), answers, knowledge))
     }
     unread.clear()
     return decision
@@ -77,7 +80,7 @@ export function watchStream(knowledge: WindowKnowledge): AnswerWatch {
 }
 
 /** Watches a plain JSON answer, which can only be judged once it is complete. */
-export function watchJson(knowledge: WindowKnowledge): AnswerWatch {
+export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
   const pieces = createTextPieces()
   let characters = 0
   let decision: WatchDecision = { state: 'undecided' }
@@ -94,7 +97,7 @@ export function watchJson(knowledge: WindowKnowledge): AnswerWatch {
   }
 
   function end(): WatchDecision {
-    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.joined(), knowledge))
+    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.joined(), answers, knowledge))
     pieces.clear()
     return decision
   }

@@ -1,6 +1,6 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import type { CompletionFacts, Usage } from '../dialects/chat-completions/completion.ts'
+import type { AnswerFacts, Usage } from '../dialects/contract.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {
@@ -16,20 +16,19 @@ export type WindowKnowledge = ErrorKnowledge & {
 const fullShareMin = 0.99
 
 /** How a (possibly streamed) answer ended, when it held no error. */
-export type Ending = Pick<CompletionFacts, 'hasOutput' | 'finishReason' | 'usage'>
+export type Ending = Pick<AnswerFacts, 'hasOutput' | 'finish' | 'usage'>
 
 /** Classifies an answer with status 200 by its end: success, or one of the hidden overflows. */
 export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnowledge): Classification {
-  const { hasOutput, finishReason, usage } = ending
+  const { hasOutput, finish, usage } = ending
   const plain = { ...plainClassification('other'), ...sizesOf(usage), afterOutput: hasOutput }
   const overflow: Classification = { ...plain, class: 'overflow', remedy: 'compact' }
   // What prompt and reply come to would be the window, if it were counted whole: it is stated nowhere.
-  if (finishReason === 'model_context_window_exceeded') return overflow
+  if (finish === 'window') return overflow
   if (knownWindowTokens === null || usage === null) return plain
   const known: Classification = { ...overflow, window: { tokens: knownWindowTokens, kind: 'total' } }
   const isEmpty = !hasOutput && (usage.completionTokens ?? 0) === 0
-  if (finishReason === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens)
-    return known
+  if (finish === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens) return known
   // Z.ai takes a prompt beyond the window without a word; LM Studio answers it with nothing (its tracker, #2339).
   return usage.promptTokens > knownWindowTokens ? known : plain
 }

@@ -1,6 +1,6 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import { readCompletion } from '../dialects/chat-completions/completion.ts'
+import type { Answers } from '../dialects/contract.ts'
 import { parseJsonText } from '../conversation/json-value.ts'
 
 export type JudgedJson = {
@@ -10,11 +10,10 @@ export type JudgedJson = {
 }
 
 /** Judges the body of a plain answer with status 200. What is no JSON is not ours to judge: no error, `other`. */
-export function judgeJson(body: string, knowledge: WindowKnowledge): JudgedJson {
-  const parsed = parseJsonText(body)
-  const facts = readCompletion(parsed)
+export function judgeJson(body: string, answers: Answers, knowledge: WindowKnowledge): JudgedJson {
+  const facts = answers.read(parseJsonText(body))
   if (facts === null) return { isError: false, classification: plainClassification('other') }
-  if (facts.isError)
-    return { isError: true, classification: classifyInnerError(parsed, facts.hasOutput, knowledge) }
+  if (facts.error !== null)
+    return { isError: true, classification: classifyInnerError(facts.error, facts.hasOutput, knowledge) }
   return { isError: false, classification: classifyEnding(facts, knowledge) }
 }

@@ -3,6 +3,7 @@ import { classifyError } from './classify-error.ts'
 import { judgeJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
 import { collectErrorFacts } from './error-text.ts'
+import type { Answers } from '../dialects/contract.ts'
 import { createEventReader } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 
@@ -20,11 +21,12 @@ const eventCharactersMax = 1 << 20
 /** Says what an answer means. Success is class `other`, with the prompt's size where `usage` states it. */
 export function classifyAnswer(
   { status, contentType, body }: Answer,
+  answers: Answers,
   knowledge: WindowKnowledge = { knownWindowTokens: null },
 ): Classification {
   if (status < 200 || status >= 300) return classifyError(collectErrorFacts(body), status, knowledge)
-  if (isEventStream(contentType, body)) return classifyStream(body, knowledge)
-  return judgeJson(body, knowledge).classification
+  if (isEventStream(contentType, body)) return classifyStream(body, answers, knowledge)
+  return judgeJson(body, answers, knowledge).classification
 }
 
 // --- internal ---
@@ -34,9 +36,9 @@ function isEventStream(contentType: string, body: string): boolean {
   return isNamed ? !/^\s*[[{]/.test(body) : /^\s*(?:data|event|error|):/.test(body)
 }
 
-function classifyStream(body: string, knowledge: WindowKnowledge): Classification {
+function classifyStream(body: string, answers: Answers, knowledge: WindowKnowledge): Classification {
   const reader = createEventReader({ eventCharactersMax })
-  const judge = createStreamJudge(knowledge)
+  const judge = createStreamJudge(answers, knowledge)
   let failure: Classification | null = null
   for (const event of [...reader.feed(body), ...reader.end()]) {
     const verdict = judge.accept(event)

@@ -1,14 +1,13 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
+import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/contract.ts'
 import { collectErrorFacts } from './error-text.ts'
 import type { ServerEvent } from '../dialects/event-reader.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
 
 /**
- * What the stream has shown so far: `waiting` (nothing that counts), `output`, `ended` (a finish reason or `[DONE]`
- * that leaves nothing open), or `failed` with what that means.
+ * What the stream has shown so far: `waiting` (nothing that counts), `output`, `ended` (an end that leaves
+ * nothing open), or `failed` with what that means.
  */
 type Verdict =
   | { readonly state: 'waiting' | 'output' | 'ended' }
@@ -22,35 +21,41 @@ export type StreamJudge = {
   readonly isEmpty: () => boolean
 }
 
-/** Judges the events of a streamed chat completion one by one. */
-export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
+/** Judges the events of a streamed answer one by one. */
+export function createStreamJudge(answers: Answers, knowledge: WindowKnowledge): StreamJudge {
   let hasOutput = false
-  let finishReason: string | null = null
+  let finish: Finish | null = null
   let usage: Usage | null = null
 
-  function accept({ name, data, error }: ServerEvent): Verdict {
-    if (error !== '') return failedBy(error)
-    if (data.trim() === '[DONE]') return { state: 'ended' }
-    if (name === 'error') return failedBy(data)
-    const chunk = parseJsonText(data)
-    const facts = readCompletion(chunk)
-    if (facts === null) {
-      // Nothing that we can read: it is the client's to judge, and must not be held back for us.
-      if (data.trim() !== '') hasOutput = true
-      return { state: data.trim() === '' ? 'waiting' : 'output' }
+  function accept(event: ServerEvent): Verdict {
+    const read = answers.event(event)
+    switch (read.kind) {
+      case 'error':
+        return failedBy(read.said)
+      case 'done':
+        return { state: 'ended' }
+      case 'empty':
+        return { state: 'waiting' }
+      case 'unknown':
+        // It is the client's to judge, and must not be held back for us.
+        hasOutput = true
+        return { state: 'output' }
+      case 'facts':
+        return acceptFacts(read.facts)
     }
+  }
+
+  function acceptFacts(facts: AnswerFacts): Verdict {
     hasOutput ||= facts.hasOutput
     usage = facts.usage ?? usage
-    finishReason = facts.finishReason ?? finishReason
-    if (facts.isError || facts.finishReason === 'error') {
-      return { state: 'failed', classification: classifyInnerError(chunk, hasOutput, knowledge) }
+    finish = facts.finish ?? finish
+    if (facts.error !== null || facts.finish === 'error') {
+      return { state: 'failed', classification: classifyInnerError(facts.error, hasOutput, knowledge) }
     }
-    if (facts.finishReason === 'model_context_window_exceeded') {
-      return { state: 'failed', classification: ending() }
-    }
+    if (facts.finish === 'window') return { state: 'failed', classification: ending() }
     if (hasOutput) return { state: 'output' }
     // An answer that ends empty is decided by its usage, which may come in an event of its own.
-    return { state: finishReason === null || usage === null ? 'waiting' : 'ended' }
+    return { state: finish === null || usage === null ? 'waiting' : 'ended' }
   }
 
   function failedBy(text: string): Verdict {
@@ -62,13 +67,13 @@ export function createStreamJudge(knowledge: WindowKnowledge): StreamJudge {
   }
 
   function ending(): Classification {
-    return classifyEnding({ hasOutput, finishReason, usage }, knowledge)
+    return classifyEnding({ hasOutput, finish, usage }, knowledge)
   }
 
   function isEmpty(): boolean {
     // LiteLLM adds up what it was not told: nothing.
     const isCounted = usage !== null && usage.promptTokens + (usage.completionTokens ?? 0) > 0
-    return !hasOutput && !isCounted && (finishReason === null || finishReason === 'stop')
+    return !hasOutput && !isCounted && (finish === null || finish === 'end')
   }
 
   return { accept, ending, isEmpty }

@@ -1,7 +1,7 @@
 import { classifyEnding, classifyInnerError } from './classify-completion.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
+import type { Answers, Finish, Usage } from '../dialects/contract.ts'
 import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { parseJsonText } from '../conversation/json-value.ts'
@@ -35,13 +35,9 @@ const jsonCharactersMax = 8 * 1024 * 1024
 /** The model stands in every chunk; whoever leaves it out of the first ones never names it. */
 const eventsWithModelMax = 4
 
-/** Only events with one of these are parsed; the others hold a delta and nothing that we want. */
-const wanted =
-  /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
-
 /** Observes an answer that is being passed on, of either shape, without holding it up. */
-export function createTailObserver(shape: 'stream' | 'json'): TailObserver {
-  return shape === 'stream' ? observeStream() : observeJson()
+export function createTailObserver(shape: 'stream' | 'json', answers: Answers): TailObserver {
+  return shape === 'stream' ? observeStream(answers) : observeJson(answers)
 }
 
 // --- internal ---
@@ -49,10 +45,10 @@ export function createTailObserver(shape: 'stream' | 'json'): TailObserver {
 /** An answer with output to a prompt beyond the window that we believe in says that we are wrong, not the upstream. */
 const nothingKnown = { knownWindowTokens: null }
 
-function observeStream(): TailObserver {
+function observeStream(answers: Answers): TailObserver {
   const reader = createEventReader({ eventCharactersMax })
   let usage: Usage | null = null
-  let finishReason: string | null = null
+  let finish: Finish | null = null
   let model: string | null = null
   let isOllama = false
   let failure: Classification | null = null
@@ -64,33 +60,32 @@ function observeStream(): TailObserver {
 
   function end(): TailReport {
     for (const event of reader.end()) take(event)
-    const ending = classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
+    const ending = classifyEnding({ hasOutput: true, finish, usage }, nothingKnown)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
     return { usage, model, isOllama, overflow, isError: failure !== null }
   }
 
-  function take({ name, data, error }: ServerEvent): void {
+  function take(event: ServerEvent): void {
     events++
-    if (error !== '' || name === 'error') {
-      failure ??= { ...classifyError(collectErrorFacts(error === '' ? data : error), 200), afterOutput: true }
-      return
-    }
     const namesModel = model === null && events <= eventsWithModelMax
-    if (!namesModel && !wanted.test(data)) return
-    const chunk = parseJsonText(data)
-    const facts = readCompletion(chunk)
-    if (facts === null) return
+    const isRead = namesModel || event.error !== '' || event.name !== '' || answers.telling.test(event.data)
+    if (!isRead) return
+    const read = answers.event(event)
+    if (read.kind === 'error')
+      failure ??= { ...classifyError(collectErrorFacts(read.said), 200), afterOutput: true }
+    if (read.kind !== 'facts') return
+    const { facts } = read
     usage = facts.usage ?? usage
-    finishReason = facts.finishReason ?? finishReason
+    finish = facts.finish ?? finish
     model ??= facts.model
     isOllama ||= facts.isOllama
-    if (facts.isError) failure ??= classifyInnerError(chunk, true)
+    if (facts.error !== null) failure ??= classifyInnerError(facts.error, true)
   }
 
   return { feed, end }
 }
 
-function observeJson(): TailObserver {
+function observeJson(answers: Answers): TailObserver {
   const pieces = createTextPieces()
   let characters = 0
 
@@ -103,14 +98,15 @@ function observeJson(): TailObserver {
   function end(): TailReport {
     const body = parseJsonText(pieces.joined())
     pieces.clear()
-    const facts = readCompletion(body)
+    const facts = answers.read(body)
     if (facts === null) {
       return { usage: null, model: null, isOllama: false, overflow: null, isError: false }
     }
-    const { usage, finishReason, model, isOllama, isError } = facts
+    const { usage, finish, model, isOllama, error } = facts
+    const isError = error !== null
     const classification = isError
-      ? classifyInnerError(body, true)
-      : classifyEnding({ hasOutput: true, finishReason, usage }, nothingKnown)
+      ? classifyInnerError(error, true)
+      : classifyEnding({ hasOutput: true, finish, usage }, nothingKnown)
     const overflow = classification.class === 'overflow' ? classification : null
     return { usage, model, isOllama, overflow, isError }
   }

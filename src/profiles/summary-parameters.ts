@@ -1,17 +1,10 @@
 import { z } from 'zod'
+import { dialects } from '../dialects/dialects.ts'
 
-/** Fields of a summary call that no operator may set: with another value it would be no summary, or could not be read. */
-const ownParameters: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'n',
-  'tools',
-  'tool_choice',
-  'functions',
-  'function_call',
-])
+/** Fields of a summary call that are not the operator's, in any dialect. */
+const ownParameters: ReadonlySet<string> = new Set(
+  dialects.flatMap(({ summaries }) => [...summaries.ownFields]),
+)
 
 const phrase = `the name of a request parameter other than ${[...ownParameters].join(', ')}`
 

@@ -2,7 +2,6 @@ import { messageNumber } from '../compaction/message-numbers.ts'
 import { readMessage } from '../compaction/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
-import { isJsonObject, parseJson, stringOr } from '../conversation/json-value.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
 import type { Message, ParsedMessage } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
@@ -25,7 +24,7 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const { structure } = subject
   const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
-  const said = saidIn(subject, message, parsed)
+  const said = saidIn(message, parsed)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)
@@ -57,16 +56,6 @@ function speakerOf(subject: Subject, { facts }: Message, index: number): string 
   }
 }
 
-function saidIn({ source }: Subject, message: Message, { text, uncut }: ParsedMessage): string {
-  const { content, media, role } = message.facts
-  const isOdd = content?.kind === 'other'
-  const odd = isOdd ? source.text(message.start + content.start, message.start + content.end) : ''
-  const refusal = role === 'assistant' && uncut !== '' ? refusalIn(source, message) : ''
-  return [text, odd, refusal, mediaMarks(media)].filter((piece) => piece !== '').join('\n')
-}
-
-/** What an assistant said in the place of an answer. */
-function refusalIn(source: Subject['source'], message: Message): string {
-  const value = parseJson(source, message)
-  return isJsonObject(value) ? stringOr(value['refusal'], '') : ''
+function saidIn({ facts }: Message, { text, besides }: ParsedMessage): string {
+  return [text, besides, mediaMarks(facts.media)].filter((piece) => piece !== '').join('\n')
 }

@@ -1,9 +1,10 @@
+import type { Dialect } from '../dialects/contract.ts'
 import { reportUnanswered } from '../activity/reports.ts'
 import { bareReport, type Arrival } from '../http/bare-report.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
 import { readBody } from '../http/read-body.ts'
-import { withOffer } from '../proxy/recall/recall-offer.ts'
+import { withOffer } from './recall/recall-offer.ts'
 import { workFor } from '../scheduling/drive.ts'
 import { compactRequest } from './compact.ts'
 import { measureRequest } from './measure/measure-request.ts'
@@ -25,11 +26,13 @@ import { sendUnread } from './unread.ts'
  * that are known of it (`request.ts`). Nothing that fails on the way fails the request: the best form without it is sent,
  * down to the client's own bytes. Last the answer flows.
  */
-export function createHandle(parts: RequestParts): (exchange: ClientRequest) => Promise<void> {
+export function createHandle(
+  parts: RequestParts,
+): (exchange: ClientRequest, dialect: Dialect) => Promise<void> {
   const sendingParts = { ...parts, senders: createSenders(parts) }
 
-  return async function handle(exchange) {
-    const asked = allowedOptions(exchange, parts)
+  return async function handle(exchange, dialect) {
+    const asked = { ...allowedOptions(exchange, parts), dialect }
     if (asked.options.bypass) {
       await parts.relay(exchange, 'bypassed')
       return
@@ -46,7 +49,7 @@ export function createHandle(parts: RequestParts): (exchange: ClientRequest) => 
 
 // --- internal ---
 
-type Asked = Pick<ArrivedRequest, 'options' | 'rights'>
+type Asked = Pick<ArrivedRequest, 'dialect' | 'options' | 'rights'>
 
 /** The stages, up to the answer that the client gets. Its own frame, so that the body ends with it. */
 async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts): Promise<Settled> {
@@ -82,7 +85,7 @@ function arrivalNow({ nowMs }: RequestParts): Arrival {
 }
 
 /** What the client asks of Foldgate, as far as its key allows it. Throws if it asks for more. */
-function allowedOptions(exchange: ClientRequest, parts: RequestParts): Asked {
+function allowedOptions(exchange: ClientRequest, parts: RequestParts): Omit<Asked, 'dialect'> {
   const rights = parts.rightsOf(exchange.clientKeyName)
   try {
     const options = readRequestOptions(exchange.incoming, rights?.overrides ?? null)

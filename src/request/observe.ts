@@ -1,3 +1,4 @@
+import type { Answers } from '../dialects/contract.ts'
 import { createTailObserver, type TailObserver, type TailReport } from '../overflow/tail-observer.ts'
 import { shapeOf } from '../upstream/answer-shape.ts'
 import type { Answer } from '../upstream/upstreams.ts'
@@ -10,10 +11,10 @@ export type AnswerObserver = {
 }
 
 /** An observer for an answer with output; what cannot be read is not read. */
-export function observeAnswer(answer: Answer): AnswerObserver {
+export function observeAnswer(answer: Answer, answers: Answers): AnswerObserver {
   const shape = shapeOf(answer)
   if (shape === null) return unobserved
-  const observer = createTailObserver(shape)
+  const observer = createTailObserver(shape, answers)
   let first: Buffer | null = null
   let feed: AnswerObserver['tap'] | null = null
   return {

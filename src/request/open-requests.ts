@@ -4,15 +4,14 @@ import type { Archive } from '../archive/archive.ts'
 import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'
 import type { Settings } from '../config/settings.ts'
-import { createFactsReader } from '../dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../dialects/entry-facts.ts'
 import type { FoldgateError } from '../errors.ts'
-import type { ClientRequest } from '../http/client-request.ts'
 import type { Doors } from '../http/open-http.ts'
 import type { Log } from '../log/log.ts'
 import type { Warnings } from '../log/warnings.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { createRecallOffers } from '../proxy/recall/recall-offer.ts'
+import { createRecallOffers } from './recall/recall-offer.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
@@ -51,7 +50,7 @@ export type OpenRequestsOptions = {
 
 /** The way of conversations through Foldgate, and what the operator may ask of it. */
 export type Requests = {
-  readonly handle: (exchange: ClientRequest) => Promise<void>
+  readonly handle: ReturnType<typeof createHandle>
   readonly compactWishes: CompactWishes
   /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
   readonly forget: (conversation: string) => Promise<boolean>

@@ -18,10 +18,10 @@ export async function readRequest(
   arrived: ArrivedRequest,
   { failures, reading, profiles }: RequestParts,
 ): Promise<ReadRequest | UnreadRequest> {
-  const { exchange, rights, options, body, turn } = arrived
+  const { exchange, dialect, rights, options, body, turn } = arrived
   const { scope, credential } = exchange.scope
   const chat = await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
-    readChat(body, scope, reading, turn),
+    readChat(dialect, body, scope, reading, turn),
   )
   if (typeof chat === 'string') {
     refuseUnread(rights, chat)
@@ -37,11 +37,11 @@ export async function readRequest(
     throw new FoldgateError('unknown_profile', `${param}: ${match.message}`, { param })
   }
   const deployment = azureDeployment(exchange.path)
-  const given = chat.completion.model ?? deployment ?? ''
+  const given = chat.body.model ?? deployment ?? ''
   const isNamedInFull = given.length <= MODEL_NAME_CHARS_MAX
   const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`
   const profile = profileOf(model)
-  refuseOtherModels(rights, { completion: chat.completion, deployment }, profileOf, options.profile !== null)
+  refuseOtherModels(rights, { body: chat.body, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
   return {

@@ -1,6 +1,5 @@
 import type { Chat, ReadRequest } from './request.ts'
-import { repairConversation } from '../dialects/chat-completions/repair/repair.ts'
-import { violationsOf } from '../dialects/chat-completions/rules.ts'
+import { finish } from '../conversation/source.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { drive } from '../scheduling/drive.ts'
@@ -27,11 +26,11 @@ export async function repairRequest(request: ReadRequest, parts: RequestParts): 
 
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
 export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
-  const { messages, completion, bytes, source } = received
-  const found = await drive(repairConversation(source, messages))
+  const { dialect, messages, bytes, source } = received
+  const found = await drive(dialect.rules.repair(source, messages))
   if (found === null) return received
-  const body = bytesOf(bytes, spliceMessages(messages, found.items, completion.messages, bytes.length))
-  const read = await readBytes(body, scope, reading, found)
+  const body = bytesOf(bytes, spliceMessages(messages, found.items, received.body.history, bytes.length))
+  const read = await readBytes(dialect, body, scope, reading, found)
   if (typeof read === 'string') throw new InvariantError(`the repaired body cannot be read: ${read}`)
   if (brokenRules(read) > brokenRules(received)) throw new InvariantError('the repair breaks more rules')
   return read
@@ -39,9 +38,7 @@ export async function repairedChat(received: Chat, scope: string, reading: ReadC
 
 // --- internal ---
 
-function brokenRules({ messages }: Chat): number {
-  return violationsOf(
-    messages.map(({ facts }) => facts),
-    'lenient',
-  ).length
+function brokenRules({ dialect, messages }: Chat): number {
+  const shapes = messages.map(({ facts }) => facts)
+  return finish(dialect.rules.violations(shapes, 'lenient')).length
 }

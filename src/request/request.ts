@@ -1,14 +1,12 @@
-import type { Growth } from '../conversation/growth.ts'
 import type { Compacted } from '../compaction/compact.ts'
 import type { ModelKey } from '../models/model-key.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
-import type { ChatCompletion } from '../dialects/chat-completions/read.ts'
 import type { Message } from '../conversation/message.ts'
 import type { PassName, Room } from '../compaction/policy.ts'
-import type { Repairs } from '../dialects/chat-completions/repair/repair.ts'
+import type { BodyFacts, Dialect, NotReadReason, Repairs, Usage } from '../dialects/contract.ts'
 import type { BodyPiece } from '../conversation/splice.ts'
-import type { Structure } from '../conversation/structure.ts'
+import type { Growth, Structure } from '../conversation/structure.ts'
 import type { HeavyTurn } from '../scheduling/heavy-work.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Anchor, Rate } from '../models/counts/prompt.ts'
@@ -19,8 +17,6 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
-import type { NotReadReason } from '../dialects/chat-completions/read.ts'
-import type { Usage } from '../dialects/chat-completions/completion.ts'
 import type { ClientRights } from '../http/confinement.ts'
 import type { RequestBody } from '../http/read-body.ts'
 import type { WindowQuestion } from '../models/discovery/sites.ts'
@@ -30,12 +26,13 @@ import type { Source } from '../conversation/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 
-/** A chat completion request that was read with certainty. */
+/** A conversation in the body of a request, read with certainty. */
 export type Chat = {
   /** The bytes that were read: the client's, without their content coding, or repaired. */
   readonly bytes: Buffer
   readonly source: Source
-  readonly completion: ChatCompletion
+  readonly dialect: Dialect
+  readonly body: BodyFacts
   readonly messages: readonly Message[]
   readonly structure: Structure
   /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
@@ -49,6 +46,8 @@ export type Chat = {
 /** A request whose body has arrived. */
 export type ArrivedRequest = {
   readonly exchange: ClientRequest
+  /** What it speaks. */
+  readonly dialect: Dialect
   readonly options: RequestOptions
   /** What its client key may do; null for a client without one. */
   readonly rights: ClientRights | null

@@ -33,7 +33,7 @@ export async function sendUnread(
     report,
     lesson: null,
     observer: unobserved,
-    hidesUsage: false,
+    usageHider: null,
     total: oneAnswer,
     release: body.release,
   }

@@ -1,6 +1,5 @@
 import { parseJsonText } from '../conversation/json-value.ts'
-import { readCompletion, type Usage } from '../dialects/chat-completions/completion.ts'
-import type { SummaryCalls } from '../dialects/chat-completions/summaries.ts'
+import type { Dialect, Finish, Usage, Written } from '../dialects/contract.ts'
 import { classifyAnswer } from '../overflow/classify.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
@@ -32,13 +31,13 @@ export type SummaryAnswer =
 /** Reads an answer, and what it cost: text is only what the model wrote as its answer, never its thoughts. */
 export function readSummaryAnswer(
   answer: CalledAnswer,
-  dialect: SummaryCalls,
+  { answers, summaries }: Dialect,
 ): { readonly answer: SummaryAnswer; readonly usage: Usage | null } {
   const body = parseJsonText(answer.body)
-  const completion = readCompletion(body)
-  const usage = completion?.usage ?? null
-  const error = isSuccess(answer.status) && completion?.isError !== true ? null : errorIn(answer)
-  return { answer: error ?? textIn(dialect, body, completion?.finishReason ?? null), usage }
+  const facts = answers.read(body)
+  const isError = facts !== null && facts.error !== null
+  const error = isSuccess(answer.status) && !isError ? null : errorIn(answer, answers)
+  return { answer: error ?? textIn(summaries.read(body), facts?.finish ?? null), usage: facts?.usage ?? null }
 }
 
 // --- internal ---
@@ -52,8 +51,8 @@ function isRefusal(status: number): boolean {
   return isSuccess(status) || status === 400 || status === 404 || status === 422
 }
 
-function errorIn(answer: CalledAnswer): SummaryAnswer {
-  const { class: answerClass, window, promptTokens } = classifyAnswer(answer)
+function errorIn(answer: CalledAnswer, answers: Dialect['answers']): SummaryAnswer {
+  const { class: answerClass, window, promptTokens } = classifyAnswer(answer, answers)
   switch (answerClass) {
     case 'overflow':
       return {
@@ -88,14 +87,13 @@ function isUnauthorized({ status, body }: CalledAnswer): boolean {
 }
 
 /** What was written, in an answer without an error. */
-function textIn(dialect: SummaryCalls, body: unknown, finishReason: string | null): SummaryAnswer {
-  const written = dialect.read(body)
+function textIn(written: Written | null, finish: Finish | null): SummaryAnswer {
   if (written === null) return failure('unreadable')
-  if (written.hasCalls || finishReason === 'tool_calls') return failure('tool-call')
-  if (written.hasRefusal || finishReason === 'content_filter') return failure('declined')
+  if (written.hasCalls || finish === 'calls') return failure('tool-call')
+  if (written.hasRefusal || finish === 'filtered') return failure('declined')
   const text = withoutThoughts(written.text)
-  const isFull = finishReason === 'model_context_window_exceeded'
-  if (text.trim() !== '') return { kind: 'text', text, isUnfinished: finishReason === 'length' || isFull }
+  const isFull = finish === 'window'
+  if (text.trim() !== '') return { kind: 'text', text, isUnfinished: finish === 'length' || isFull }
   if (isFull) return { kind: 'overflow', window: null, promptTokens: null }
   return failure(written.text.trim() !== '' || written.hasThoughts ? 'only-reasoning' : 'empty')
 }

@@ -117,8 +117,8 @@ function fieldsBeside(
   rejected: ReadonlySet<string>,
 ): JsonObject {
   const { parameters, max_tokens: textTokens, reasoning_tokens: reasoningTokens } = settings
-  const isLimited = dialect.limitFields.some((name) => Object.hasOwn(parameters, name))
-  const field = [limitField, ...dialect.limitFields].find((name) => !rejected.has(name))
+  const isLimited = dialect.summaries.limitFields.some((name) => Object.hasOwn(parameters, name))
+  const field = [limitField, ...dialect.summaries.limitFields].find((name) => !rejected.has(name))
   const tokens = rejected.has(REASONING_TOKENS) ? textTokens : textTokens + reasoningTokens
   const limit = Math.max(1, Math.min(tokens, outputTokensMax ?? tokens))
   return {

@@ -1,6 +1,6 @@
 import type { Subject } from '../compaction/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
-import type { SummaryCalls } from '../dialects/chat-completions/summaries.ts'
+import type { Dialect } from '../dialects/contract.ts'
 import type { SummarySettings } from './prompt.ts'
 import type { Failure } from './summary-record.ts'
 import type { TranscriptMessage } from './transcript.ts'
@@ -14,7 +14,7 @@ export type SummaryOrder = {
   /** What the summary replaces in the view: a longer one is refused, and one that saves too little of it. */
   readonly replacedTokens: number
   readonly settings: SummarySettings
-  readonly dialect: SummaryCalls
+  readonly dialect: Dialect
   /** Null: the field is left out. */
   readonly model: string | null
   /** The field in which the client's requests limit the output. */

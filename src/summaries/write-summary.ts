@@ -109,7 +109,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<By
       body: (fields, systemPlace) =>
         JSON.stringify({
           ...(model === null ? {} : { model }),
-          ...dialect.asked(system, user, systemPlace),
+          ...dialect.summaries.asked(system, user, systemPlace),
           ...fields,
         }),
     })

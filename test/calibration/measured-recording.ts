@@ -1,6 +1,7 @@
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { modelKeyOf } from '../../src/models/model-key.ts'
 import type { Measure } from '../../src/request/request.ts'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { Counts } from '../../src/models/counts/counts.ts'
 import { startingRatio } from '../../src/tokens/families.ts'
@@ -46,7 +47,7 @@ export async function measureRecording(
     const messages = recording.messages.slice(0, messageCount).join(',')
     const tools = recording.tools === '' ? '' : `,"tools":${recording.tools}`
     const bytes = Buffer.from(`{"model":${JSON.stringify(model)},"messages":[${messages}]${tools}}`)
-    const chat = await readBytes(bytes, 'recorded', { readFacts, limits: bodyLimits })
+    const chat = await readBytes(chatCompletions, bytes, 'recorded', { readFacts, limits: bodyLimits })
     if (typeof chat === 'string') throw new Error(`${recording.id} cannot be read: ${chat}`)
     const measured = await measure({
       chat,

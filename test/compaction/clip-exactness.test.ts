@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
+import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { violationsOf } from '../../src/dialects/chat-completions/rules.ts'
+import { violationsOf } from '../support/chat-completions.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { send } from './sending.ts'
 

@@ -1,4 +1,4 @@
-import { anchorOf, continuationSeam } from '../../src/dialects/seam.ts'
+import { lastWordsOf, continuationSeam } from '../../src/request/reply/seams.ts'
 
 /** How cut texts came out. */
 export type TextTally = {
@@ -17,7 +17,7 @@ export function tallyText(whole: string): TextTally {
   for (let at = 1; at < whole.length; at += 1) {
     const before = whole.slice(0, at)
     const rest = whole.slice(at)
-    const anchor = before.trim() === '' ? '' : anchorOf(before)
+    const anchor = before.trim() === '' ? '' : lastWordsOf(before)
     if (joined(before, anchor, rest) === whole) exact += 1
     if (anchor === '') continue
     anchored += 1

@@ -11,7 +11,7 @@ const bounds: readonly (readonly [room: string, constant: string, row: string, t
   ['src/request', 'LAST_BODY_IDLE_MS = 600_000', '| the latest bodies', '10 minutes'],
   ['src/request', 'LAST_BODY_BYTES_MIN = 64 * 1024', '| the latest bodies', '64 kB'],
   ['src/tokens', 'rememberedMax = 16_384', '| the memo of pieces of text', '16,384'],
-  ['src/proxy', 'TOOL_LISTS_MAX = 1_000', '| sizes of tool lists', '1,000'],
+  ['src/request', 'TOOL_LISTS_MAX = 1_000', '| sizes of tool lists', '1,000'],
   ['src/request', 'HELD_BYTES_MAX = 4 * 1024 * 1024', '| the beginning of an answer', 'at most 4 MB'],
   ['src/request', 'BODY_BYTES_MAX = 32 * 1024 * 1024', '| the beginning of an answer', '32 MB'],
   ['src/request', 'REPLY_BYTES_MAX = 32 * 1024 * 1024', '| the beginning of an answer', '32 MB'],

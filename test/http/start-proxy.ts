@@ -63,7 +63,9 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     ...options,
     limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },
     handleConversation:
-      handleConversation === undefined ? relay : (exchange) => handleConversation(exchange, upstreams),
+      handleConversation === undefined
+        ? (exchange) => relay(exchange)
+        : (exchange) => handleConversation(exchange, upstreams),
   })
   const { port } = await listen(server, {
     host: '127.0.0.1',

@@ -1,11 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  watchJson,
-  watchStream,
-  type AnswerWatch,
-  type WatchDecision,
-} from '../../src/overflow/answer-watch.ts'
+import { type AnswerWatch, type WatchDecision } from '../../src/overflow/answer-watch.ts'
+import { watchJson, watchStream } from '../support/chat-completions.ts'
 
 const unknown = { knownWindowTokens: null }
 const overflowText = 'prompt is too long: 9000 tokens > 8192 maximum'

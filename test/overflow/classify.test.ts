@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 
 const answer = (status: number, body: unknown, contentType = 'application/json') => ({
   status,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import { clientTexts, echoes, unmarked, ways } from './echoes.ts'
 
 // The story: a client's image lay at `…/context_length_exceeded.png`, and a server that could not load it said so. That

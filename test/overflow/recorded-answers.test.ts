@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import { expectedOfRecorded, wrongIn } from '../refusals-run/expected.ts'
 import { answerOfRecorded, readRecordedAnswers } from '../refusals-run/recorded.ts'
 

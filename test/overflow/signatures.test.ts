@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import { overflowCodes } from '../../src/overflow/error-codes.ts'
 import { overflowSignatures, refusals, vetoes } from '../../src/overflow/known-wordings.ts'
 import type { Classification } from '../../src/overflow/classification.ts'

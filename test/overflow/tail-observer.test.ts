@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTailObserver } from '../../src/overflow/tail-observer.ts'
+import { createTailObserver } from '../support/chat-completions.ts'
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const content = (text: string) =>

@@ -1,3 +1,4 @@
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Counted, Form } from '../../src/request/request.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -6,7 +7,7 @@ import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Room } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
@@ -148,7 +149,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     const { model, strict, forced } = turn
     const profile = run.profiles[turn.profile]
     const [usual = 0] = run.budgets
-    const chat = await readBytes(bytes, 'scope', reading)
+    const chat = await readBytes(chatCompletions, bytes, 'scope', reading)
     if (typeof chat === 'string' || profile === undefined) throw new Error('the test made a broken request')
     const place = { scope: 'scope', profile: profile.name, model }
     const remembered = await records.find(chat, place)

@@ -1,7 +1,8 @@
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Chat } from '../../src/request/request.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'
@@ -21,9 +22,9 @@ const open = (bytesMax = 10_000_000) => createLastBodies({ bytesMax, bodyBytesMi
 /** All that was read of a body: every field, every look-up, the texts and the bytes that they lie in. */
 function told(chat: Chat | string): unknown {
   if (typeof chat === 'string') return chat
-  const { completion, messages, structure, keys, bytes, source } = chat
+  const { body, messages, structure, keys, bytes, source } = chat
   const indexes = Array.from({ length: messages.length + 2 }, (_, index) => index)
-  const { messageSpans: _, ...settings } = completion
+  const { entrySpans: _, ...settings } = body
   return {
     settings,
     messages: messages.map(({ start, end, facts }) => ({ start, end, facts, text: source.text(start, end) })),
@@ -176,8 +177,8 @@ describe('a body that goes on from an earlier one', () => {
           const state = changed(past.at(-1) ?? opening, past, made)
           past.push(state)
           const bytes = bytesFor(state, made)
-          const afresh = await readBytes(bytes, 'scope', readingWith(null))
-          const again = await readBytes(bytes, 'scope', remembering)
+          const afresh = await readBytes(chatCompletions, bytes, 'scope', readingWith(null))
+          const again = await readBytes(chatCompletions, bytes, 'scope', remembering)
           expect(told(again)).toEqual(told(afresh))
         }
       }),
@@ -189,6 +190,7 @@ describe('a body that goes on from an earlier one', () => {
     const reading = readingWith(open())
     const sharedOf = async (...messages: string[]): Promise<number> => {
       const chat = await readBytes(
+        chatCompletions,
         bytesFor({ ...opening, messages }, { kind: 'spaces', space: '' }),
         'scope',
         reading,

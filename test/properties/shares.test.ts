@@ -199,8 +199,11 @@ function isAssistant({ facts }: Subject['messages'][number]): boolean {
 }
 
 /** Whether no content from one message to another is of a kind that no API takes, and that cannot be cut. */
-function isTextFrom({ messages }: Subject, from: number, to: number): boolean {
-  return messages.slice(Math.max(0, from), to).every(({ facts }) => facts.content?.kind !== 'other')
+function isTextFrom({ messages, source }: Subject, from: number, to: number): boolean {
+  return messages.slice(Math.max(0, from), to).every(({ start, end }) => {
+    const { content = null }: { content?: unknown } = JSON.parse(source.text(start, end))
+    return content === null || typeof content === 'string' || Array.isArray(content)
+  })
 }
 
 /** The newest message that is no system message; -1 where there is none. */

@@ -1,26 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
-import { readMessages } from '../../src/dialects/chat-completions/messages.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
+import { readMessages } from '../support/chat-completions.ts'
+import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { readChatCompletion } from '../../src/dialects/chat-completions/read.ts'
-import type { ChatCompletion } from '../../src/dialects/chat-completions/read.ts'
+import { readBody } from '../../src/dialects/chat-completions/body.ts'
+import type { BodyFacts } from '../../src/dialects/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
-function readWhole(body: Buffer): { request: ChatCompletion; messages: readonly Message[] } | null {
+function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const result = finish(readChatCompletion(source, bodyLimits))
+  const result = finish(readBody(source, bodyLimits, null))
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = finish(readMessages(result.request.messageSpans, source, 'scope', reader))
+  const messages = finish(readMessages(result.body.entrySpans, source, 'scope', reader))
   if (messages === null) return null
   for (const message of messages) parseMessage(source, message)
-  return { request: result.request, messages }
+  return { request: result.body, messages }
 }
 
 type AnyMessage = {
@@ -41,31 +41,25 @@ function agreesWithJsonParse(body: Buffer): boolean {
   if (read === null || !isUtf8(body)) return false
   const whole: { messages: AnyMessage[]; model?: unknown; tools?: unknown } = JSON.parse(body.toString())
   const { request, messages } = read
-  expect(bytesAt(body, request.messages)).toEqual(whole.messages)
+  expect(bytesAt(body, request.history)).toEqual(whole.messages)
   expect(messages.map((message) => bytesAt(body, message))).toEqual(whole.messages)
   expect(request.model).toBe(typeof whole.model === 'string' ? whole.model : null)
   expect(request.tools === null ? null : bytesAt(body, request.tools)).toEqual(
     Array.isArray(whole.tools) ? whole.tools : null,
   )
   const known = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
-  for (const [index, { facts, start }] of messages.entries()) {
+  for (const [index, { facts }] of messages.entries()) {
     const message = whole.messages[index] ?? {}
     const role = message.role === 'function' ? 'tool' : message.role
     expect(facts.role).toBe(known.has(String(role)) ? role : 'other')
-    expect(facts.answersId ?? undefined).toBe(
-      role === 'tool' ? idOf(message.tool_call_id, undefined) : undefined,
-    )
+    expect(facts.answers).toEqual(role === 'tool' ? [idOf(message.tool_call_id, '')] : [])
     const ids = Array.isArray(message.tool_calls) ? message.tool_calls.map((call) => idOf(call?.id, '')) : []
     expect(facts.callIds).toEqual(role === 'assistant' ? ids : [])
-    const { content: span } = facts
-    const spanned =
-      span === null ? undefined : bytesAt(body, { start: start + span.start, end: start + span.end })
-    expect(spanned).toEqual(message.content)
   }
   return true
 }
 
-function idOf<Otherwise>(id: unknown, otherwise: Otherwise): string | Otherwise {
+function idOf(id: unknown, otherwise: string): string {
   return typeof id === 'string' ? id : otherwise
 }
 
@@ -286,7 +280,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
       const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
       const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
       const body = Buffer.from(`{${fields}${rest}}`)
-      expect(finish(readChatCompletion(sourceOf(body), bodyLimits))).toEqual({
+      expect(finish(readBody(sourceOf(body), bodyLimits, null))).toEqual({
         read: false,
         reason: 'duplicate-key',
       })

@@ -1,4 +1,4 @@
-import { RECALL_NO_MORE } from '../../src/proxy/recall/recall-answers.ts'
+import { RECALL_NO_MORE } from '../../src/request/recall/recall-answers.ts'
 import type { WireMessage } from '../support/strict-upstream/wire-message.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
 

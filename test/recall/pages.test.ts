@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, textsOf as textsIn } from '../support/strict-upstream/wire-message.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
+import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'

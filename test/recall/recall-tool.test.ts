@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
-import { recallTool, recallToolName } from '../../src/dialects/chat-completions/recall-tool.ts'
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import { recallTool } from '../../src/recall/recall-tool.ts'
+
+const recallToolName = (taken: ReadonlySet<string>) => recallTool(taken).name
+const plainTool = chatCompletions.recall.tool(recallTool(new Set()))
 
 test('the tool has a name that no tool of the client’s has', () => {
   expect(recallToolName(new Set(['bash']))).toBe('recall_conversation')
@@ -13,7 +17,7 @@ test('the tool has a name that no tool of the client’s has', () => {
 })
 
 test('the tool is one that every server takes: a plain function without anything required', () => {
-  const tool = recallTool('recall_conversation')
+  const tool = plainTool
   expect(tool).toMatchObject({
     type: 'function',
     function: { name: 'recall_conversation', parameters: { type: 'object' } },
@@ -24,7 +28,7 @@ test('the tool is one that every server takes: a plain function without anything
 
 test('the tool costs little in each request', async () => {
   const counter = await loadCounter('o200k_base')
-  const tools = [recallTool('recall_conversation')]
+  const tools = [plainTool]
   expect(finish(toolsTokens(tools, counter, 'gpt-4o'))).toBeLessThan(200)
   expect(finish(plainToolsTokens(tools, counter))).toBeLessThan(250)
 })

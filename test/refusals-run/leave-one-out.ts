@@ -1,4 +1,4 @@
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import { overflowCodes } from '../../src/overflow/error-codes.ts'
 import { collectErrorFacts } from '../../src/overflow/error-text.ts'
 import { createEventReader } from '../../src/dialects/event-reader.ts'

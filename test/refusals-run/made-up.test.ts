@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import { judgeMadeUp, madeUpHalves } from './made-up.ts'
 
 const answer = (message: string) => ({

@@ -1,4 +1,4 @@
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
 import {
   lookAlikesApart,

@@ -12,7 +12,7 @@
  * wrong, if the general form recognises less than 85 % of the overflows, or takes anything else for one.
  */
 import { join } from 'node:path'
-import { classifyAnswer } from '../../src/overflow/classify.ts'
+import { classifyAnswer } from '../support/chat-completions.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
 import { expectedOfRecorded, expectedOfServer, wrongIn, type Expected } from './expected.ts'
 import { leaveEachOut } from './leave-one-out.ts'

@@ -1,8 +1,9 @@
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { modelKeyOf } from '../../src/models/model-key.ts'
 import type { Form } from '../../src/request/request.ts'
 import { expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { nothingCounted } from '../../src/models/counts/counts.ts'
 import { resolveWindow } from '../../src/models/resolve-window.ts'
@@ -44,7 +45,7 @@ function recordingParts() {
 
 async function requestWith(messages: readonly object[]) {
   const bytes = Buffer.from(JSON.stringify({ model: 'gpt-4o', messages }))
-  const chat = await readBytes(bytes, 'test', {
+  const chat = await readBytes(chatCompletions, bytes, 'test', {
     readFacts: createFactsReader(digest, { entriesMax: 1000 }),
     limits: bodyLimits,
   })

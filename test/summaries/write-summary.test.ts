@@ -1,3 +1,4 @@
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -9,7 +10,6 @@ import { cachedCallInstruction } from '../../src/summaries/prompt.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import type { SummaryOrder, SummaryResult } from '../../src/summaries/order.ts'
 import type { Ask } from '../../src/summaries/summary-call.ts'
-import { summaryCalls } from '../../src/dialects/chat-completions/summaries.ts'
 import { writeSummary } from '../../src/summaries/write-summary.ts'
 import {
   bytes,
@@ -44,7 +44,7 @@ function orderOf(order: Partial<SummaryOrder> = {}, summary: object = {}): Summa
     settings: profileSchema.parse({ summary }).summary,
     model: 'cheap',
     limitField: 'max_tokens',
-    dialect: summaryCalls,
+    dialect: chatCompletions,
     windowTokens: 128_000,
     spendableTokens: 1_000_000,
     cachedCall: null,

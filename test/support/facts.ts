@@ -1,13 +1,13 @@
-import { readFacts } from '../../src/dialects/chat-completions/facts.ts'
+import { readFacts } from './chat-completions.ts'
 import type { Message, MessageFacts } from '../../src/conversation/message.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { digest, sourceOf } from './source.ts'
+import { sourceOf } from './source.ts'
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {
   const json = typeof message === 'string' ? message : JSON.stringify(message)
   const source = sourceOf(json)
-  const facts = finish(readFacts(source, { start: 0, end: source.length, elements: 0 }, digest))
+  const facts = finish(readFacts(source, { start: 0, end: source.length, elements: 0 }))
   if (facts === null) throw new Error('unreadable message')
   return facts
 }

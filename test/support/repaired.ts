@@ -1,4 +1,5 @@
-import { repairConversation, type Repairs } from '../../src/dialects/chat-completions/repair/repair.ts'
+import { repairConversation } from '../../src/dialects/chat-completions/repair.ts'
+import type { Repairs } from '../../src/dialects/contract.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { subjectFrom } from './subject.ts'
 

@@ -1,10 +1,11 @@
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import type { View } from '../../src/compaction/view/view.ts'
-import { createFactsReader } from '../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Media } from '../../src/conversation/message.ts'
-import { readMessages } from '../../src/dialects/chat-completions/messages.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
+import { readMessages } from './chat-completions.ts'
+import { parseMessage } from './chat-completions.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
@@ -51,6 +52,7 @@ export function subjectFrom(
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
   return {
+    dialect: chatCompletions,
     source,
     messages: read,
     structure: structureOf(read, standIns),

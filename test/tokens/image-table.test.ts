@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readFacts } from '../../src/dialects/chat-completions/facts.ts'
-import { parseMessage } from '../../src/dialects/chat-completions/parse.ts'
+import { readFacts } from '../support/chat-completions.ts'
+import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { messageTokens } from '../../src/tokens/message-tokens.ts'
 import { gif, jpeg, png, webp } from '../support/images.ts'
 import { entriesOf } from '../support/body-limits.ts'
-import { digest, sourceOf } from '../support/source.ts'
+import { sourceOf } from '../support/source.ts'
 
 const formats = {
   'image/png': png,
@@ -22,7 +22,7 @@ const formats = {
 function tokensOf(part: object, model: string, counter: TokenCounter = silent): number {
   const body = sourceOf(JSON.stringify([{ role: 'user', content: [part] }]))
   const [entry] = entriesOf(body)
-  const facts = entry === undefined ? null : finish(readFacts(body, entry, digest))
+  const facts = entry === undefined ? null : finish(readFacts(body, entry))
   if (entry === undefined || facts === null) throw new Error('the message was not read')
   const frameTokens = 4
   return finish(messageTokens(parseMessage(body, { ...entry, facts }), facts, counter, model)) - frameTokens

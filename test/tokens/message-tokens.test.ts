@@ -14,9 +14,11 @@ const plain: MessageFacts = {
   elements: 0,
   callIds: [],
   callNames: [],
-  answersId: null,
+  answers: [],
+  opensReply: false,
+  boundToNext: false,
+  emptyCalls: false,
   name: null,
-  content: null,
   media: [],
   meaning: 'm',
 }
@@ -31,7 +33,7 @@ const photo: Media = {
 }
 
 function tokensOf(parsed: Partial<ParsedMessage>, facts: Partial<MessageFacts> = {}): number {
-  const message = { text: '', calls: [], uncut: '', opaqueCharacters: 0, ...parsed }
+  const message = { text: '', calls: [], uncut: '', besides: '', opaqueCharacters: 0, ...parsed }
   return finish(messageTokens(message, { ...plain, ...facts }, counter, 'gpt-4o'))
 }
 

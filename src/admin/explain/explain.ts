@@ -15,7 +15,7 @@ import { drive } from '../../scheduling/drive.ts'
 import { createMeasure } from '../../request/measure/measure.ts'
 import { reserveOf } from '../../request/measure/reserve.ts'
 import { repairedChat } from '../../request/repair.ts'
-import { createRecallOffers, withTool } from '../../proxy/recall/recall-offer.ts'
+import { createRecallOffers, withTool } from '../../request/recall/recall-offer.ts'
 import { readBytes } from '../../request/read/read-chat.ts'
 import { asItCame, dryRun } from '../../request/compact/forms.ts'
 import { bytesOf } from '../../request/send/outgoing-body.ts'
@@ -53,7 +53,7 @@ export function createExplain(parts: ExplainParts): Explain {
   return async function explain(body, options) {
     const reading = readingOnce(parts.limits)
     const received = await readAsked(body, reading)
-    const model = options.model ?? received.completion.model ?? ''
+    const model = options.model ?? received.body.model ?? ''
     const match = matchProfile(parts.profiles(), { model, headers: {}, requested: options.profile })
     if (match.kind === 'unknown')
       throw new FoldgateError('unknown_profile', match.message, { param: 'profile' })
@@ -68,7 +68,7 @@ export function createExplain(parts: ExplainParts): Explain {
       ? asItCame(received, measure.incomingTokens)
       : offered(withUsageAsked(dry, parts.usageInStreams) ?? dry, recall)
     const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
-    const sent = await readBytes(bytes, ASKED_SCOPE, reading)
+    const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
     const { compacted } = prepared
 
@@ -77,7 +77,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const marginTokens = counted.room.aroundTokens - counted.aroundTokens
     const figures = { budgetTokens, fixedTokens, marginTokens }
     const { ratio } = measure.rate
-    const limitTokens = chat.completion.outputLimit?.tokens ?? null
+    const limitTokens = chat.body.outputLimit?.tokens ?? null
     const modelBudgetTokens = providerBudget(asked)
     const tokensReceived = await drive(tallyReceived(chat, counted))
     const would = fateOf(prepared, profile)
@@ -144,7 +144,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
     compaction: null,
     scope: ASKED_SCOPE,
     conversation: ASKED_SCOPE,
-    addedTool: asked.recall?.tool ?? null,
+    addedTool: asked.recall,
     mustCount: true,
   })
   if (measure.counted === null) throw new InvariantError('the request was not counted')

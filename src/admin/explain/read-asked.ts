@@ -1,5 +1,6 @@
 import type { Chat, UnreadReason } from '../../request/request.ts'
-import { createFactsReader } from '../../dialects/chat-completions/facts.ts'
+import { dialects } from '../../dialects/dialects.ts'
+import { createFactsReader } from '../../dialects/entry-facts.ts'
 import type { BodyLimits } from '../../conversation/body-scan.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'
@@ -18,9 +19,13 @@ export function readingOnce(limits: BodyLimits): ReadChatOptions {
 
 /** The chat completion request that is asked about. Throws `malformed_request` where it is none. */
 export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise<Chat> {
-  const chat = await readBytes(body, ASKED_SCOPE, reading)
-  if (typeof chat !== 'string') return chat
-  throw new FoldgateError('malformed_request', `${unread[chat]} ${WANTED}`)
+  let reason: UnreadReason = 'failed'
+  for (const dialect of dialects) {
+    const chat = await readBytes(dialect, body, ASKED_SCOPE, reading)
+    if (typeof chat !== 'string') return chat
+    reason = chat
+  }
+  throw new FoldgateError('malformed_request', `${unread[reason]} ${WANTED}`)
 }
 
 // --- internal ---

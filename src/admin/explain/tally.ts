@@ -3,8 +3,8 @@ import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
 import type { Message, Role } from '../../conversation/message.ts'
-import { parseMessage } from '../../dialects/chat-completions/parse.ts'
-import type { Source, Steps } from '../../conversation/source.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
+import type { Steps } from '../../conversation/source.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
@@ -14,7 +14,7 @@ export function* tallyReceived(chat: Chat, weighed: Weighed): Steps<TokensByCate
   const tally = openTally(weighed)
   for (const [index, message] of chat.messages.entries()) {
     const { tokens = 0, mediaTokens: media = 0 } = weighed.weights[index] ?? {}
-    tally.add(categoryOf(chat.source, message), tokens - media)
+    tally.add(categoryOf(chat, message), tokens - media)
     tally.add('images', media)
     yield
   }
@@ -31,7 +31,7 @@ export function* tallySent(sent: Chat, view: View, weighed: Weighed, model: stri
     const isStandIn = joined.length === 0 && (how === 'summary' || how === 'recap')
     tally.add('summary', written)
     tally.add('images', media)
-    tally.add(isStandIn ? 'summary' : categoryOf(sent.source, message), tokens - media - written)
+    tally.add(isStandIn ? 'summary' : categoryOf(sent, message), tokens - media - written)
     yield
   }
   return tally.total()
@@ -79,9 +79,9 @@ const categoryOfRole = {
   other: 'other',
 } as const satisfies Record<Role, Category>
 
-function categoryOf(source: Source, message: Message): Category {
+function categoryOf({ dialect, source }: Chat, message: Message): Category {
   const { role } = message.facts
   if (role !== 'user') return categoryOfRole[role]
-  const { text } = parseMessage(source, message)
+  const { text } = parseEntry(dialect, source, message)
   return text.startsWith(SUMMARY_OPEN) || text.startsWith(RECAP_OPEN) ? 'summary' : 'user'
 }

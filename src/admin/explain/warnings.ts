@@ -1,6 +1,7 @@
 import type { Chat } from '../../request/request.ts'
 import { READ_BYTES_MAX } from '../../conversation/unread.ts'
-import { violationsOf, type Rule } from '../../dialects/chat-completions/rules.ts'
+import { finish } from '../../conversation/source.ts'
+import type { Rule } from '../../dialects/contract.ts'
 import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
@@ -51,10 +52,8 @@ const brokenRules: Readonly<Partial<Record<Rule, string>>> = {
 }
 
 function broken({ profile, received }: WarnedOf): ExplainWarning | null {
-  const violations = violationsOf(
-    received.messages.map(({ facts }) => facts),
-    'lenient',
-  )
+  const shapes = received.messages.map(({ facts }) => facts)
+  const violations = finish(received.dialect.rules.violations(shapes, 'lenient'))
   if (violations.length === 0) return null
   const told = [...Map.groupBy(violations, ({ rule }) => rule)]
     .map(([rule, places]) => `${brokenRules[rule] ?? rule} (${placesOf(places.map(({ index }) => index))})`)

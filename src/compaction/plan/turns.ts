@@ -1,6 +1,6 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { parseMessage } from '../../dialects/chat-completions/parse.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
 import type { Fold } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
 import { isPinned, type Frame } from './frame.ts'
@@ -141,7 +141,7 @@ function heldTurns(subject: Subject, { fold }: Folded, point: number): HeldTurn[
  * without calls. A request that was folded before does not come back.
  */
 function requestAndReply(
-  { structure, messages, source }: Subject,
+  { dialect, structure, messages, source }: Subject,
   { latestUser }: Folded,
   { start, end, kept }: HeldTurn,
 ): readonly number[] {
@@ -154,7 +154,7 @@ function requestAndReply(
   for (let index = end - 1; index >= start; index -= 1) {
     const message = messages[index]
     if (message?.facts.role !== 'assistant' || message.facts.callIds.length > 0) continue
-    if (parseMessage(source, message).text.trim() !== '') return [...pair, index]
+    if (parseEntry(dialect, source, message).text.trim() !== '') return [...pair, index]
   }
   return pair
 }

@@ -1,10 +1,3 @@
-import {
-  contentIn,
-  joinedContent,
-  withContent,
-  type JsonContent,
-} from '../../dialects/chat-completions/joined-content.ts'
-import { messageWith } from '../../dialects/chat-completions/made-message.ts'
 import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view-message.ts'
 
@@ -46,33 +39,20 @@ function isNewHere(subject: Subject, message: ViewMessage, before: ViewMessage |
 const JOIN_SAVES_TOKENS = 2
 
 function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | null {
-  const contents = run.map((message) => contentOf(subject, message))
-  if (!contents.every((content) => content !== null)) return null
   const base = baseOf(run)
   if (base === undefined) return null
-  const json = joinedContent(contents[run.indexOf(base)]?.kind ?? 'parts', contents)
+  const { entries } = subject.dialect
+  const json = entries.joined(
+    run.map(({ item }) => jsonOf(subject, item)),
+    run.indexOf(base),
+  )
+  if (json === null) return null
   const tokens = run.reduce((sum, message) => sum + message.tokens, 0) - JOIN_SAVES_TOKENS * (run.length - 1)
-  return { ...base, item: { kind: 'made', json: withJoined(subject, base, json) }, tokens, joined: run }
+  return { ...base, item: { kind: 'made', json }, tokens, joined: run }
 }
 
-function contentOf(subject: Subject, view: ViewMessage): JsonContent | null {
-  if (view.item.kind === 'made') return contentIn(view.item.json)
-  const message = subject.messages[view.item.index]
-  const content = message?.facts.content ?? null
-  if (message === undefined || content === null) return null
-  if (content.kind !== 'string' && content.kind !== 'parts') return null
-  return {
-    kind: content.kind,
-    json: subject.source.text(message.start + content.start, message.start + content.end),
-  }
-}
-
-function withJoined(subject: Subject, base: ViewMessage, json: string): string {
-  if (base.item.kind === 'made') return withContent(base.item.json, json)
-  const message = subject.messages[base.item.index]
-  const content = message?.facts.content ?? null
-  if (message === undefined || content === null) return json
-  return messageWith(subject.source, message, [
-    { start: message.start + content.start, end: message.start + content.end, json },
-  ])
+function jsonOf({ source, messages }: Subject, item: ViewMessage['item']): string {
+  if (item.kind === 'made') return item.json
+  const message = messages[item.index]
+  return message === undefined ? '{}' : source.text(message.start, message.end)
 }

@@ -34,13 +34,14 @@ export function asItCame({ messages, sizes }: Subject, index: number): ViewMessa
 
 /** A message that Foldgate wrote. */
 export function standIn(
+  { dialect }: Pick<Subject, 'dialect'>,
   how: 'summary' | 'recap',
   text: string,
   textTokens: number,
   { start, end, except }: SummaryRange,
 ): ViewMessage {
   return {
-    item: { kind: 'made', json: JSON.stringify({ role: 'user', content: text }) },
+    item: { kind: 'made', json: dialect.entries.user(text) },
     tokens: textTokens + RECAP_FRAME_TOKENS,
     index: null,
     role: 'user',

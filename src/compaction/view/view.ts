@@ -55,7 +55,7 @@ export function* viewUnder(
   // If everything was folded and no recap fits, something still has to be asked.
   if (messages.length === systemCount && received.length > systemCount) {
     const all = { start: systemCount, end: received.length, except: [] }
-    messages.push(standIn('recap', BARE_MARK, subject.count(BARE_MARK), all))
+    messages.push(standIn(subject, 'recap', BARE_MARK, subject.count(BARE_MARK), all))
   }
   if (before !== null || after !== null) passes.add('fold')
   const placed = strict ? joinUsers(subject, messages) : messages
@@ -189,9 +189,9 @@ function* addStandIns(
   if (part === null) return
   const { summaries, recap } = part
   for (const summary of summaries)
-    into.push(standIn('summary', summaryText(summary), summary.tokens, summary))
+    into.push(standIn(subject, 'summary', summaryText(summary), summary.tokens, summary))
   if (recap === null) return
   const said = summaries.map(({ text }) => text)
   const made = yield* recapOf(subject, recap, { ...beside, said }, cache, policy.recall.enabled)
-  if (made.text !== null) into.push(standIn('recap', made.text, made.tokens, recap))
+  if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
 }

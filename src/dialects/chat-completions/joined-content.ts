@@ -17,6 +17,16 @@ export function joinedContent(kind: JsonContent['kind'], contents: readonly Json
     : joinParts(contents)
 }
 
+/**
+ * Users' messages, given as JSON, as one: the one at `base`, with the content of all of them in its type. Null if one of them
+ * has a content that is neither text nor parts.
+ */
+export function joinedMessages(messages: readonly string[], base: number): string | null {
+  const contents = messages.map(contentIn)
+  if (!contents.every((content) => content !== null)) return null
+  return withContent(messages[base] ?? '', joinedContent(contents[base]?.kind ?? 'parts', contents))
+}
+
 /** The content of a message given as JSON; null where it has none, or one that is neither text nor parts. */
 export function contentIn(message: string): JsonContent | null {
   const json = valueText(message, 'content')

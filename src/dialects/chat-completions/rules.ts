@@ -1,40 +1,12 @@
 import { takeAnswerOf, unansweredIdsOf } from '../../conversation/call-ids.ts'
 import type { UnansweredIds } from '../../conversation/call-ids.ts'
-import type { MessageFacts, Role } from '../../conversation/message.ts'
-import { finish, type Steps } from '../../conversation/source.ts'
-
-/** What the rules look at. A message's facts are one. */
-export type MessageShape = Pick<MessageFacts, 'role' | 'callIds' | 'answersId' | 'emptyCalls'>
-
-/**
- * `lenient`: what OpenAI demands. `strict`: what the chat templates of many open models demand on top: one
- * system message, at the beginning; then a user message; then assistant and user in turns, tool rounds aside.
- */
-export type Template = 'lenient' | 'strict'
-
-export type Violation = {
-  /** The message that breaks the rule: for an unanswered call, the one that makes it. */
-  readonly index: number
-  readonly rule: Rule
-  readonly message: string
-}
-
-export type Rule =
-  | 'call-unanswered'
-  | 'calls-emptied'
-  | 'result-orphaned'
-  | 'system-misplaced'
-  | 'user-preceded'
-  | 'role-repeated'
+import type { Role } from '../../conversation/message.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { EntryShape, Rule, Template, Violation } from '../contract.ts'
 
 /** Where a conversation breaks the rules, ascending. Calls without ids are matched by count. */
-export function violationsOf(messages: readonly MessageShape[], template: Template): readonly Violation[] {
-  return finish(violationSteps(messages, template))
-}
-
-/** The same in steps, for a conversation of any length. */
-export function* violationSteps(
-  messages: readonly MessageShape[],
+export function* violationsOf(
+  messages: readonly EntryShape[],
   template: Template,
 ): Steps<readonly Violation[]> {
   const violations = messages.flatMap(emptyCallsAt)
@@ -51,21 +23,22 @@ export function* violationSteps(
 
 type Round = { readonly index: number; readonly unanswered: UnansweredIds }
 
-function emptyCallsAt({ emptyCalls }: MessageShape, index: number): Violation[] {
-  if (emptyCalls !== true) return []
+function emptyCallsAt({ emptyCalls }: EntryShape, index: number): Violation[] {
+  if (!emptyCalls) return []
   return [violation(index, 'calls-emptied', `Invalid 'messages[${index}].tool_calls': the list is empty.`)]
 }
 
 /** Messages between two pauses: about a millisecond. */
 const MESSAGES_PER_STEP = 1_024
 
-function* roundViolations(messages: readonly MessageShape[]): Steps<readonly Violation[]> {
+function* roundViolations(messages: readonly EntryShape[]): Steps<readonly Violation[]> {
   const violations: Violation[] = []
   let round: Round | null = null
-  for (const [index, { role, callIds, answersId }] of messages.entries()) {
+  for (const [index, { role, callIds, answers }] of messages.entries()) {
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     if (role === 'tool') {
-      if (round === null || !takeAnswerOf(round.unanswered, answersId ?? '')) violations.push(orphanAt(index))
+      if (round === null || !takeAnswerOf(round.unanswered, answers[0] ?? ''))
+        violations.push(orphanAt(index))
       continue
     }
     for (const unanswered of unansweredIn(round)) violations.push(unanswered)
@@ -89,7 +62,7 @@ function unansweredIn(round: Round | null): readonly Violation[] {
   return [violation(round.index, 'call-unanswered', text)]
 }
 
-function misplacedSystems(messages: readonly MessageShape[]): readonly Violation[] {
+function misplacedSystems(messages: readonly EntryShape[]): readonly Violation[] {
   return messages.flatMap(({ role }, index) =>
     isSystem(role) && index > 0
       ? [violation(index, 'system-misplaced', `'messages[${index}]': a system message may only come first.`)]
@@ -99,7 +72,7 @@ function misplacedSystems(messages: readonly MessageShape[]): readonly Violation
 
 // As Mistral's templates check it: tool messages and assistant messages with calls take no turn, so that two
 // user messages with nothing but a tool round between them do not alternate.
-function turnViolations(messages: readonly MessageShape[]): readonly Violation[] {
+function turnViolations(messages: readonly EntryShape[]): readonly Violation[] {
   const violations: Violation[] = []
   const first = messages.findIndex(({ role }) => !isSystem(role))
   const firstRole = messages[first]?.role

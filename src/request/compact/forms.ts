@@ -8,7 +8,7 @@ import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { spliceMessages } from '../../conversation/splice.ts'
-import { violationSteps, type MessageShape } from '../../dialects/chat-completions/rules.ts'
+import type { EntryShape } from '../../dialects/contract.ts'
 import { InvariantError } from '../../errors.ts'
 import type { KeepTaken } from '../../archive/archiving.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
@@ -226,20 +226,20 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
   if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)
   const items = messages.map(({ item }) => item)
-  const pieces = spliceMessages(chat.messages, items, chat.completion.messages, chat.bytes.length)
+  const pieces = spliceMessages(chat.messages, items, chat.body.history, chat.bytes.length)
   return { ...asItCame(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */
 function* checkView(chat: Chat, view: View): Steps<void> {
   if (view.messages.length === 0) throw new InvariantError('the view has no messages')
-  const shapes = view.messages.map(({ index }): MessageShape =>
+  const shapes = view.messages.map(({ index }): EntryShape =>
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
   )
   yield
-  const after = yield* violationSteps(shapes, 'lenient')
+  const after = yield* chat.dialect.rules.violations(shapes, 'lenient')
   if (after.length === 0) return
-  const before = yield* violationSteps(
+  const before = yield* chat.dialect.rules.violations(
     chat.messages.map(({ facts }) => facts),
     'lenient',
   )
@@ -249,4 +249,4 @@ function* checkView(chat: Chat, view: View): Steps<void> {
   }
 }
 
-const RECAP_SHAPE: MessageShape = { role: 'user', callIds: [], answersId: null }
+const RECAP_SHAPE: EntryShape = { role: 'user', callIds: [], answers: [], emptyCalls: false }

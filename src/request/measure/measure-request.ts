@@ -40,7 +40,7 @@ async function measureOf(
     compaction,
     scope: place.scope,
     conversation,
-    addedTool: recall?.tool ?? null,
+    addedTool: recall,
     mustCount,
   })
 }

@@ -1,4 +1,4 @@
-import type { Chat, Weighed, Measure } from '../request.ts'
+import type { Chat, Measure, RecallOffer, Weighed } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
@@ -31,7 +31,7 @@ export type MeasureRequest = {
   readonly scope: string
   readonly conversation: string
   /** A tool that is offered beside the client's; null where none is. */
-  readonly addedTool: JsonObject | null
+  readonly addedTool: RecallOffer | null
   /** Counted whatever the size: a compaction stands, or one is asked for. */
   readonly mustCount: boolean
 }
@@ -58,7 +58,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
     const mustCount = request.mustCount || options.wantsCount(modelKey, request.conversation)
-    const bytes = chat.bytes.length + addedBytes(request.addedTool)
+    const bytes = chat.bytes.length + addedBytes(request.addedTool?.tool ?? null)
     if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
       const incomingTokens = bytes
       return {

@@ -7,6 +7,6 @@ import type { Profile } from '../../profiles/schema.ts'
  * profile's reserve.
  */
 export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly profile: Profile }): number {
-  const limitTokens = chat.completion.outputLimit?.tokens ?? null
+  const limitTokens = chat.body.outputLimit?.tokens ?? null
   return isSensibleLimit(limitTokens) ? Math.ceil(limitTokens) : profile.window.output_reserve
 }

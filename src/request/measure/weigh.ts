@@ -1,7 +1,7 @@
-import type { Chat, Weighed, Weight } from '../request.ts'
+import type { Chat, RecallOffer, Weighed, Weight } from '../request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
-import { isJsonObject, parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts } from '../../conversation/message.ts'
@@ -28,7 +28,7 @@ export type WeighRequest = {
   /** Whose conversation it is. */
   readonly scope: string
   /** A tool that is offered behind the client's; null where none is. */
-  readonly addedTool: JsonObject | null
+  readonly addedTool: RecallOffer | null
 }
 
 /** Weighs conversations; remembers what a message and a list of tools weighed. */
@@ -44,6 +44,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
+        dialect: chat.dialect,
         source: chat.source,
         messages: chat.messages,
         structure: chat.structure,
@@ -152,13 +153,13 @@ type Surroundings = {
 type WeighValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
 
 function* toolsAndSchema(request: WeighRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
-  const { tools, functions, responseFormat } = request.chat.completion
+  const { tools, legacyTools, schema } = request.chat.body
   let tokens = 0
   let marginTokens = 0
   for (const [span, weigh] of [
     [tools, weighTools],
-    [functions, weighTools],
-    [responseFormat, weighSchema],
+    [legacyTools, weighTools],
+    [schema, weighSchema],
   ] as const) {
     if (span === null) continue
     const added = span === tools ? request.addedTool : null
@@ -181,29 +182,23 @@ const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
 
 function* weighed(
   { chat, counter, encoding, model, scope }: WeighRequest,
-  { span, added }: { readonly span: EntrySpan; readonly added: JsonObject | null },
+  { span, added }: { readonly span: EntrySpan; readonly added: RecallOffer | null },
   weigh: WeighValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
   const hash = yield* chat.source.hashSteps(span.start, span.end)
-  const key = `${scope} ${encoding} ${model} ${hash} ${nameOf(added)}`
+  const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''}`
   const weight = known.get(key)
   if (weight !== undefined) return weight
   const counted = !isParsedAtOnce(span)
     ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
       { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
-    : yield* weigh(shownWith(added, parseJson(chat.source, span)), counter, model)
+    : yield* weigh(shownWith(added?.tool ?? null, parseJson(chat.source, span)), counter, model)
   known.set(key, counted)
   return counted
 }
 
 function shownWith(added: JsonObject | null, value: unknown): unknown {
   return added !== null && Array.isArray(value) ? [...(value as readonly unknown[]), added] : value
-}
-
-/** The name of a function tool; '' where there is none. */
-function nameOf(tool: JsonObject | null): string {
-  const described = tool?.['function']
-  return isJsonObject(described) ? String(described['name']) : ''
 }

@@ -1,4 +1,4 @@
-import type { Growth } from '../../conversation/growth.ts'
+import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Span } from '../../conversation/source.ts'
 import { sharedCount, likelyCount } from './shared-messages.ts'

@@ -1,13 +1,11 @@
 import type { Chat, UnreadReason } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
 import { meaningKeys } from '../../conversation/keys.ts'
-import type { FactsReader } from '../../dialects/chat-completions/facts.ts'
+import type { Dialect, Repaired } from '../../dialects/contract.ts'
+import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
 import type { BodyLimits, KnownHistory } from '../../conversation/body-scan.ts'
-import { readMessages } from '../../dialects/chat-completions/messages.ts'
-import type { Repaired } from '../../dialects/chat-completions/repair/repair.ts'
 import { finish, type Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
-import { findMessages, readChatCompletion } from '../../dialects/chat-completions/read.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
@@ -26,17 +24,19 @@ export type ReadChatOptions = {
  * takes a turn, which goes on until the caller ends it.
  */
 export function readChat(
+  dialect: Dialect,
   body: RequestBody,
   scope: string,
   options: ReadChatOptions,
   turn: HeavyTurn,
 ): Promise<Chat | UnreadReason> {
   if (body.decoded === null) return Promise.resolve('encoding')
-  return readBytes(body.decoded, scope, options, null, turn)
+  return readBytes(dialect, body.decoded, scope, options, null, turn)
 }
 
 /** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
 export async function readBytes(
+  dialect: Dialect,
   bytes: Buffer,
   scope: string,
   options: ReadChatOptions,
@@ -46,7 +46,7 @@ export async function readBytes(
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
-  const arrayStart = lastBodies === null ? null : findMessages(source)
+  const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
   const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
   const awaited = turn?.take(newBytes) ?? null
@@ -55,11 +55,10 @@ export async function readBytes(
   const isShort = bytes.length <= SHORT_BYTES_MAX
   const checking = isText(bytes, beginning)
   if (!(isShort ? finish(checking) : await drive(checking))) return 'not-utf8'
-  const reading = readChatCompletion(source, options.limits, knownIn(beginning))
+  const reading = dialect.bodies.read(source, options.limits, knownIn(beginning))
   const read = isShort ? finish(reading) : await drive(reading)
   if (!read.read) return read.reason
-  const completion = read.request
-  const finding = readMessages(completion.messageSpans, source, scope, options.readFacts)
+  const finding = readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
   const added = isShort ? finish(finding) : await drive(finding)
   if (added === null) return 'message-unreadable'
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
@@ -73,7 +72,8 @@ export async function readBytes(
   return {
     bytes,
     source,
-    completion,
+    dialect,
+    body: read.body,
     messages,
     structure,
     keys,

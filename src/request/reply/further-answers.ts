@@ -1,16 +1,10 @@
 import type { Form, Outcome, ReplyCounts } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import { nextStep, type StepLimits } from './next-step.ts'
-import {
-  continuedTextTurn,
-  recallTurn,
-  repeatedCallTurn,
-  type AnsweredCall,
-} from '../../dialects/chat-completions/reply/further-turns.ts'
-import type { Reply, ReplyCall } from '../../dialects/chat-completions/reply/reply.ts'
-import { anchorOf, continuationSeam, paragraphSeam, type Seam } from '../../dialects/seam.ts'
+import type { AnsweredCall, Reply, ReplyCall, Seam } from '../../dialects/contract.ts'
 import type { Failures } from '../../activity/failures.ts'
-import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../../proxy/recall/recall-answers.ts'
+import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../recall/recall-answers.ts'
+import { continuationSeam, lastWordsOf, paragraphSeam } from './seams.ts'
 import type { FurtherRequest } from './send-further.ts'
 import { discard } from '../send/outcome.ts'
 
@@ -59,6 +53,7 @@ export type FurtherAnswersOptions = {
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
 export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
   const { failures, goesOn } = options
+  const { replies } = options.form.chat.dialect
   /** The request as it was last sent. */
   let { form } = options
   let limits: StepLimits = {
@@ -89,7 +84,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
     const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
     if (answered !== null) {
-      turns = [...turns, ...recallTurn(text, reply, answered, recalls - 1)]
+      turns = [...turns, ...replies.answeredCalls(text, reply, answered, recalls - 1)]
       const outcome = await sent({ form, turns, offersRecall: !isOver })
       if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }
       refused('recall', outcome)
@@ -133,6 +128,16 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     return { kind: 'answer', outcome, seam, standsCut: true }
   }
 
+  function continueText(): Promise<Further> {
+    const lastWords = lastWordsOf(said)
+    return continueWith(replies.goOn(said, continuedText(lastWords)), continuationSeam(said, lastWords))
+  }
+
+  /** A reply that was cut within a call says nothing, maybe, but that it called. */
+  function repeatedCall(tool: string): readonly string[] {
+    return replies.goOn(said === '' ? `[calling ${tool}: cut off]` : said, callAgain(tool))
+  }
+
   function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
     // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
     if (outcome !== null) discard(outcome.answer)
@@ -161,10 +166,10 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
           return recall(reply, step.calls, step.isTooOften)
         case 'continue-text':
           said += reply.text ?? ''
-          return continueWith(continuedTextTurn(said), continuationSeam(said, anchorOf(said)))
+          return continueText()
         case 'repeat-call':
           said += reply.text ?? ''
-          return continueWith(repeatedCallTurn(said, step.name), paragraphSeam(said))
+          return continueWith(repeatedCall(step.name), paragraphSeam(said))
       }
     },
     counts: () => ({ recalls, continuations }),
@@ -172,6 +177,22 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
 }
 
 // --- internal ---
+
+const CUT = 'Your reply was cut off by the limit on its length.'
+
+/** Asks a model to go on with a text that ended in these words; '' if they would not tell where it ended. */
+function continuedText(lastWords: string): string {
+  const how =
+    lastWords === ''
+      ? 'Go on exactly where it stopped, without repeating anything.'
+      : `Go on exactly where it stopped: begin with its last words, once more and unchanged, and continue from there. They were:\n${lastWords}`
+  return `${CUT} ${how}\nAdd no introduction and no remark: both parts are read as one text.`
+}
+
+/** Asks a model to make a call again that was cut. */
+function callAgain(tool: string): string {
+  return `${CUT} That was in the middle of the call of ${tool}, before its arguments were complete, so it was not made. Make the call again in smaller pieces: the first piece now, each short enough to be written whole, and the others in later calls. Add no remark.`
+}
 
 function statusOf(outcome: Outcome | null): string {
   return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`

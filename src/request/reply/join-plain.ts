@@ -1,7 +1,5 @@
 import type { JoinedReply, Outcome } from '../request.ts'
 import { stringifyJson } from '../../conversation/json-value.ts'
-import { readUsage } from '../../dialects/chat-completions/completion.ts'
-import { createPlainReply } from '../../dialects/chat-completions/reply/plain-reply.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
@@ -14,7 +12,7 @@ export async function joinPlain(
   observer: AnswerObserver,
   { rules, further }: JoinOptions,
 ): Promise<JoinedReply> {
-  const plain = createPlainReply(rules)
+  const plain = first.form.chat.dialect.replies.plain(rules)
   let outcome = await readPlain(first)
   for (const piece of outcome.held) observer.tap(piece)
   for (;;) {
@@ -36,7 +34,7 @@ export async function joinPlain(
     const { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
     const told = { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
     // Made now: while the answer is delivered, nothing of the request is to be held.
-    const total = { ...further.counts(), usage: readUsage({ usage: plain.usage() }) }
+    const total = { ...further.counts(), usage: plain.usage() }
     return {
       outcome: { ...last, ...told },
       isOpen: false,

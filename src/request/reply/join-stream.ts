@@ -1,8 +1,6 @@
 import type { JoinedReply, Outcome } from '../request.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
-import { readUsage } from '../../dialects/chat-completions/completion.ts'
-import { readChunk } from '../../dialects/chat-completions/reply/chunk.ts'
-import { createReplyStream } from '../../dialects/chat-completions/reply/reply-stream.ts'
+import type { Replies } from '../../dialects/contract.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
@@ -16,7 +14,8 @@ export function joinStream(
   observer: AnswerObserver,
   { rules, further, failures }: JoinOptions,
 ): JoinedReply {
-  const stream = createReplyStream<RawEvent>(rules)
+  const { replies } = first.form.chat.dialect
+  const stream = replies.stream<RawEvent>(rules)
   let current: Answer = first.answer
   let isBeyondUs = false
 
@@ -69,7 +68,7 @@ export function joinStream(
       const next = said === null ? END : await further.after(said)
       if (next.kind === 'refused') {
         // What has been shown cannot be taken back: the upstream's error follows it, and an end in the middle.
-        yield* errorEvent(next.outcome)
+        yield* errorEvent(next.outcome, replies)
         throw new Error(`the upstream refused to go on with status ${next.outcome.answer.status}`)
       }
       if (next.kind === 'end') {
@@ -100,7 +99,7 @@ export function joinStream(
       const out = take(event)
       if (out.length > 0) yield bytesOf(out)
       // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
-      else if (isDone(event)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+      else if (replies.isDone(event.text)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
     }
     try {
       for await (const piece of pieces(outcome, () => timer !== null)) {
@@ -132,18 +131,18 @@ export function joinStream(
     outcome: { ...first, answer, held: [] },
     isOpen: true,
     observer: { tap: () => {}, end: observer.end },
-    total: () => ({ ...further.counts(), usage: readUsage({ usage: stream.usage() }) }),
+    total: () => ({ ...further.counts(), usage: stream.usage() }),
   }
 }
 
 // --- internal ---
 
 /** A refusal as servers state one in the middle of a stream, where it is JSON. */
-async function* errorEvent(outcome: Outcome): AsyncGenerator<Buffer, void, void> {
+async function* errorEvent(outcome: Outcome, replies: Replies): AsyncGenerator<Buffer, void, void> {
   const { held } = await readWhole(outcome, ERROR_BYTES_MAX)
   outcome.answer.body.destroy()
   const error = parseJsonText(Buffer.concat(held).toString('utf8'))
-  if (isJsonObject(error)) yield Buffer.from(`data: ${JSON.stringify(error)}\n\n`)
+  if (isJsonObject(error)) yield Buffer.from(replies.errorEvent(error))
 }
 
 /** Larger errors are pages, not messages. */
@@ -178,8 +177,4 @@ async function* pieces({ held, answer }: Outcome, isOver: () => boolean): AsyncG
   } catch (error) {
     if (!isOver()) throw error
   }
-}
-
-function isDone({ text }: RawEvent): boolean {
-  return readChunk(text).kind === 'done'
 }

@@ -1,5 +1,5 @@
 import type { JoinedReply, Outcome } from '../request.ts'
-import type { CallRules } from '../../dialects/chat-completions/reply/shown-reason.ts'
+import type { CallRules } from '../../dialects/contract.ts'
 import type { Failures } from '../../activity/failures.ts'
 import { observeAnswer } from '../observe.ts'
 import type { AnswerShape } from '../../upstream/answer-shape.ts'
@@ -19,6 +19,6 @@ export async function joinReply(
   shape: AnswerShape,
   options: JoinOptions,
 ): Promise<JoinedReply> {
-  const observer = observeAnswer(first.answer)
+  const observer = observeAnswer(first.answer, first.form.chat.dialect.answers)
   return shape === 'stream' ? joinStream(first, observer, options) : joinPlain(first, observer, options)
 }

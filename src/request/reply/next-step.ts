@@ -1,5 +1,4 @@
-import { isIncomplete } from '../../dialects/chat-completions/reply/incomplete-call.ts'
-import type { Reply, ReplyCall } from '../../dialects/chat-completions/reply/reply.ts'
+import type { Reply, ReplyCall } from '../../dialects/contract.ts'
 
 /** What is to be done when a reply has ended. */
 export type Step =
@@ -31,13 +30,12 @@ export function nextStep(reply: Reply, limits: StepLimits): Step {
       ? { kind: 'end' }
       : { kind: 'recall', calls: ours, isTooOften: limits.recallsLeft === 0 }
   }
-  if (reply.finishReason !== 'length' || reply.hasRefusal || limits.continuationsLeft <= 0)
-    return { kind: 'end' }
+  if (reply.finish !== 'length' || reply.hasRefusal || limits.continuationsLeft <= 0) return { kind: 'end' }
   const [only] = clients
   if (only === undefined)
     return reply.text === null || reply.text.trim() === '' ? { kind: 'end' } : { kind: 'continue-text' }
   // What else was called is made now: the client's next request goes on from there.
-  return clients.length === 1 && isIncomplete(only.json)
+  return clients.length === 1 && only.isIncomplete
     ? { kind: 'repeat-call', name: only.name }
     : { kind: 'end' }
 }

@@ -1,5 +1,4 @@
-import { recallAnswers } from '../../proxy/recall/recall-answers.ts'
-import { readReply } from '../../dialects/chat-completions/reply/reply.ts'
+import { recallAnswers } from '../recall/recall-answers.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import type { SendingParts } from '../parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
@@ -50,7 +49,7 @@ function joinedReply(request: AnsweredRequest, parts: SendingParts): Promise<Joi
 /** Whether a reply goes on in an answer: in one of the same shape, and, where it was read whole, with a reply in it. */
 function goesOn(outcome: Outcome, shape: AnswerShape): boolean {
   if (!isAnswered(outcome) || shapeOf(outcome.answer) !== shape) return false
-  return shape === 'stream' || readReply(parsedBody(outcome)) !== null
+  return shape === 'stream' || outcome.form.chat.dialect.replies.read(parsedBody(outcome)) !== null
 }
 
 /** What is left of the budget. Of a window that turned out smaller only what was taken is known to fit. */
@@ -60,6 +59,6 @@ function roomTokens({ outcome: { form, remedy }, measure }: AnsweredRequest): nu
 
 /** A reply that has to keep to a schema begins a new one each time, and of several none is the one that was cut. */
 function mayContinue({ profile, chat }: ReadRequest): boolean {
-  const { choices, responseFormat } = chat.completion
-  return profile.continuation.max > 0 && !profile.observe && choices === 1 && responseFormat === null
+  const { repliesWanted, schema } = chat.body
+  return profile.continuation.max > 0 && !profile.observe && repliesWanted === 1 && schema === null
 }

@@ -1,4 +1,4 @@
-import { withTool } from '../../proxy/recall/recall-offer.ts'
+import { withTool } from '../recall/recall-offer.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import type { AnsweredRequest, Form, Outcome, RecallOffer, Send } from '../request.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
@@ -45,7 +45,7 @@ export function sendFurther(
 
 /** The form with further messages, as JSON, behind its own. */
 export function withTurns(form: Form, turns: readonly string[]): Form {
-  const at = form.chat.completion.messages.end - 1
+  const at = form.chat.body.history.end - 1
   const text = turns.map((message) => `,${message}`).join('')
   return { ...form, pieces: withReplaced(form.pieces, { start: at, end: at }, text) }
 }

@@ -1,8 +1,7 @@
 import type { Form, Outcome, Send } from '../request.ts'
-import { asStream } from '../../dialects/chat-completions/reply/as-stream.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
-import { withoutSpan, withReplaced } from './outgoing-body.ts'
+import { withEdits } from './outgoing-body.ts'
 import { discard, isAnswered, isOurDoing, isTooLarge, sendAgain, standing } from './outcome.ts'
 
 /**
@@ -31,19 +30,18 @@ export const askPlainly =
 
 // --- internal ---
 
-/** The same request for a plain answer; null where it asks for one. Servers refuse options of a stream beside that. */
+/** The same request for a plain answer; null if it asks for one. */
 function withoutStreaming(form: Form): Form | null {
-  const { streaming } = form.chat.completion
-  if (streaming === null) return null
-  const plain = withReplaced(form.pieces, streaming.value, 'false')
-  return { ...form, pieces: streaming.options === null ? plain : withoutSpan(plain, streaming.options) }
+  const edits = form.chat.body.withoutStreaming
+  return edits === null ? null : { ...form, pieces: withEdits(form.pieces, edits) }
 }
 
 /** A plain answer as the stream that the client has asked for; null where it is none, or says nothing either. */
 function streamedAnswer(plain: Outcome): Outcome | null {
-  const streamed = asStream(parsedBody(plain))
-  if (streamed === null) return null
   const { answer, form } = plain
+  const { dialect, body } = form.chat
+  const streamed = dialect.answers.asStream(parsedBody(plain))
+  if (streamed === null) return null
   const rawHeaders = withoutLength(answer.rawHeaders).map((text, at, headers) =>
     at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-type' ? EVENT_STREAM : text,
   )
@@ -52,7 +50,7 @@ function streamedAnswer(plain: Outcome): Outcome | null {
     answer: { ...answer, rawHeaders, body: madeBody([Buffer.from(streamed.text)]) },
     held: [],
     // What it cost is good to know in any case.
-    asksUsage: streamed.statesUsage && !form.chat.completion.includeUsage,
+    asksUsage: streamed.statesUsage && !body.showsUsage,
   }
 }
 

@@ -1,87 +1,44 @@
-import { shapeOf } from '../../upstream/answer-shape.ts'
-import type { Answer } from '../../upstream/upstreams.ts'
+import type { UsageHider } from '../../dialects/contract.ts'
 import type { BodyTransform } from '../../http/deliver.ts'
 import { createEventCutter } from './event-cutter.ts'
-import { EVENT_BYTES_MAX, readForUsage, withEntries, type Shown } from './usage-event.ts'
-
-/** What hides the usage that only Foldgate asked for in this answer; null where there can be none, or none is read. */
-export function usageHiderFor(answer: Answer): BodyTransform | null {
-  return shapeOf(answer) === 'stream' ? createUsageHider() : null
-}
 
 /**
- * Makes of a stream that was asked for usage the one that was not: events that state it are taken out, and so is a
- * `usage` that is null. What such an event says besides belongs to the event that ended the reply, which waits for it
- * until the next event is there (or is overdue). Every other byte goes on as it came, once its event is complete.
- *
- * @internal exported for tests
+ * Takes out of a stream the usage that only Foldgate asked for. What goes on keeps its bytes; an event goes on once it is
+ * complete, and one that the hider keeps waiting when the next is there, or is overdue.
  */
-export function createUsageHider(): BodyTransform {
+export function hidingUsage(hider: UsageHider): BodyTransform {
   const cutter = createEventCutter({ eventBytesMax: EVENT_BYTES_MAX })
-  const finished = new Set<number>()
-  /** The event that ended the reply, while what else belongs to it may still come. */
-  let waiting: Shown | null = null
-  let isLastHidden = false
 
   function take(event: Buffer): readonly Buffer[] {
-    const reading = readForUsage(event, finished)
-    isLastHidden = reading.kind === 'usage'
-    if (reading.kind === 'usage') {
-      const ended = waiting === null ? nothing : withEntries(waiting, reading.entries)
-      waiting = null
-      return [ended, reading.comments]
-    }
-    const before = released()
-    for (const index of reading.finishes) finished.add(index)
-    if (reading.finishes.length === 0) return [before, reading.bytes]
-    waiting = reading
-    return [before]
-  }
-
-  /** A line feed shares the fate of the event that it ends. */
-  function takeLineFeed(lineFeed: Buffer): readonly Buffer[] {
-    if (isLastHidden) return []
-    if (waiting === null) return [lineFeed]
-    waiting = { ...waiting, bytes: Buffer.concat([waiting.bytes, lineFeed]) }
-    return []
+    const text = event.toString('latin1')
+    return hider.take(text).map((each) => (each === text ? event : Buffer.from(each, 'latin1')))
   }
 
   function released(): Buffer {
-    const bytes = waiting?.bytes ?? nothing
-    waiting = null
-    return bytes
+    return Buffer.from(hider.release(), 'latin1')
   }
 
   function feed(piece: Buffer): Buffer {
     const out: Buffer[] = []
     for (const { kind, bytes } of cutter.feed(piece)) {
       if (kind === 'event') out.push(...take(bytes))
-      else if (kind === 'line-feed') out.push(...takeLineFeed(bytes))
+      else if (kind === 'line-feed')
+        out.push(Buffer.from(hider.takeLineFeed(bytes.toString('latin1')), 'latin1'))
       else out.push(released(), bytes)
     }
-    return joined(out)
+    return Buffer.concat(out)
   }
 
   return {
     feed,
-    end: () => joined([...take(cutter.end()), released()]),
+    end: () => Buffer.concat([...take(cutter.end()), released()]),
     overdue: released,
     // Half of an event is all that came of it.
-    broken: () => joined([released(), cutter.end()]),
+    broken: () => Buffer.concat([released(), cutter.end()]),
   }
 }
 
 // --- internal ---
 
-const nothing = Buffer.alloc(0)
-
-/** One buffer of several; a view where they lie behind one another as they do in the piece that they came in. */
-function joined(all: readonly Buffer[]): Buffer {
-  const [first = nothing, ...others] = all.filter((each) => each.length > 0)
-  let end = first.byteOffset + first.length
-  for (const each of others) {
-    if (each.buffer !== first.buffer || each.byteOffset !== end) return Buffer.concat([first, ...others])
-    end += each.length
-  }
-  return Buffer.from(first.buffer, first.byteOffset, end - first.byteOffset)
-}
+/** An event of an answer takes a few hundred bytes. What is longer goes on, so that little is kept. */
+const EVENT_BYTES_MAX = 64 * 1024

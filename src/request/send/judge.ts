@@ -1,3 +1,4 @@
+import type { Answers } from '../../dialects/contract.ts'
 import type { Judged } from '../request.ts'
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'
@@ -8,6 +9,8 @@ import { decodeBody } from '../../http/decode-body.ts'
 import { holdBack } from './hold.ts'
 
 export type JudgeOptions = {
+  /** How an answer is read. */
+  readonly answers: Answers
   /** Whether an answer with status 200 may still be an overflow; then it is held back. */
   readonly mayOverflow: boolean
   /** Whether a stream may begin with the word that a shared memory is full; then it is held back, too. */
@@ -31,9 +34,13 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   const shape = shapeOf(answer)
   const isHeld = options.mayOverflow || (options.mayBeCrowded && shape === 'stream')
   if (shape === null || !isHeld) return passed(answer)
-  const { knownWindowTokens, expectedPromptTokens } = options
+  const { answers, knownWindowTokens, expectedPromptTokens } = options
   const knowledge = { knownWindowTokens, expectedPromptTokens }
-  return hold(answer, shape === 'stream' ? watchStream(knowledge) : watchJson(knowledge), options)
+  return hold(
+    answer,
+    shape === 'stream' ? watchStream(answers, knowledge) : watchJson(answers, knowledge),
+    options,
+  )
 }
 
 // --- internal ---
@@ -80,7 +87,11 @@ async function judgeError(
   const body = (decoded ?? raw).toString('utf8')
   const { knownWindowTokens, expectedPromptTokens } = options
   const knowledge = { knownWindowTokens, expectedPromptTokens }
-  const classification = classifyAnswer({ status: answer.status, contentType, body }, knowledge)
+  const classification = classifyAnswer(
+    { status: answer.status, contentType, body },
+    options.answers,
+    knowledge,
+  )
   const verdict = classification.class === 'overflow' ? 'overflow' : 'refused'
   return { answer, held, verdict, classification }
 }

@@ -1,5 +1,5 @@
 import { noteRecallRefused } from '../../models/recall-refusals.ts'
-import { hasSchema, withTool } from '../../proxy/recall/recall-offer.ts'
+import { hasSchema, withTool } from '../recall/recall-offer.ts'
 import type { Send } from '../request.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'

@@ -1,4 +1,5 @@
 import type { Form } from '../request.ts'
+import type { BodyEdit } from '../../dialects/contract.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { Span, Steps } from '../../conversation/source.ts'
 
@@ -60,14 +61,9 @@ export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: str
   })
 }
 
-/** The pieces without the original bytes of `span`; made text stays. */
-export function withoutSpan(pieces: readonly BodyPiece[], span: Span): BodyPiece[] {
-  return pieces.flatMap((piece): BodyPiece[] => {
-    if (typeof piece === 'string') return [piece]
-    const before = { start: piece.start, end: Math.min(piece.end, span.start) }
-    const after = { start: Math.max(piece.start, span.end), end: piece.end }
-    return [before, after].filter(({ start, end }) => start < end)
-  })
+/** The pieces with these edits; none of them touches another. */
+export function withEdits(pieces: readonly BodyPiece[], edits: readonly BodyEdit[]): readonly BodyPiece[] {
+  return edits.reduce((edited, { at, text }) => withReplaced(edited, at, text), pieces)
 }
 
 /** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */

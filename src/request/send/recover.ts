@@ -48,7 +48,7 @@ export async function fittingForm(
 
 /** The same form with a lower output limit. */
 export function clamped(form: Form, outputTokens: number): Form {
-  const limit = form.chat.completion.outputLimit
+  const limit = form.chat.body.outputLimit
   if (limit === null) return form
   const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
   return { ...form, pieces, clampedOutputTokens: outputTokens }
@@ -218,5 +218,5 @@ function isUnstated({ classification, status }: RefusedForm): boolean {
 }
 
 function outputLimitTokens({ chat }: PreparedRequest): number | null {
-  return chat.completion.outputLimit?.tokens ?? null
+  return chat.body.outputLimit?.tokens ?? null
 }

@@ -48,6 +48,7 @@ function judging({ request, measure: latest, flight }: Sending, form: Form): Jud
   const { profile, measure } = request
   const isJudged = !profile.observe
   return {
+    answers: form.chat.dialect.answers,
     mayOverflow: isJudged && mayOverflow(measure, promptTokensOf(measure, form)),
     mayBeCrowded: flight !== null && mayBeCrowded(measure, flight.sharedTokens()),
     holdMs: profile.overflow.hold_ms,

@@ -46,7 +46,7 @@ export const askForUsage =
 
 /** The request with the addition; null where nothing is to be asked. `when`: see `usage.in_streams`. */
 export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {
-  const addition = form.chat.completion.usageAddition
+  const addition = form.chat.body.usageRequest
   if (addition === null || when === 'never') return null
   if (when === 'rewritten' && isUntouched(form)) return null
   return { ...form, pieces: withReplaced(form.pieces, addition.at, addition.text) }

@@ -3,7 +3,6 @@ import type { SummaryRange } from '../../compaction/compaction.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
-import { summaryCalls } from '../../dialects/chat-completions/summaries.ts'
 import type { CachedCall } from '../../summaries/order.ts'
 import type { Material } from '../../summaries/prompt.ts'
 import type { Counted, ReadRequest } from '../request.ts'
@@ -30,8 +29,7 @@ export function cachedCall(parts: CachedCallParts): CachedCall | null {
   const { summary } = profile
   const isOwn = summary.upstream === null && summary.model === null
   const isPlain = summary.system_prompt === null && summary.user_prompt === null
-  if (!isOwn || !isPlain || chat.completion.responseFormat !== null || chat.completion.hasForcedToolChoice)
-    return null
+  if (!isOwn || !isPlain || chat.body.schema !== null || chat.body.isToolForced) return null
   // The view up to where the summary ends, if that is a message of its tail.
   const end = sent.view.messages.findIndex(({ index }) => index === range.end)
   const messages = sent.view.messages.slice(0, end)
@@ -63,7 +61,7 @@ const AROUND_BYTES_MAX = 1024 * 1024
 
 /** Whether it would take longer to make such a body than other requests should wait. */
 function isLong({ chat }: ReadRequest, messages: readonly ViewMessage[]): boolean {
-  const { start, end } = chat.completion.messages
+  const { start, end } = chat.body.history
   if (chat.bytes.length - (end - start) > AROUND_BYTES_MAX) return true
   const bytes = messages.reduce((sum, { item }) => {
     const message = item.kind === 'made' ? null : chat.messages[item.index]
@@ -86,13 +84,14 @@ function bodyOf(
   instruction: string,
   fields: JsonObject,
 ): string {
-  const { start, end } = chat.completion.messages
+  const { start, end } = chat.body.history
   const around = parseJsonText(`${chat.source.text(0, start)}[]${chat.source.text(end, chat.bytes.length)}`)
   const texts = messages.map(({ item }) => {
     if (item.kind === 'made') return item.json
     const message = chat.messages[item.index]
     return message === undefined ? '' : chat.source.text(message.start, message.end)
   })
-  texts.push(JSON.stringify({ role: 'user', content: instruction }))
-  return summaryCalls.continued(isJsonObject(around) ? around : {}, texts, recall?.tool ?? null, fields)
+  texts.push(chat.dialect.entries.user(instruction))
+  const { continued } = chat.dialect.summaries
+  return continued(isJsonObject(around) ? around : {}, texts, recall?.tool ?? null, fields)
 }

@@ -2,7 +2,6 @@ import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { Compaction, StandingSummary, SummaryRange } from '../../compaction/compaction.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
-import { summaryCalls } from '../../dialects/chat-completions/summaries.ts'
 import { modelKeyOf, type ModelKey } from '../../models/model-key.ts'
 import type { Models } from '../../models/models.ts'
 import { readsFromCache } from '../../models/prompt-caches.ts'
@@ -76,9 +75,9 @@ export async function orderSummary(
     messages,
     replacedTokens: range.replacedTokens,
     settings: profile.summary,
-    dialect: summaryCalls,
-    model: profile.summary.model ?? chat.completion.model,
-    limitField: chat.completion.outputLimit?.name ?? 'max_tokens',
+    dialect: chat.dialect,
+    model: profile.summary.model ?? chat.body.model,
+    limitField: chat.body.outputLimit?.field ?? chat.dialect.summaries.limitFields[0],
     windowTokens: windowOf(request, parts),
     spendableTokens: ordered.spendableTokens,
     cachedCall:

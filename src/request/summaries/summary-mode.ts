@@ -1,5 +1,5 @@
 import type { MessageFacts } from '../../conversation/message.ts'
-import { parseMessage } from '../../dialects/chat-completions/parse.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
@@ -30,12 +30,12 @@ export async function summaryModeOf({ chat, profile, options, exchange }: ReadRe
 /** By the facts of the latest user message, which is read once: it may be large, and stands for a whole turn. */
 const asksForSummary = new WeakMap<MessageFacts, boolean>()
 
-async function isOwnRequest({ messages, structure, source }: Chat): Promise<boolean> {
+async function isOwnRequest({ messages, structure, source, dialect }: Chat): Promise<boolean> {
   const message = messages[structure.latestUserBefore(messages.length)]
   if (message === undefined) return false
   const known = asksForSummary.get(message.facts)
   if (known !== undefined) return known
-  const asks = await drive(isCompactionPrompt(parseMessage(source, message).text))
+  const asks = await drive(isCompactionPrompt(parseEntry(dialect, source, message).text))
   asksForSummary.set(message.facts, asks)
   return asks
 }

@@ -1,3 +1,4 @@
+import type { UsageHider } from '../../dialects/contract.ts'
 import type { RequestReport } from '../../activity/request-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver, type Delivery } from '../../http/deliver.ts'
@@ -6,7 +7,7 @@ import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
 import type { JoinedReply } from '../request.ts'
-import { usageHiderFor } from '../send/hide-usage.ts'
+import { hidingUsage } from '../send/hide-usage.ts'
 
 /**
  * What is left to do once an answer is settled on. It refers to neither the request's body nor its view, unless a reply
@@ -22,8 +23,8 @@ export type Settled = {
   readonly lesson: Lesson | null
   /** Reads along. */
   readonly observer: AnswerObserver
-  /** Whether the usage that a stream states is hidden: asked for, and not by the client. */
-  readonly hidesUsage: boolean
+  /** What takes the usage out that a stream states, if it was asked for, and not by the client. */
+  readonly usageHider: UsageHider | null
   /** How often a reply of several answers went on, and what all of them cost. */
   readonly total: JoinedReply['total']
   /** Gives the body's bytes back to the budget, once the answer is over. */
@@ -33,10 +34,10 @@ export type Settled = {
 /** Gives the answer to the client, reads along, and remembers what it taught. */
 export async function deliverAnswer(
   exchange: ClientRequest,
-  { answer, held, headers, report, lesson, observer, hidesUsage, total }: Settled,
+  { answer, held, headers, report, lesson, observer, usageHider, total }: Settled,
   { failures, learning, reports, stallMs }: RequestParts,
 ): Promise<Delivery> {
-  const transform = hidesUsage ? usageHiderFor(answer) : null
+  const transform = usageHider === null ? null : hidingUsage(usageHider)
   const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
   const seen = failures.attempt('observation', null, observer.end)
   if (seen !== null && lesson !== null) {

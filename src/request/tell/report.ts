@@ -46,7 +46,7 @@ export function readReport(request: ReadRequest | PreparedRequest, sent?: Form):
     profile: request.profile.name,
     model: request.model,
     upstream: request.modelKey.upstream,
-    streamed: request.chat.completion.stream,
+    streamed: request.chat.body.isStreamed,
   }
   if (!('form' in request)) return { ...bare, row }
   const { measure, remembered } = request
@@ -102,7 +102,7 @@ function isBeyondWindow({ measure, outcome, chat }: AnsweredRequest): boolean | 
   if (measure === null || measure.window.source === 'default') return null
   const { tokens, kind } = measure.window
   const promptTokens = measure.pressure * measure.budgetTokens * measure.rate.ratio
-  const outputTokens = kind === 'total' ? (chat.completion.outputLimit?.tokens ?? 0) : 0
+  const outputTokens = kind === 'total' ? (chat.body.outputLimit?.tokens ?? 0) : 0
   return promptTokens + outputTokens > tokens
 }
 

@@ -1,6 +1,7 @@
 import type { Lesson } from '../../models/learn.ts'
 import { answerHeaders } from '../../activity/answer-headers.ts'
 import { noOutlook } from '../../summaries/summary-record.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { oneAnswer, type Settled } from './deliver-answer.ts'
@@ -43,14 +44,16 @@ export function tellAnswer(
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
   })
+  const { answers } = request.dialect
+  const hidesUsage = outcome.asksUsage && shapeOf(outcome.answer) === 'stream'
   return {
     answer: outcome.answer,
     held: outcome.held,
     headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
     report: told?.report ?? null,
     lesson,
-    observer: joined?.observer ?? observeAnswer(outcome.answer),
-    hidesUsage: outcome.asksUsage,
+    observer: joined?.observer ?? observeAnswer(outcome.answer, answers),
+    usageHider: hidesUsage ? answers.usageHider() : null,
     total: joined?.total ?? oneAnswer,
     release: body.release,
   }
@@ -65,7 +68,7 @@ const SMALL_VIEW_SHARE = 0.25
 function lessonOf(request: AnsweredRequest): Lesson {
   const { chat, profile, measure, outcome } = request
   const { form, asksUsage } = outcome
-  const { stream, includeUsage, outputLimit } = chat.completion
+  const { isStreamed, showsUsage, outputLimit } = chat.body
   // What was counted is the repaired conversation: what an upstream says of the client's own tells nothing of that.
   const isMeasured = measure !== null && form.chat === chat
   return {
@@ -76,6 +79,6 @@ function lessonOf(request: AnsweredRequest): Lesson {
     sent: isMeasured ? describeSent(chat, request.place.scope, measure, form) : null,
     question: request.question,
     isAuto: profile.window.tokens === 'auto',
-    isUsageUnasked: stream && !includeUsage && !asksUsage,
+    isUsageUnasked: isStreamed && !showsUsage && !asksUsage,
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../../src/dialects/chat-completions/rules.ts'
+import { violationsOf } from '../../support/chat-completions.ts'
 import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from '../sending.ts'

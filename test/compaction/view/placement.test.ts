@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../../src/dialects/chat-completions/rules.ts'
+import { violationsOf } from '../../support/chat-completions.ts'
 import { growing, validConversation, type TestMessage } from '../../support/conversations.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { rawSubject } from '../raw-subject.ts'

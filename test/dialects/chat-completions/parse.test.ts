@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseMessage } from '../../../src/dialects/chat-completions/parse.ts'
+import { parseMessage } from '../../support/chat-completions.ts'
 import { factsOf } from '../../support/facts.ts'
 import { sourceOf } from '../../support/source.ts'
 
@@ -45,5 +45,5 @@ test('a legacy function call is a call without an id', () => {
 })
 
 test.each(['x', 7, null, []])('%j is no message and has nothing in it', (value) => {
-  expect(parse(value)).toEqual({ text: '', calls: [], uncut: '', opaqueCharacters: 0 })
+  expect(parse(value)).toEqual({ text: '', calls: [], uncut: '', besides: '', opaqueCharacters: 0 })
 })

@@ -1,5 +1,6 @@
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../../src/request/read/last-bodies.ts'
@@ -16,7 +17,7 @@ async function read(lastBodies: LastBodies, scope: string, name: string, kilobyt
   const json = JSON.stringify({ messages })
   const body = Buffer.allocUnsafeSlow(json.length)
   body.write(json)
-  const chat = await readBytes(body, scope, {
+  const chat = await readBytes(chatCompletions, body, scope, {
     readFacts: createFactsReader(digest, { entriesMax: 1000 }),
     limits: bodyLimits,
     lastBodies,

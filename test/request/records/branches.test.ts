@@ -1,7 +1,8 @@
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
-import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createFailures } from '../../../src/activity/failures.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
@@ -254,7 +255,12 @@ const reading = {
 const place = { scope: 'scope', profile: 'default', model: 'm' }
 
 async function chatWith(messages: readonly TestMessage[]) {
-  const chat = await readBytes(Buffer.from(JSON.stringify(chatOf(messages))), 'scope', reading)
+  const chat = await readBytes(
+    chatCompletions,
+    Buffer.from(JSON.stringify(chatOf(messages))),
+    'scope',
+    reading,
+  )
   if (typeof chat === 'string') throw new Error(`the test made a body that is not read: ${chat}`)
   return chat
 }

@@ -1,6 +1,7 @@
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import { expect, test } from 'vitest'
 import { FOLD_VERSION, type Compaction } from '../../../src/compaction/compaction.ts'
-import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
@@ -25,7 +26,7 @@ test('a compaction is the same as often as it is read, until what was read is to
     { role: 'assistant', content: 'Yes?' },
     { role: 'user', content: 'Go on.' },
   ]
-  const chat = await readBytes(Buffer.from(JSON.stringify({ messages })), 'scope', {
+  const chat = await readBytes(chatCompletions, Buffer.from(JSON.stringify({ messages })), 'scope', {
     readFacts: createFactsReader(digest, { entriesMax: 10 }),
     limits: bodyLimits,
   })

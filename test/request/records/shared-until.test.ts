@@ -1,6 +1,7 @@
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import { expect, test } from 'vitest'
 import { FOLD_VERSION, type Compaction } from '../../../src/compaction/compaction.ts'
-import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { createRecords } from '../../../src/request/records/records.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
@@ -22,7 +23,7 @@ const history = Array.from({ length: 5 }, (_, turn): TestMessage[] => [
 
 async function chatWith(...end: readonly string[]) {
   const messages = [...history, ...end.map((content) => ({ role: 'user', content }))]
-  const chat = await readBytes(Buffer.from(JSON.stringify({ messages })), 'scope', reading)
+  const chat = await readBytes(chatCompletions, Buffer.from(JSON.stringify({ messages })), 'scope', reading)
   if (typeof chat === 'string') throw new Error(chat)
   return chat
 }

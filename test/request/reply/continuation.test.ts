@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
-import { anchorOf } from '../../../src/dialects/seam.ts'
+import { lastWordsOf } from '../../../src/request/reply/seams.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun } from '../../support/conversations.ts'
 import { readAsClient } from '../../dialects/chat-completions/reply/streamed.ts'
@@ -28,7 +28,7 @@ function cutEvery(chars: number, repeats = false) {
     const said = asked.messages.length === 1 ? '' : String(asked.messages.at(-2)?.content)
     const rest = whole.slice(said.length)
     const blanks = said.slice(said.trimEnd().length)
-    const begin = repeats && said !== '' ? anchorOf(said) + blanks : ''
+    const begin = repeats && said !== '' ? lastWordsOf(said) + blanks : ''
     return rest.length <= chars
       ? { text: begin + rest }
       : { text: begin + rest.slice(0, chars), reason: 'length' }

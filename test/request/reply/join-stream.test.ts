@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { joinStream } from '../../../src/request/reply/join-stream.ts'
 import type { Further } from '../../../src/request/reply/further-answers.ts'
-import { paragraphSeam } from '../../../src/dialects/seam.ts'
+import { paragraphSeam } from '../../../src/request/reply/seams.ts'
 import { AnswerBody } from '../../../src/upstream/answer-body.ts'
 import { outcomeOf, preparedRequest } from './made-outcome.ts'
 import { eventually } from '../../support/eventually.ts'

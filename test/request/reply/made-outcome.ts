@@ -1,5 +1,6 @@
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import type { Form, Outcome } from '../../../src/request/request.ts'
-import { createFactsReader } from '../../../src/dialects/chat-completions/facts.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
@@ -11,7 +12,7 @@ import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
 export async function preparedRequest(): Promise<Form> {
   const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
   const readFacts = createFactsReader(digest, { entriesMax: 10 })
-  const chat = await readBytes(bytes, 'scope', { readFacts, limits: bodyLimits })
+  const chat = await readBytes(chatCompletions, bytes, 'scope', { readFacts, limits: bodyLimits })
   if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
   return asItCame(chat, 10)
 }

@@ -1,17 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import { readCompletion } from '../completion.ts'
+import type { Answers } from '../../contract.ts'
+import { readAnswer } from '../answers.ts'
 import { writeChunk } from './chunk.ts'
-
-/** A plain answer as a stream, and whether it ends with a usage event. */
-export type StreamedAnswer = { readonly text: string; readonly statesUsage: boolean }
 
 /**
  * The stream of events that says what a plain answer says: one chunk with the message of each choice, one with its
  * reason to end, the usage where it is stated. Null where there is no output in it.
  */
-export function asStream(body: unknown): StreamedAnswer | null {
-  const facts = readCompletion(body)
-  if (facts === null || facts.isError || !facts.hasOutput || !isJsonObject(body)) return null
+export function asStream(body: unknown): ReturnType<Answers['asStream']> {
+  const facts = readAnswer(body)
+  if (facts === null || facts.error !== null || !facts.hasOutput || !isJsonObject(body)) return null
   const { choices, usage, ...about } = body
   const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
   const chunk = (more: JsonObject): string | null =>

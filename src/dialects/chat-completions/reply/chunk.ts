@@ -4,7 +4,7 @@ import {
   stringifyJson,
   type JsonObject,
 } from '../../../conversation/json-value.ts'
-import { readCompletion } from '../completion.ts'
+import { readAnswer } from '../answers.ts'
 import { createEventReader } from '../../event-reader.ts'
 
 /** What an event of a streamed chat completion says. `other`: a comment, or nothing that can be read. */
@@ -32,7 +32,7 @@ export function readChunk(event: string): Chunk {
   if (read.data.trim() === '[DONE]') return { kind: 'done' }
   const json = parseJsonText(read.data)
   if (!isJsonObject(json)) return { kind: 'other' }
-  if (readCompletion(json)?.isError === true) return { kind: 'error' }
+  if (readAnswer(json)?.error !== null) return { kind: 'error' }
   return { kind: 'chunk', json, choice: choiceIn(json) }
 }
 

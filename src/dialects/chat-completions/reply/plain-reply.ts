@@ -1,27 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import { isIncomplete } from './incomplete-call.ts'
+import type { CallRules, PlainReply, Seam } from '../../contract.ts'
+import { readUsage } from '../answers.ts'
 import { mergedDelta } from './merged-delta.ts'
-import { readReply, type Reply } from './reply.ts'
-import type { Seam } from '../../seam.ts'
-import { dropsIncomplete, shownReason, type CallRules } from './shown-reason.ts'
+import { readReply, type ChatReply } from './reply.ts'
+import { dropsIncomplete, shownReason } from './shown-reason.ts'
 import { addUsage } from './usage-sum.ts'
-
-/** One plain reply for the client, made of one answer or of several that go on from each other. */
-export type PlainReply = {
-  /** Takes an answer's body: what it says, with its text as the client will see it; null where nobody can go on from it. */
-  readonly take: (body: unknown) => Reply | null
-  /** A further answer follows, whose text is joined by the seam. */
-  readonly goOn: (seam: Seam) => void
-  /** The body that the client gets; null where that is the one that came. */
-  readonly finish: () => JsonObject | null
-  /** The usage of all answers so far; null where none was stated. */
-  readonly usage: () => JsonObject | null
-}
 
 export function createPlainReply(rules: CallRules): PlainReply {
   let isFirst = true
   let seam: Seam | null = null
-  let latest: { readonly body: JsonObject; readonly reply: Reply } | null = null
+  let latest: { readonly body: JsonObject; readonly reply: ChatReply } | null = null
   /** What the answers before the latest had said. */
   let before: JsonObject = {}
   let logprobsBefore: JsonObject = {}
@@ -61,7 +49,7 @@ export function createPlainReply(rules: CallRules): PlainReply {
       const all = reply.calls.map(({ json }) => json)
       const drops = dropsIncomplete(all, reply.finishReason, rules)
       const calls = reply.calls.filter(
-        ({ name, json }) => name !== rules.toolName && !(drops && isIncomplete(json)),
+        ({ name, isIncomplete }) => name !== rules.toolName && !(drops && isIncomplete),
       )
       if (isFirst && calls.length === all.length) return null
       const { tool_calls: _calls, content, ...rest } = messageIn(body)
@@ -80,7 +68,7 @@ export function createPlainReply(rules: CallRules): PlainReply {
     },
     usage: () => {
       const usage = latest?.reply.usage ?? null
-      return usage === null ? usageBefore : addUsage(usageBefore, usage)
+      return readUsage({ usage: usage === null ? usageBefore : addUsage(usageBefore, usage) })
     },
   }
 }

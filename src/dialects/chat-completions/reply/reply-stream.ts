@@ -1,36 +1,12 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../contract.ts'
+import { readUsage } from '../answers.ts'
 import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
 import { mergedDelta } from './merged-delta.ts'
-import { replyOf, type Reply } from './reply.ts'
-import type { Seam } from '../../seam.ts'
-import { dropsIncomplete, shownReason, type CallRules } from './shown-reason.ts'
+import { replyOf } from './reply.ts'
+import { dropsIncomplete, shownReason } from './shown-reason.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
 import { addUsage } from './usage-sum.ts'
-
-/** An event as it came. Whoever holds its bytes gets this very object back where it goes on unchanged. */
-export type StreamEvent = { readonly text: string }
-
-/** One streamed reply for the client, made of one answer or of several that go on from each other. */
-export type ReplyStream<Event extends StreamEvent> = {
-  /** Takes an event of the answer that flows; returns what the client gets now: events as they came, or new ones. */
-  readonly take: (event: Event) => readonly (Event | string)[]
-  /**
-   * The answer has ended: what it said, and what the client gets of it now. `reply` is null where nobody can go on from
-   * it: it failed, or was not understood.
-   */
-  readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
-  /** What was held back, where no further answer follows. */
-  readonly finish: () => readonly (Event | string)[]
-  /**
-   * What is missing of the end of a reply whose further answer broke off: it stands as one that was cut, unless its end
-   * was there. Null where nothing can be said.
-   */
-  readonly cut: () => readonly string[] | null
-  /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
-  readonly goOn: (seam: Seam) => void
-  /** The usage of all answers so far; null where none was stated. */
-  readonly usage: () => JsonObject | null
-}
 
 /**
  * Text goes on as it comes. Calls of Foldgate's tool do not, nor anything that would tell the client that the reply
@@ -191,7 +167,8 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
       usageBefore = answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)
       answer = { ...newAnswer<Event>(rules, seam), latest: answer.latest }
     },
-    usage: () => (answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage)),
+    usage: () =>
+      readUsage({ usage: answer.usage === null ? usageBefore : addUsage(usageBefore, answer.usage) }),
   }
 }
 

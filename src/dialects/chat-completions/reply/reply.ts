@@ -1,29 +1,13 @@
-import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import type { Reply, ReplyCall } from '../../contract.ts'
+import { finishOf } from '../answers.ts'
+import { thoughtFields } from '../thoughts.ts'
 
-/** What a model answered to one request, plain or streamed. */
-export type Reply = {
-  /** Its text; null where the content is something else than text. */
-  readonly text: string | null
-  /** Fields that some servers want back with the message: thoughts, signatures. */
-  readonly kept: JsonObject
-  /** The calls in their order, as they came. */
-  readonly calls: readonly ReplyCall[]
-  readonly finishReason: string | null
-  readonly hasRefusal: boolean
-  /** As it was stated; null where it was not. */
-  readonly usage: JsonObject | null
-}
-
-export type ReplyCall = {
-  readonly id: string
-  readonly name: string
-  readonly argumentsText: string
-  /** The call as it came, or as its deltas add up. */
-  readonly json: JsonObject
-}
+/** A reply, with the reason for its end as it is stated. */
+export type ChatReply = Reply & { readonly finishReason: string | null }
 
 /** The reply in a plain answer; null where it has not exactly one choice with a message. */
-export function readReply(body: unknown): Reply | null {
+export function readReply(body: unknown): ChatReply | null {
   if (!isJsonObject(body) || !Array.isArray(body['choices']) || body['choices'].length !== 1) return null
   const [choice]: unknown[] = body['choices']
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return null
@@ -31,7 +15,7 @@ export function readReply(body: unknown): Reply | null {
 }
 
 /** The same of a message's parts. */
-export function replyOf(message: JsonObject, finishReason: unknown, usage: unknown): Reply {
+export function replyOf(message: JsonObject, finishReason: unknown, usage: unknown): ChatReply {
   const { content, tool_calls: calls } = message
   return {
     text: typeof content === 'string' ? content : isEmpty(content) ? '' : null,
@@ -39,24 +23,27 @@ export function replyOf(message: JsonObject, finishReason: unknown, usage: unkno
       Object.entries(message).filter(([key, value]) => wantedBack.has(key) && !isEmpty(value)),
     ),
     calls: Array.isArray(calls) ? calls.filter(isJsonObject).map(callOf) : [],
+    finish: finishOf(finishReason),
     finishReason: typeof finishReason === 'string' ? finishReason : null,
     hasRefusal: !isEmpty(message['refusal']),
     usage: isJsonObject(usage) ? usage : null,
   }
 }
 
+/** Whether a call's arguments end in the middle. Of a tool with free text nobody can say. */
+export function isIncomplete(call: JsonObject): boolean {
+  const called = call['function']
+  if (!isJsonObject(called)) return false
+  const given = called['arguments'] ?? ''
+  return typeof given === 'string' && !isJsonObject(parseJsonText(given))
+}
+
 // --- internal ---
 
-/**
- * DeepSeek refuses a call without the thoughts that led to it, Gemini without its signature, and OpenRouter's and
- * LiteLLM's fields carry those of others. Whatever else a server adds to its answers others may refuse.
- */
+/** Gemini refuses a call without its signature. Whatever else a server adds to its answers others may refuse. */
 const wantedBack: ReadonlySet<string> = new Set([
   'extra_content',
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking_blocks',
+  ...thoughtFields.flatMap(({ name, isWantedBack }) => (isWantedBack ? [name] : [])),
 ])
 
 function callOf(call: JsonObject): ReplyCall {
@@ -66,6 +53,7 @@ function callOf(call: JsonObject): ReplyCall {
     id: stringOr(call['id'], ''),
     name: stringOr(called['name'], ''),
     argumentsText: typeof given === 'string' ? given : JSON.stringify(given),
+    isIncomplete: isIncomplete(call),
     json: call,
   }
 }

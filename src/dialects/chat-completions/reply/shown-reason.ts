@@ -1,13 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import { isIncomplete } from './incomplete-call.ts'
-
-/** What is done with calls of a reply, before the client gets to see it. */
-export type CallRules = {
-  /** The name of the tool that Foldgate answers; null where it was not offered. */
-  readonly toolName: string | null
-  /** Whether a reply that was cut may be continued. */
-  readonly continues: boolean
-}
+import type { CallRules } from '../../contract.ts'
+import { isIncomplete } from './reply.ts'
 
 /** Whether calls that were cut are left out: where others are complete, which a client can only make beside none that is not. */
 export function dropsIncomplete(

@@ -1,5 +1,5 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
-import { isIncomplete } from './incomplete-call.ts'
+import { isIncomplete } from './reply.ts'
 import { mergedDelta } from './merged-delta.ts'
 
 /** The calls of a streamed reply, as their deltas come in. */

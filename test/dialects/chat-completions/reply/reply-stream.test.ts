@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createReplyStream,
-  type StreamEvent,
-} from '../../../../src/dialects/chat-completions/reply/reply-stream.ts'
-import type { CallRules } from '../../../../src/dialects/chat-completions/reply/shown-reason.ts'
-import { paragraphSeam } from '../../../../src/dialects/seam.ts'
+import { createReplyStream } from '../../../../src/dialects/chat-completions/reply/reply-stream.ts'
+import type { StreamEvent } from '../../../../src/dialects/contract.ts'
+import type { CallRules } from '../../../../src/dialects/contract.ts'
+import { paragraphSeam } from '../../../../src/request/reply/seams.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
 
 const rules = { toolName: 'recall_conversation', continues: false }

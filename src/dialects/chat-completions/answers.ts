@@ -1,0 +1,158 @@
+import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
+import type { AnswerEvent, AnswerFacts, Finish, Usage } from '../contract.ts'
+import type { ServerEvent } from '../event-reader.ts'
+import { isPresent, thoughtFields } from './thoughts.ts'
+
+/** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
+export function readAnswer(body: unknown): AnswerFacts | null {
+  if (Array.isArray(body)) {
+    const error = body.some((item) => isJsonObject(item) && statesError(item)) ? body : null
+    return { hasOutput: false, finish: null, usage: null, model: null, isOllama: false, error }
+  }
+  if (!isJsonObject(body)) return null
+  const choices = (Array.isArray(body['choices']) ? body['choices'] : []).filter(isJsonObject)
+  return {
+    hasOutput: choices.some(choiceHasOutput),
+    finish: finishOf(choices.map((choice) => choice['finish_reason']).find(isText)),
+    usage: readUsage(body),
+    model: isText(body['model']) ? body['model'] : null,
+    isOllama: body['system_fingerprint'] === 'fp_ollama',
+    error: errorIn(body, choices),
+  }
+}
+
+/** What an event of a streamed chat completion says. */
+export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
+  if (error !== '' || name === 'error') return { kind: 'error', said: error === '' ? data : error }
+  const text = data.trim()
+  if (text === '[DONE]') return { kind: 'done' }
+  const facts = readAnswer(parseJsonText(data))
+  if (facts !== null) return { kind: 'facts', facts }
+  return { kind: text === '' ? 'empty' : 'unknown' }
+}
+
+/** Only events with one of these hold more than a delta. */
+export const telling =
+  /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
+
+/** Why a reply ended, by the reason that is stated. */
+export function finishOf(reason: unknown): Finish | null {
+  if (!isText(reason)) return null
+  return Object.hasOwn(finishes, reason) ? (finishes[reason] ?? 'other') : 'other'
+}
+
+/** From `usage`, or from `x_groq.usage` where Groq puts it in a stream; without either from llama.cpp's timings. */
+export function readUsage(body: JsonObject): Usage | null {
+  const groq = body['x_groq']
+  const usage = isJsonObject(body['usage']) ? body['usage'] : isJsonObject(groq) ? groq['usage'] : null
+  return (isJsonObject(usage) ? statedUsage(usage) : null) ?? timedUsage(body['timings'])
+}
+
+// --- internal ---
+
+const finishes: Readonly<Record<string, Finish>> = {
+  stop: 'end',
+  length: 'length',
+  tool_calls: 'calls',
+  content_filter: 'filtered',
+  model_context_window_exceeded: 'window',
+  error: 'error',
+}
+
+const outputFields = [
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'audio',
+  ...thoughtFields.map(({ name }) => name),
+]
+
+function choiceHasOutput(choice: JsonObject): boolean {
+  return (
+    isText(choice['text']) ||
+    [choice['delta'], choice['message']].some(
+      (message) => isJsonObject(message) && outputFields.some((field) => isPresent(message[field])),
+    )
+  )
+}
+
+/** The whole body, if it states an error, and what its choices state; null if there is none. */
+function errorIn(body: JsonObject, choices: readonly JsonObject[]): unknown {
+  const errors: unknown[] = statesError(body) ? [body] : []
+  for (const choice of choices) if (isPresent(choice['error'])) errors.push(choice['error'])
+  return errors.length === 0 ? null : errors
+}
+
+function statesError(body: JsonObject): boolean {
+  if (isPresent(body['error']) || isText(body['error_message']) || isText(body['error_type'])) return true
+  if (body['object'] === 'error' || body['type'] === 'error') return true
+  if (body['success'] === false && isPresent(body['errors'])) return true
+  // MiniMax answers 200 with an empty answer and says here what went wrong.
+  const baseResponse = body['base_resp']
+  if (isJsonObject(baseResponse) && baseResponse['status_code'] !== undefined) {
+    return baseResponse['status_code'] !== 0
+  }
+  return !Array.isArray(body['choices']) && (isText(body['message']) || isPresent(body['detail']))
+}
+
+/**
+ * Cached tokens are counted among the prompt's wherever they stand under OpenAI's names, or DeepSeek's and Moonshot's. Under
+ * Anthropic's names alone they are beside it: gateways that write those for OpenAI's clients (LiteLLM) give OpenAI's as well.
+ */
+function statedUsage(usage: JsonObject): Usage | null {
+  const statedTokens = count(usage['prompt_tokens'])
+  if (statedTokens === null) return null
+  const details = isJsonObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
+  const countedTokens = firstCount(
+    details['cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    usage['cached_tokens'],
+  )
+  const readTokens = count(usage['cache_read_input_tokens'])
+  const besideTokens = (readTokens ?? 0) + (count(usage['cache_creation_input_tokens']) ?? 0)
+  const completionTokens = count(usage['completion_tokens'])
+  // More cached than counted, or a sum that holds the cached ones beside prompt and reply: then they do stand beside. A
+  // larger sum may hold thoughts.
+  const sumTokens = statedTokens + (countedTokens ?? 0) + (completionTokens ?? 0)
+  const isOutside =
+    countedTokens !== null &&
+    countedTokens > 0 &&
+    (countedTokens > statedTokens || count(usage['total_tokens']) === sumTokens)
+  return {
+    promptTokens: statedTokens + (isOutside ? countedTokens : countedTokens === null ? besideTokens : 0),
+    completionTokens,
+    cachedTokens: countedTokens ?? readTokens,
+  }
+}
+
+/**
+ * llama.cpp's server ends every stream with its timings, asked or not. Those of before September 2025 leave out what
+ * came from the cache, and say nothing of a prompt.
+ */
+function timedUsage(timings: unknown): Usage | null {
+  if (!isJsonObject(timings)) return null
+  const [readTokens, cachedTokens] = [count(timings['prompt_n']), count(timings['cache_n'])]
+  if (readTokens === null || cachedTokens === null) return null
+  return {
+    promptTokens: cachedTokens + readTokens,
+    completionTokens: count(timings['predicted_n']),
+    cachedTokens,
+  }
+}
+
+function firstCount(...values: readonly unknown[]): number | null {
+  for (const value of values) {
+    const counted = count(value)
+    if (counted !== null) return counted
+  }
+  return null
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

@@ -1,0 +1,47 @@
+import type { Dialect } from '../contract.ts'
+import { readAnswer, readEvent, telling } from './answers.ts'
+import { findHistory, readBody } from './body.ts'
+import { describeMessage, parseMessage } from './describe.ts'
+import { chatFields } from './fields.ts'
+import { joinedMessages } from './joined-content.ts'
+import { recallTools } from './recall-tools.ts'
+import { repairConversation } from './repair.ts'
+import { asStream } from './reply/as-stream.ts'
+import { readChunk, writeChunk } from './reply/chunk.ts'
+import { createPlainReply } from './reply/plain-reply.ts'
+import { createReplyStream } from './reply/reply-stream.ts'
+import { readReply } from './reply/reply.ts'
+import { goOnTurn, recallTurn } from './reply/turns.ts'
+import { violationsOf } from './rules.ts'
+import { edited, slotsOf, withoutMedia } from './slots.ts'
+import { summaryCalls } from './summaries.ts'
+import { createUsageHider } from './usage-hider.ts'
+
+/** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
+export const chatCompletions: Dialect = {
+  name: 'chat-completions',
+  paths: ['chat/completions'],
+  bodies: { knownFields: chatFields, findHistory, read: readBody },
+  entries: {
+    describe: describeMessage,
+    parse: parseMessage,
+    slots: slotsOf,
+    edited,
+    withoutMedia,
+    user: (text) => JSON.stringify({ role: 'user', content: text }),
+    joined: joinedMessages,
+  },
+  rules: { violations: violationsOf, repair: repairConversation },
+  answers: { read: readAnswer, event: readEvent, telling, asStream, usageHider: createUsageHider },
+  replies: {
+    read: readReply,
+    plain: createPlainReply,
+    stream: createReplyStream,
+    isDone: (event) => readChunk(event).kind === 'done',
+    errorEvent: (error) => writeChunk(error) ?? '',
+    answeredCalls: recallTurn,
+    goOn: goOnTurn,
+  },
+  summaries: summaryCalls,
+  recall: recallTools,
+}

@@ -1,0 +1,82 @@
+import type { Chat, ReadRequest, Form, RecallOffer } from '../request.ts'
+import { LRUCache } from 'lru-cache'
+import { isParsedAtOnce } from '../../conversation/body-scan.ts'
+import { parseJson } from '../../conversation/json-value.ts'
+import type { Dialect } from '../../dialects/contract.ts'
+import { recallTool } from '../../recall/recall-tool.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { Failures } from '../../activity/failures.ts'
+import { whyUntouched } from '../learnt.ts'
+import { mayOfferRecall } from '../../models/recall-refusals.ts'
+import type { Models } from '../../models/models.ts'
+import { withReplaced } from '../send/outgoing-body.ts'
+
+/** What of a request decides whether it offers the tool. */
+export type Offering = { readonly profile: Profile; readonly chat: Chat; readonly scope: string }
+
+export type RecallOffers = (offering: Offering) => RecallOffer | null
+
+/**
+ * Whether a request offers the tool: where its profile says so, it has tools itself, asks for one answer, and is free to
+ * call what it likes, and has tools that can be looked through. From a conversation's first request on, so that the list of tools, with which every prompt
+ * begins, stays the same.
+ */
+export function createRecallOffers(): RecallOffers {
+  const offers = new LRUCache<string, RecallOffer | typeof NONE>({ max: TOOL_LISTS_MAX })
+  return function recallOffer({ profile, chat, scope }) {
+    const { tools, repliesWanted, isToolForced } = chat.body
+    const isWanted = profile.recall.enabled && !profile.observe
+    if (!isWanted || tools === null || repliesWanted !== 1 || isToolForced) return null
+    if (!isParsedAtOnce(tools)) return null
+    const key = `${scope} ${chat.dialect.name} ${chat.source.hash(tools.start, tools.end)}`
+    const known = offers.get(key)
+    if (known !== undefined) return known === NONE ? null : known
+    const offer = offerBeside(parseJson(chat.source, tools), chat.dialect)
+    offers.set(key, offer ?? NONE)
+    return offer
+  }
+}
+
+/** The request with the tool that it offers, but where its upstream has refused that, or is sent nothing of Foldgate's. */
+export function withOffer(request: ReadRequest, parts: OfferParts): ReadRequest {
+  const { profile, chat, modelKey, place } = request
+  const { models } = parts
+  if (!profile.recall.enabled || whyUntouched(request, models) !== null) return request
+  if (!mayOfferRecall(models, modelKey, hasSchema(chat))) return request
+  const { scope } = place
+  const recall = parts.failures.attempt('recall', null, () => parts.recallOffer({ profile, chat, scope }))
+  return { ...request, recall }
+}
+
+export type OfferParts = {
+  readonly recallOffer: RecallOffers
+  readonly models: Pick<Models, 'get'>
+  readonly failures: Pick<Failures, 'attempt'>
+}
+
+/** Whether the answer has to keep to a schema: some servers take tools or that, not both. */
+export function hasSchema({ body }: Pick<Chat, 'body'>): boolean {
+  return body.schema !== null
+}
+
+/** The request with the tool as the last of its list. */
+export function withTool(form: Form, offer: RecallOffer): Form {
+  const { tools } = form.chat.body
+  if (tools === null) return form
+  const at = tools.end - 1
+  const pieces = withReplaced(form.pieces, { start: at, end: at }, `,${JSON.stringify(offer.tool)}`)
+  return { ...form, pieces }
+}
+
+// --- internal ---
+
+/** Lists of tools whose names are remembered: an agent has one. */
+const TOOL_LISTS_MAX = 1_000
+
+const NONE = 'none'
+
+function offerBeside(tools: unknown, { recall }: Dialect): RecallOffer | null {
+  if (!Array.isArray(tools) || tools.length === 0) return null
+  const tool = recallTool(new Set(recall.namesIn(tools)))
+  return { name: tool.name, tool: recall.tool(tool) }
+}

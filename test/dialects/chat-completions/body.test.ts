@@ -1,0 +1,265 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { finish, type Span } from '../../../src/conversation/source.ts'
+import { readBody as readBodySteps } from '../../../src/dialects/chat-completions/body.ts'
+import type { BodyFacts, NotReadReason } from '../../../src/dialects/contract.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { sourceOf } from '../../support/source.ts'
+
+const messages = '[{"role":"user","content":"hi"}]'
+
+function readBody(body: string) {
+  return finish(readBodySteps(sourceOf(body), bodyLimits, null))
+}
+
+function requestIn(body: string): BodyFacts {
+  const result = readBody(body)
+  if (!result.read) throw new Error(result.reason)
+  return result.body
+}
+
+/** What is read of a request with these fields beside its messages. */
+function settings(fields: object): BodyFacts {
+  return requestIn(JSON.stringify({ ...fields, messages: [{ role: 'user' }] }))
+}
+
+function textAt(body: string, span: Span | null | undefined): string | null {
+  return span ? Buffer.from(body).subarray(span.start, span.end).toString() : null
+}
+
+/** The body with the addition in it; null where there is none. */
+function asking(body: string): string | null {
+  const { usageRequest } = requestIn(body)
+  if (usageRequest === null) return null
+  const { at, text } = usageRequest
+  const bytes = Buffer.from(body)
+  return bytes.subarray(0, at.start).toString() + text + bytes.subarray(at.end).toString()
+}
+
+/** The body as a plain request: no stream, and no options of one. */
+function asPlain(body: string): string | null {
+  const edits = requestIn(body).withoutStreaming
+  if (edits === null) return null
+  let plain = Buffer.from(body)
+  for (const { at, text } of edits.toSorted((one, other) => other.at.start - one.at.start))
+    plain = Buffer.concat([plain.subarray(0, at.start), Buffer.from(text), plain.subarray(at.end)])
+  return plain.toString()
+}
+
+describe('what is read', () => {
+  test('a plain request', () => {
+    const body = `{"model":"m","messages":${messages}}`
+    const request = requestIn(body)
+    expect(request).toMatchObject({
+      model: 'm',
+      isStreamed: false,
+      outputLimit: null,
+      repliesWanted: 1,
+      tools: null,
+      legacyTools: null,
+      schema: null,
+      isToolForced: false,
+      showsUsage: false,
+    })
+    expect(textAt(body, request.history)).toBe(messages)
+    expect(request.entrySpans.map((span) => textAt(body, span))).toEqual([messages.slice(1, -1)])
+  })
+
+  test('messages stand where the bytes say, behind text of any length in bytes', () => {
+    const body = ` {"user":"ä😀", "tools":[{"messages":[1]}],\n"messages" :${messages} } `
+    const request = requestIn(body)
+    expect(textAt(body, request.history)).toBe(messages)
+    expect(textAt(body, request.tools)).toBe('[{"messages":[1]}]')
+  })
+
+  test('an escaped key is the same key', () => {
+    const body = `{"\\u006dessages":${messages},"mode\\u006c":"m"}`
+    expect(requestIn(body)).toMatchObject({ model: 'm', entrySpans: [{ start: 18 }] })
+  })
+
+  test.each<[object, object]>([
+    [
+      { stream: true, stream_options: { include_usage: true } },
+      { isStreamed: true, showsUsage: true },
+    ],
+    [
+      { stream: 'yes', stream_options: null },
+      { isStreamed: false, showsUsage: false },
+    ],
+    [
+      { model: 7, n: 3 },
+      { model: null, repliesWanted: 3 },
+    ],
+    [{ n: 0 }, { repliesWanted: 1 }],
+    [
+      { tools: null, functions: 7, response_format: 'x' },
+      { tools: null, legacyTools: null, schema: null },
+    ],
+    [{ functions: [] }, { legacyTools: { start: 13, end: 15 } }],
+    [{ response_format: { type: 'text' } }, { schema: { start: 19, end: 34 } }],
+  ])('%j', (fields, expected) => {
+    expect(settings(fields)).toMatchObject(expected)
+  })
+
+  test.each<[object, BodyFacts['outputLimit']]>([
+    [{ max_tokens: 100 }, { field: 'max_tokens', tokens: 100, value: { start: 14, end: 17 } }],
+    [
+      { max_tokens: 100, max_completion_tokens: 7 },
+      { field: 'max_completion_tokens', tokens: 7, value: { start: 42, end: 43 } },
+    ],
+    [
+      { max_completion_tokens: null, max_tokens: 100 },
+      { field: 'max_tokens', tokens: 100, value: { start: 43, end: 46 } },
+    ],
+    [{ max_tokens: -1 }, null],
+    [{ max_tokens: 0 }, null],
+    [{ max_tokens: 1.5 }, null],
+    [{ max_tokens: '100' }, null],
+  ])('the output limit of %j', (fields, expected) => {
+    const limit = settings(fields).outputLimit
+    if (expected === null) expect(limit).toBeNull()
+    else expect(limit).toMatchObject(expected)
+  })
+
+  test.each<[object, boolean]>([
+    [{}, false],
+    [{ tool_choice: 'auto' }, false],
+    [{ tool_choice: 'none' }, false],
+    [{ tool_choice: null }, false],
+    [{ tool_choice: 'required' }, true],
+    [{ tool_choice: 'any' }, true],
+    [{ tool_choice: { type: 'function', function: { name: 'look' } } }, true],
+    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto' } } }, false],
+    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required' } } }, true],
+    [{ function_call: { name: 'look' } }, true],
+    [{ function_call: 'auto' }, false],
+  ])('whether %j forces a tool call', (fields, isForced) => {
+    expect(settings(fields).isToolForced).toBe(isForced)
+  })
+})
+
+describe('what asks for the usage of a stream', () => {
+  test.each<[string, string]>([
+    [
+      `{"stream":true,"messages":${messages}}`,
+      `{"stream":true,"stream_options":{"include_usage":true},"messages":${messages}}`,
+    ],
+    [
+      ` { "messages" : ${messages} , "x":1e400, "str\\u0065am" : true\n, "ä":1.0 }\n`,
+      ` { "messages" : ${messages} , "x":1e400, "str\\u0065am" : true,"stream_options":{"include_usage":true}\n, "ä":1.0 }\n`,
+    ],
+    [
+      `{"stream_options" : null ,"messages":${messages},"stream":true}`,
+      `{"stream_options" : {"include_usage":true} ,"messages":${messages},"stream":true}`,
+    ],
+    [
+      `{"stream":true,"messages":${messages},"stream_options":{}}`,
+      `{"stream":true,"messages":${messages},"stream_options":{"include_usage":true}}`,
+    ],
+    [
+      `{"stream":true,"messages":${messages},"stream_options":{ "include_obfuscation" : false }}`,
+      `{"stream":true,"messages":${messages},"stream_options":{"include_usage":true, "include_obfuscation" : false }}`,
+    ],
+  ])('%s', (body, expected) => {
+    expect(asking(body)).toBe(expected)
+    expect(requestIn(expected).showsUsage).toBe(true)
+  })
+
+  test('wherever it stands, it is the only byte that is added', () => {
+    const space = fc.constantFrom('', ' ', '\n', '\t ')
+    const options = fc.constantFrom('{}', '{ }', '{"a":1}', '{ "b" : {"include_usage":false} }')
+    const fields = fc.record(
+      { model: fc.json(), seed: fc.json(), tools: fc.json(), stream_options: options },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fields, fc.infiniteStream(space), fc.nat(), (some, spaces, turn) => {
+        const entries = Object.entries({ ...some, stream: 'true', messages })
+        const turned = [...entries.slice(turn % entries.length), ...entries.slice(0, turn % entries.length)]
+        const gap = () => String(spaces.next().value)
+        const text = turned.map(([name, value]) => `${gap()}"${name}"${gap()}:${gap()}${value}${gap()}`)
+        const body = `${gap()}{${text.join(',')}}${gap()}`
+        const asked = asking(body) ?? ''
+        expect(asked.length - body.length).toBe(requestIn(body).usageRequest?.text.length)
+        const expected: unknown = JSON.parse(body, (_key, value: unknown) => value)
+        expect(JSON.parse(asked)).toEqual({
+          ...Object(expected),
+          stream_options: {
+            ...Object(some.stream_options === undefined ? {} : JSON.parse(some.stream_options)),
+            include_usage: true,
+          },
+        })
+      }),
+    )
+  })
+
+  test.each([
+    ['no stream', '{"model":"m"}'],
+    ['a stream that is none', '{"stream":false,"stream_options":null}'],
+    ['a client that asked', '{"stream":true,"stream_options":{"include_usage":true}}'],
+    ['a client that does not want it', '{"stream":true,"stream_options":{"include_usage":false}}'],
+    ['the same, escaped', '{"stream":true,"stream_options":{"include\\u005fusage":false}}'],
+    ['a value that means nothing', '{"stream":true,"stream_options":{"include_usage":null}}'],
+    ['options that are none', '{"stream":true,"stream_options":"usage"}'],
+    ['options that are a list', '{"stream":true,"stream_options":[]}'],
+  ])('%s: nothing', (_name, fields) => {
+    expect(asking(`${fields.slice(0, -1)},"messages":${messages}}`)).toBeNull()
+  })
+})
+
+describe('what cannot be read with certainty is not read', () => {
+  test.each<[NotReadReason, string]>([
+    ['bom', `\ufeff{"messages":${messages}}`],
+    ['not-json-object', ''],
+    ['not-json-object', 'null'],
+    ['not-json-object', messages],
+    ['not-json-object', `{"messages":${messages}`],
+    ['not-json-object', `{"messages":${messages},}`],
+    ['not-json-object', `{"messages":${messages}} x`],
+    ['not-json-object', `{"messages":${messages}}{}`],
+    ['not-json-object', '{"messages":[{"role":"user"},]}'],
+    ['not-json-object', `{"n":\ufeff1,"messages":${messages}}`],
+    ['duplicate-key', `{"messages":${messages},"messages":${messages}}`],
+    ['duplicate-key', `{"messages":${messages},"messa\\u0067es":[]}`],
+    ['duplicate-key', `{"n":1,"messages":${messages},"n":1}`],
+    ['not-json-object', `{"tools":[1}, "messages":${messages}}`],
+    ['not-json-object', `{"n":01,"messages":${messages}}`],
+    ['not-json-object', `{"tools":[}],"messages":${messages}}`],
+    ['not-json-object', `{"user":"\t","messages":${messages}}`],
+    ['not-json-object', `{"us\\xer":1,"messages":${messages}}`],
+    ['not-json-object', `{"messages":tru}`],
+    ['invalid-value', `{"model":"${'m'.repeat(70_000)}","messages":${messages}}`],
+    ['invalid-value', `{"${'k'.repeat(5_000)}":1,"messages":${messages}}`],
+    ['no-messages', '{}'],
+    ['no-messages', '{"messages":[]}'],
+    ['no-messages', '{"messages":null}'],
+    ['no-messages', '{"messages":{}}'],
+    ['no-messages', `{"prompt":{"messages":${messages}}}`],
+  ])('%s: %s', (reason, body) => {
+    expect(readBody(body)).toEqual({ read: false, reason })
+  })
+})
+
+describe('where a stream is asked for', () => {
+  test.each([
+    [`{"stream":true,"messages":${messages}}`, `{"stream":false,"messages":${messages}}`],
+    [
+      `{"stream_options":{"x":[1]} , "stream":true,"messages":${messages}}`,
+      `{"stream":false,"messages":${messages}}`,
+    ],
+    [
+      `{"messages":${messages} , "stream_options" : null,"stream": true }`,
+      `{"messages":${messages},"stream": false }`,
+    ],
+    [
+      `{"stream":true,"messages":${messages}\n,"stream_options":{}\n}`,
+      `{"stream":false,"messages":${messages}\n}`,
+    ],
+  ])('%s', (body, plain) => {
+    expect(asPlain(body)).toBe(plain)
+  })
+
+  test.each(['false', 'null', '"true"', '1'])('nowhere with %s', (value) => {
+    expect(asPlain(`{"stream":${value},"stream_options":{},"messages":${messages}}`)).toBeNull()
+  })
+})

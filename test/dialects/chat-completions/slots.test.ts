@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { edited, slotsOf } from '../../../src/dialects/chat-completions/slots.ts'
+import { finish } from '../../../src/conversation/source.ts'
+import { parseMessage } from '../../support/chat-completions.ts'
+import { policyOf } from '../../support/subject.ts'
+import { rawSubject, readRaw } from '../../compaction/raw-subject.ts'
+import { prose, send } from '../../compaction/sending.ts'
+
+/** The one message of a body, with this text as its content. */
+function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'): string | null {
+  const { source, messages } = readRaw(`[ ${message} ]`)
+  const [only] = messages
+  if (only === undefined) throw new Error('no message')
+  const slots = finish(slotsOf(source, only, parseMessage(source, only)))
+  const slot = slots.find(({ kind }) => kind === 'text' || kind === 'result')
+  return slot === undefined ? null : finish(edited(source, only, new Map([[slot, text]]), media))
+}
+
+describe('a made message differs from the client’s in the replaced value only', () => {
+  test.each([
+    ['unknown fields', '{"role":"tool","x_trace":{"a":[1,null]},"content":"%","tool_call_id":"c"}'],
+    ['the order of keys', '{"content":"%","tool_call_id":"c","role":"tool","2":0,"1":0}'],
+    [
+      'the spelling of numbers',
+      '{"role":"tool","weight":1e400,"id":12345678901234567890,"z":-0.0,"content":"%"}',
+    ],
+    ['duplicates in nested objects', '{"role":"tool","meta":{"a":1,"a":2,"a":1},"content":"%"}'],
+    ['the spelling of strings', '{"role":"tool","n\\u00e4me":"\\u00e9\\/\\ud83d\\ude00","content":"%"}'],
+    ['white space', '{ "role" : "tool" ,\n\t"content" : "%" ,\r\n "tool_call_id":"c"  }'],
+    ['characters of many bytes', '{"role":"tool","😀":"日本語","content":"%","after":"é"}'],
+  ])('%s stay', (_, message) => {
+    expect(withText(message.replace('%', 'the \\"old\\" one'), 'the "new" one')).toBe(
+      message.replace('%', 'the \\"new\\" one'),
+    )
+  })
+
+  test('a key that is spelt with escapes is found', () => {
+    expect(withText('{"role":"tool","c\\u006fntent":"old"}', 'new')).toBe(
+      '{"role":"tool","c\\u006fntent":"new"}',
+    )
+  })
+})
+
+describe('the content keeps its type', () => {
+  const image = '{"image_url": {"url":"https://images.example/a.png","detail":1e400}, "type":"image_url"}'
+
+  test('parts stay parts, their text in one', () => {
+    const message = '{"role":"tool","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}'
+    expect(withText(message, 'new')).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
+  })
+
+  test('media parts stay behind the text as they were spelt, or are dropped', () => {
+    const message = `{"role":"tool","content":[${image},{"type":"text","text":"a"}]}`
+    expect(withText(message, 'new', 'keep')).toBe(
+      `{"role":"tool","content":[{"type":"text","text":"new"},${image}]}`,
+    )
+    expect(withText(message, 'new', 'drop')).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
+  })
+
+  test('thoughts among the parts stay before the text, where their providers want them', () => {
+    const thought = '{"type":"thinking","thinking":"hm","signature":"c2ln"}'
+    const message = `{"role":"assistant","content":[${image},${thought},{"type":"text","text":"a"}]}`
+    expect(withText(message, 'new', 'keep')).toBe(
+      `{"role":"assistant","content":[${thought},{"type":"text","text":"new"},${image}]}`,
+    )
+    expect(withText(message, 'new', 'drop')).toBe(
+      `{"role":"assistant","content":[${thought},{"type":"text","text":"new"}]}`,
+    )
+  })
+
+  test('a message without a text to replace stays as it is', () => {
+    for (const content of ['', ',"content":null', ',"content":17', ',"content":{"text":"a"}'])
+      expect(withText(`{"role":"assistant"${content}}`, 'new')).toBeNull()
+  })
+})
+
+const task = '{"role":"user","content":"Repair it."}'
+
+function call(id: string, argumentsText: string): string {
+  return `{"role":"assistant","content":null,"reasoning":1e400,"tool_calls":[{"function":{"arguments":${JSON.stringify(argumentsText)},"name":"read"},"index":0.0,"id":"${id}","type":"function"}]}`
+}
+
+function legacyCall(argumentsText: string): string {
+  return `{"role":"assistant","reasoning":1e400,"function_call":{"x":1,"x":2,"arguments":${JSON.stringify(argumentsText)},"name":"write"},"content":null}`
+}
+
+function result(id: string, text: string): string {
+  return `{"tool_call_id":"${id}","cost":1e400,"role":"tool","content":${JSON.stringify(text)},"x":{"a":1,"a":2}}`
+}
+
+function callArguments(message: string): string[] {
+  const { source, messages } = readRaw(`[${message}]`)
+  return messages.flatMap((only) => parseMessage(source, only).calls.map((made) => made.argumentsText))
+}
+
+describe('in a view', () => {
+  test('a cleared result keeps all but its content', () => {
+    const subject = rawSubject([
+      task,
+      ...[0, 1, 2, 3, 4, 5].flatMap((n) => [call(`c${n}`, '{}'), result(`c${n}`, prose(`r${n}`, 900))]),
+    ])
+    const { texts } = send(subject, {
+      budgetTokens: 6000,
+      policy: policyOf({
+        clear: { keep_results: 1, at: 0.2 },
+        fold: { at: 1 },
+        keep: { recent_messages: 2 },
+      }),
+    })
+    expect(texts).toContain(result('c0', '[cleared: result of read, 904 tokens]'))
+    expect(texts).toContain(call('c0', '{}'))
+  })
+
+  test.each([
+    ['clipped arguments', (argumentsText: string) => call('c0', argumentsText), result('c0', 'ok')],
+    ['those of a legacy function_call', legacyCall, '{"role":"function","name":"write","content":"ok"}'],
+  ])('%s change nothing around them', (_, message, answer) => {
+    const long = JSON.stringify({ path: 'a.ts', text: prose('text', 3000) })
+    const { texts, passes } = send(rawSubject([task, message(long), answer]), { budgetTokens: 900 })
+    expect(passes).toEqual(['clip'])
+    const [shown = ''] = callArguments(texts[1] ?? '')
+    expect(texts[1]).toBe(message(shown))
+    expect(JSON.parse(shown)).toMatchObject({ path: 'a.ts' })
+  })
+
+  test('clipped parts stay parts, and their media go first', () => {
+    const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } }
+    const parts = JSON.stringify([{ type: 'text', text: prose('text', 3000) }, image])
+    const { messages } = send(
+      rawSubject([task, call('c0', '{}'), `{"role":"tool","content":${parts},"tool_call_id":"c0"}`]),
+      { budgetTokens: 900, policy: policyOf({ preview: { threshold_tokens: 100_000 } }) },
+    )
+    expect(JSON.stringify(messages[2]?.content)).toMatch(
+      /^\[\{"type":"text","text":"[^"]*\[clipped: 3000 tokens in all\][^"]*\\n\[media left out\]"\}\]$/,
+    )
+  })
+})

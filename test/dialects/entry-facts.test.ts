@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import { createFactsReader } from '../../src/dialects/entry-facts.ts'
+import { readFacts } from '../support/chat-completions.ts'
+import { finish, type Source } from '../../src/conversation/source.ts'
+import { factsOf } from '../support/facts.ts'
+import { digest, sourceOf } from '../support/source.ts'
+
+function read(json: string) {
+  return finish(readFacts(sourceOf(json), { start: 0, end: Buffer.byteLength(json), elements: 0 }))
+}
+
+function call(id: unknown, name: unknown) {
+  return { id, type: 'function', function: { name, arguments: '{}' } }
+}
+
+function countedSource(body: string): { source: Source; parsed: () => number } {
+  const source = sourceOf(body)
+  let parsed = 0
+  const text = (start: number, end: number) => {
+    parsed += 1
+    return source.text(start, end)
+  }
+  return { source: { ...source, text }, parsed: () => parsed }
+}
+
+describe('roles', () => {
+  test.each([
+    ['system', 'system'],
+    ['developer', 'developer'],
+    ['user', 'user'],
+    ['assistant', 'assistant'],
+    ['tool', 'tool'],
+    ['function', 'tool'],
+    ['narrator', 'other'],
+    ['toString', 'other'],
+    ['', 'other'],
+  ])('%j is read as %s', (role, expected) => {
+    expect(factsOf({ role, content: 'x' }).role).toBe(expected)
+  })
+})
+
+describe('calls and answers', () => {
+  test('ids and names stand in the order of the calls, empty where missing', () => {
+    const facts = factsOf({
+      role: 'assistant',
+      tool_calls: [call('a', 'look'), call(undefined, 'find'), call(5, null), null, 'x', {}],
+    })
+    expect(facts.callIds).toEqual(['a', '', '', '', '', ''])
+    expect(facts.callNames).toEqual(['look', 'find', '', '', '', ''])
+  })
+
+  test('a custom tool call has its own name', () => {
+    const custom = { id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls' } }
+    expect(factsOf({ role: 'assistant', tool_calls: [custom] }).callNames).toEqual(['shell'])
+  })
+
+  test('a legacy function call is one call without an id', () => {
+    const facts = factsOf({ role: 'assistant', function_call: { name: 'look', arguments: '{}' } })
+    expect([facts.callIds, facts.callNames]).toEqual([[''], ['look']])
+  })
+
+  test.each([
+    [null, false],
+    [[], true],
+    ['x', false],
+    [{}, false],
+  ])('tool_calls %j are no calls', (value, isEmpty) => {
+    const facts = factsOf({ role: 'assistant', content: 'x', tool_calls: value })
+    expect([facts.callIds, facts.emptyCalls]).toEqual([[], isEmpty])
+  })
+
+  test('only an assistant calls and only a tool answers', () => {
+    const facts = factsOf({ role: 'user', tool_calls: [{ id: 'a' }], tool_call_id: 'b' })
+    expect([facts.callIds, facts.answers]).toEqual([[], []])
+    expect(factsOf({ role: 'tool', tool_call_id: 'b' }).answers).toEqual(['b'])
+    expect(factsOf({ role: 'tool', tool_call_id: 7 }).answers).toEqual([''])
+    expect(factsOf({ role: 'function', name: 'look' })).toMatchObject({ answers: [''], name: 'look' })
+  })
+})
+
+describe('content', () => {
+  test('facts do not tell where a message stood', () => {
+    const json = '{"role":"user","content":"x"}'
+    const entry = { start: 3, end: 3 + json.length, elements: 0 }
+    const facts = finish(readFacts(sourceOf(`[1,${json}]`), entry))
+    expect(facts).toEqual(read(json))
+  })
+
+  test('text, refusals and thoughts are no media, all other parts are', () => {
+    const parts = [
+      'plain',
+      { type: 'text', text: 'a' },
+      { type: 'refusal', refusal: 'no' },
+      { type: 'image_url', image_url: { url: 'https://host/a.png' } },
+      { type: 'thinking', thinking: 'hm' },
+      null,
+      3,
+    ]
+    expect(factsOf({ role: 'user', content: parts }).media.map(({ kind }) => kind)).toEqual([
+      'image',
+      'other',
+      'other',
+    ])
+  })
+
+  test('audio that the upstream keeps stands beside the content', () => {
+    expect(factsOf({ role: 'assistant', audio: { id: 'audio_1' } }).media).toMatchObject([
+      { kind: 'audio', place: 'beside' },
+    ])
+  })
+})
+
+describe('what cannot be read with certainty is not read', () => {
+  test.each([
+    '"x"',
+    '[]',
+    '7',
+    '{}',
+    '{"content":"x"}',
+    '{"role":null}',
+    '{"role":1}',
+    '{"role":"user","role":"user"}',
+    '{"role":"user","rol\\u0065":"tool"}',
+    '{"role":"user","content":"a","content":"b"}',
+    '{"role":"user","content":"\t"}',
+    '{"role":"user","content":01}',
+    '{"role":"user","content":[1}]',
+    '{"role":"user","content":tru}',
+    '{"role":"user"',
+  ])('%s', (json) => {
+    expect(read(json)).toBeNull()
+  })
+
+  test('a part that is nested too deep', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    expect(read(`{"role":"user","content":[${deep}]}`)).toBeNull()
+    expect(read(`{"role":"assistant","tool_calls":[{"function":{"arguments":${deep}}}]}`)).toBeNull()
+    expect(read(`{"role":"user","content":"x","extra":${deep}}`)?.role).toBe('user')
+  })
+})
+
+describe('createFactsReader', () => {
+  const long = 'x'.repeat(4_096)
+
+  test.each([
+    ['a message', `{"role":"user","content":"${long}"}`],
+    ['one that cannot be read', `{"role":1,"content":"${long}"}`],
+  ])('does not parse %s of a longer body a second time', (_, body) => {
+    const reader = createFactsReader(digest, { entriesMax: 10 })
+    const entry = { start: 0, end: body.length, elements: 0 }
+    const first = finish(reader(chatCompletions, 'scope', sourceOf(body), entry))
+    const { source, parsed } = countedSource(body)
+    expect(finish(reader(chatCompletions, 'scope', source, entry))).toBe(first)
+    expect(parsed()).toBe(0)
+  })
+
+  test('one scope gains nothing from what another has sent', () => {
+    const reader = createFactsReader(digest, { entriesMax: 10 })
+    const body = `{"role":"user","content":"${long}"}`
+    const entry = { start: 0, end: body.length, elements: 0 }
+    finish(reader(chatCompletions, 'one', sourceOf(body), entry))
+    const { source, parsed } = countedSource(body)
+    finish(reader(chatCompletions, 'another', source, entry))
+    expect(parsed()).toBeGreaterThan(0)
+  })
+
+  // Each new chat left its short messages in there: twenty thousand of them were most of what lived, for nothing.
+  test('a message of a short body is read anew, and says the same', () => {
+    const reader = createFactsReader(digest, { entriesMax: 10 })
+    const body = '{"role":"user","content":"x"}'
+    const entry = { start: 0, end: body.length, elements: 0 }
+    const first = finish(reader(chatCompletions, 'scope', sourceOf(body), entry))
+    const { source, parsed } = countedSource(body)
+    expect(finish(reader(chatCompletions, 'scope', source, entry))).toEqual(first)
+    expect(parsed()).toBeGreaterThan(0)
+  })
+
+  test('a message with very many calls is read though it is too heavy to be kept', () => {
+    const calls = Array.from({ length: 1_000 }, (_, index) => ({ id: `call_${index}` }))
+    const body = JSON.stringify({ role: 'assistant', tool_calls: calls })
+    const reader = createFactsReader(digest, { entriesMax: 2 })
+    const entry = { start: 0, end: body.length, elements: 0 }
+    expect(finish(reader(chatCompletions, 'scope', sourceOf(body), entry))?.callIds).toHaveLength(1_000)
+  })
+})

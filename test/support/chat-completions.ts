@@ -1,0 +1,57 @@
+import type { EntrySpan } from '../../src/conversation/body-scan.ts'
+import type { Message, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
+import { finish, type Source, type Steps } from '../../src/conversation/source.ts'
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import type { EntryShape, Template, Violation } from '../../src/dialects/contract.ts'
+import * as entryFacts from '../../src/dialects/entry-facts.ts'
+import type { FactsReader } from '../../src/dialects/entry-facts.ts'
+import * as answerWatch from '../../src/overflow/answer-watch.ts'
+import * as classify from '../../src/overflow/classify.ts'
+import * as tailObserver from '../../src/overflow/tail-observer.ts'
+import { digest } from './source.ts'
+
+// What takes a dialect, for tests that speak chat completions.
+
+const { answers, rules } = chatCompletions
+
+type Knowledge = Parameters<typeof classify.classifyAnswer>[2]
+
+export function classifyAnswer(
+  answer: classify.Answer,
+  knowledge?: Knowledge,
+): ReturnType<typeof classify.classifyAnswer> {
+  return classify.classifyAnswer(answer, answers, knowledge)
+}
+
+export function watchStream(knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch {
+  return answerWatch.watchStream(answers, knowledge)
+}
+
+export function watchJson(knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch {
+  return answerWatch.watchJson(answers, knowledge)
+}
+
+export function createTailObserver(shape: 'stream' | 'json'): tailObserver.TailObserver {
+  return tailObserver.createTailObserver(shape, answers)
+}
+
+export function parseMessage(source: Source, message: Message): ParsedMessage {
+  return entryFacts.parseEntry(chatCompletions, source, message)
+}
+
+export function readMessages(
+  spans: readonly EntrySpan[],
+  source: Source,
+  scope: string,
+  readFactsOf: FactsReader,
+): Steps<readonly Message[] | null> {
+  return entryFacts.readEntries(chatCompletions, spans, source, scope, readFactsOf)
+}
+
+export function readFacts(source: Source, entry: EntrySpan): Steps<MessageFacts | null> {
+  return entryFacts.readFacts(chatCompletions, source, entry, digest, source.hash(entry.start, entry.end))
+}
+
+export function violationsOf(entries: readonly EntryShape[], template: Template): readonly Violation[] {
+  return finish(rules.violations(entries, template))
+}
