@@ -27,7 +27,7 @@ export function createFactsReader(
   { entriesMax }: { readonly entriesMax: number },
 ): FactsReader {
   const memo = new LRUCache<string, MessageFacts | 'unreadable'>({
-    max: entriesMax,
+    // Without `max`, which sets aside room for all of them at the start.
     maxSize: entriesMax,
     sizeCalculation: weightOf,
   })

@@ -45,7 +45,11 @@ export function createCounts(options: {
   readonly promptsMax: number
 }): Counts {
   const { models } = options
-  const prompts = new LRUCache<string, AnsweredPrompt>({ max: options.promptsMax })
+  // Not `max`, which sets aside room for all of them at the start.
+  const prompts = new LRUCache<string, AnsweredPrompt>({
+    maxSize: options.promptsMax,
+    sizeCalculation: () => 1,
+  })
 
   function pass(model: CountedModel, prompt: string, answered: AnsweredPrompt): void {
     const name = promptName(model, prompt)
