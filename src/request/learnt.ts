@@ -1,5 +1,4 @@
 import type { Models } from '../models/models.ts'
-import { hasFamily } from '../tokens/families.ts'
 import type { ReadRequest } from './request.ts'
 
 // What was learnt of a model at its upstream, as far as it decides what is done with a request.
@@ -16,13 +15,4 @@ export function whyUntouched(request: ReadRequest, models: Pick<Models, 'get'>):
 export function isStrict({ profile, modelKey }: ReadRequest, models: Pick<Models, 'get'>): boolean {
   if (profile.template !== 'auto') return profile.template === 'strict'
   return models.get(modelKey, 'placement') === 'strict'
-}
-
-/** The model by whose rules a prompt is counted: a name that tells no family gives way to the one that answered. */
-export function countedModel(
-  { model, deployment, modelKey }: ReadRequest,
-  models: Pick<Models, 'get'>,
-): string {
-  const isAlias = deployment !== null || !hasFamily(model)
-  return isAlias ? (models.get(modelKey, 'name') ?? model) : model
 }

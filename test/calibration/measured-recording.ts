@@ -11,7 +11,7 @@ import { digest } from '../../src/request/read/body-source.ts'
 import { createMeasure } from '../../src/request/measure/measure.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
 import { asItCame } from '../../src/request/compact/forms.ts'
-import { describeSent, expectedPromptTokens } from '../../src/request/measure/sent-prompt.ts'
+import { describeSent, promptTokensOf } from '../../src/request/measure/sent-prompt.ts'
 import { unknownWindow } from '../support/models.ts'
 import type { CountedRecording } from './counted-recordings.ts'
 
@@ -66,7 +66,7 @@ export async function measureRecording(
     if (counted === null) throw new Error('the request was not counted')
     believed.push({
       promptTokens,
-      expectedTokens: expectedPromptTokens(measured, prepared),
+      expectedTokens: promptTokensOf(measured, prepared),
       uncalibratedTokens: measured.incomingTokens * startingRatio(model).ratio,
       decidedTokens: decidedTokens(measured),
     })

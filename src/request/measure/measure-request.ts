@@ -1,5 +1,5 @@
-import type { Models } from '../../models/models.ts'
-import { countedModel, isStrict, whyUntouched } from '../learnt.ts'
+import { hasFamily } from '../../tokens/families.ts'
+import { isStrict, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { findWindow } from './window-finder.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
@@ -18,7 +18,9 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
     isForced = taking !== false && (await taking)
   }
   const found = { ...request, remembered, whyUntouched: untouched, isForced, lookedUpAtMs }
-  const mustCount = isForced || remembered.compaction !== null || hasToPlace(request, models)
+  // Results that became user messages may have to be joined with those beside them: a view is made then.
+  const hasOrphans = (request.chat.repairs?.orphans ?? 0) > 0
+  const mustCount = isForced || remembered.compaction !== null || (hasOrphans && isStrict(request, models))
   const measure = await failures.around('measure', null, () => measureOf(found, parts, mustCount))
   return { ...found, measure }
 }
@@ -29,12 +31,14 @@ async function measureOf(
   parts: RequestParts,
   mustCount: boolean,
 ): Promise<Measure> {
-  const { chat, profile, modelKey, place, recall, remembered } = request
+  const { chat, profile, model, modelKey, deployment, place, recall, remembered } = request
   const { conversation, compaction } = remembered
+  // A name that tells no family gives way to the one that answered.
+  const isAlias = deployment !== null || !hasFamily(model)
   return parts.measure({
     chat,
     profile,
-    model: countedModel(request, parts.models),
+    model: isAlias ? (parts.models.get(modelKey, 'name') ?? model) : model,
     modelKey,
     window: await findWindow(request, conversation, parts),
     compaction,
@@ -51,11 +55,4 @@ export async function countedMeasure(sending: Sending, parts: RequestParts): Pro
   if (measure !== null && measure.counted !== null) return measure
   sending.measure = await measureOf(request, parts, true)
   return sending.measure
-}
-
-// --- internal ---
-
-/** Whether results that became user messages are to be joined with those beside them: a view is made then. */
-function hasToPlace(request: ReadRequest, models: Pick<Models, 'get'>): boolean {
-  return (request.chat.repairs?.orphans ?? 0) > 0 && isStrict(request, models)
 }

@@ -3,8 +3,8 @@ import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import type { CountedModel, Counts } from '../../models/counts/counts.ts'
-import { differenceTokens, expectedTokens, type Anchor, type Rate } from '../../models/counts/prompt.ts'
+import type { Counts } from '../../models/counts/counts.ts'
+import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/prompt.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
@@ -12,9 +12,8 @@ import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import type { JsonObject } from '../../conversation/json-value.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
-import { promptBeginnings } from './sent-prompt.ts'
+import { anchorOf } from './sent-prompt.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 import { createScales } from './weigh.ts'
@@ -58,7 +57,9 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
     const mustCount = request.mustCount || options.wantsCount(modelKey, request.conversation)
-    const bytes = chat.bytes.length + addedBytes(request.addedTool?.tool ?? null)
+    const { addedTool } = request
+    const addedBytes = addedTool === null ? 0 : Buffer.byteLength(JSON.stringify(addedTool.tool)) + 1
+    const bytes = chat.bytes.length + addedBytes
     if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
       const incomingTokens = bytes
       return {
@@ -80,7 +81,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       encoding,
       model,
       scope: request.scope,
-      addedTool: request.addedTool,
+      addedTool,
     })
     const { subject, aroundTokens } = weighed
     const { systemCount } = chat.structure
@@ -119,25 +120,6 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 
 // --- internal ---
 
-/** What of the prompt under the newest compaction the provider has counted; null where nothing. */
-function anchorOf(
-  { chat, compaction, scope }: MeasureRequest,
-  counts: Pick<Counts, 'anchorAt'>,
-  counting: CountedModel,
-  { subject }: Weighed,
-): Anchor | null {
-  const { systemCount } = chat.structure
-  const points = promptBeginnings(chat, scope, compaction)
-  return counts.anchorAt(
-    counting,
-    points.map(({ point, prompt }) => ({
-      prompt,
-      // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
-      conversationTokens: sumOf(subject.sizes, systemCount, point),
-    })),
-  )
-}
-
 /** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
 function besideFor(
   { overheadTokens, overheadDoubtTokens, ratio }: Rate,
@@ -160,11 +142,6 @@ function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number):
   return Math.max(1, Math.floor(budget / ratio))
 }
 
-/** What a tool adds to a body, at most. */
-function addedBytes(tool: JsonObject | null): number {
-  return tool === null ? 0 : Buffer.byteLength(JSON.stringify(tool)) + 1
-}
-
 /** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
 function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
   const { every, limit, preview, render } = profile
@@ -172,7 +149,7 @@ function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: 
   const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
   if (looksAtEachMessage || looksAtCounts) return false
   // Media cost what their size says, not what their bytes say.
-  if (chat.messages.some(({ facts }) => facts.media.length > 0)) return false
+  for (const { facts } of chat.messages) if (facts.media.length > 0) return false
   // A text never has more tokens than UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes
   // tokens. The budget is in our tokens, so the provider's ratio is in it already.
   return (

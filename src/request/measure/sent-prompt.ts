@@ -1,49 +1,79 @@
 import type { Chat, Counted, Measure, Form } from '../request.ts'
-import { sumsOf } from '../../compaction/size-sums.ts'
+import { sumOf, sumsOf } from '../../compaction/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import {
   expectedTokens,
   type Anchor,
   type SentBeginning,
-  type SentCount,
   type SentPrompt,
 } from '../../models/counts/prompt.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
 import { digest } from '../read/body-source.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 
-/** What the provider should count of a prompt of so many of our tokens, in its own. */
-export function expectedPromptTokens(measure: Measure, form: Form, ownTokens = form.sentTokens): number {
-  return expectedTokens(ownTokens, measure.rate, anchorFor(measure, form))
-}
-
-/** The same as far as it was measured: a form that was not is taken at our own count. */
+/** What the provider should count of a prompt of so many of our tokens; our own count if nothing was measured. */
 export function promptTokensOf(measure: Measure | null, form: Form, ownTokens = form.sentTokens): number {
-  return measure === null ? ownTokens : expectedPromptTokens(measure, form, ownTokens)
+  return measure === null ? ownTokens : expectedTokens(ownTokens, measure.rate, anchorFor(measure, form))
 }
 
+/** A prompt as it is compared with what the provider says of it. */
 export function describeSent(chat: Chat, scope: string, measure: Measure, form: Form): SentPrompt {
+  const { rate, familyRatio, counted, counting } = measure
   const compaction = form.compacted?.compaction ?? null
-  return {
-    prompt: promptName(chat, scope, compaction, chat.messages.length),
-    encoding: measure.counting.encoding,
-    beginnings: describeBeginnings(measure.counted, promptBeginnings(chat, scope, compaction)),
+  const under = promptsUnder(chat, scope, compaction)
+  const points = pointsUnder(chat, compaction)
+  const described = {
+    prompt: under + (chat.keys[chat.messages.length] ?? ''),
+    encoding: counting.encoding,
     textBytes: bytesIn(form.pieces) - mediaCharacters(chat, form),
-    counted: measure.counted === null ? null : countOf(measure, measure.counted, form),
+  }
+  const beginnings: SentBeginning[] = []
+  if (counted === null) {
+    for (const point of points) beginnings.push({ prompt: under + (chat.keys[point] ?? ''), counted: null })
+    return { ...described, beginnings, counted: null }
+  }
+  const { weights, subject } = counted
+  const loose = looseSums(weights)
+  const all = sumsOf(subject.sizes)
+  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
+  for (const point of points) {
+    const addedTextTokens = text(weights.length) - text(point)
+    const prompt = under + (chat.keys[point] ?? '')
+    beginnings.push({ prompt, counted: { addedTextTokens, looseTokens: loose[point] ?? 0 } })
+  }
+  return {
+    ...described,
+    beginnings,
+    counted: {
+      ownTokens: form.sentTokens,
+      aroundTokens: counted.aroundTokens,
+      looseTokens: looseTokens(counted, form),
+      conversationTokens: counted.conversationTokens,
+      ratio: rate.ratio,
+      ratioMin: Math.min(rate.ratio, familyRatio),
+      toolsTokens: counted.toolsTokens,
+      messageTokens: messageTokens(counted, form),
+      anchor: anchorFor(measure, form),
+    },
   }
 }
 
-/** The request points whose prompts are beginnings of what is sent under a compaction, the longest first. */
-export function promptBeginnings(
-  chat: Chat,
-  scope: string,
-  compaction: Compaction | null,
-): readonly { readonly point: number; readonly prompt: string }[] {
-  const under = compactionName(chat, scope, compaction)
-  return chat.structure.requestPoints
-    .slice(-POINTS_BACK_MAX)
-    .filter((point) => compaction === null || point >= compaction.point)
-    .toReversed()
-    .map((point) => ({ point, prompt: named(under, chat, point) }))
+/** The prompt under the newest compaction as far as the provider has counted it; null if it has counted nothing of it. */
+export function anchorOf(
+  { chat, compaction, scope }: { chat: Chat; compaction: Compaction | null; scope: string },
+  counts: Pick<Counts, 'anchorAt'>,
+  counting: CountedModel,
+  { subject }: Pick<Counted, 'subject'>,
+): Anchor | null {
+  const under = promptsUnder(chat, scope, compaction)
+  return counts.anchorAt(
+    counting,
+    pointsUnder(chat, compaction).map((point) => ({
+      prompt: under + (chat.keys[point] ?? ''),
+      // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
+      conversationTokens: sumOf(subject.sizes, chat.structure.systemCount, point),
+    })),
+  )
 }
 
 // --- internal ---
@@ -51,41 +81,25 @@ export function promptBeginnings(
 /** How far back a prompt is looked for that the provider has counted: mostly it is the one before. */
 const POINTS_BACK_MAX = 16
 
-function countOf(measure: Measure, counted: Counted, form: Form): SentCount {
-  const { rate, familyRatio } = measure
-  return {
-    ownTokens: form.sentTokens,
-    aroundTokens: counted.aroundTokens,
-    looseTokens: looseTokens(counted, form),
-    conversationTokens: counted.conversationTokens,
-    ratio: rate.ratio,
-    ratioMin: Math.min(rate.ratio, familyRatio),
-    toolsTokens: counted.toolsTokens,
-    messageTokens: messageTokens(counted, form),
-    anchor: anchorFor(measure, form),
-  }
+/** The request points whose prompts are beginnings of what is sent under a compaction, the longest first. */
+function pointsUnder({ structure }: Chat, compaction: Compaction | null): readonly number[] {
+  const points: number[] = []
+  for (const point of structure.requestPoints.slice(-POINTS_BACK_MAX))
+    if (compaction === null || point >= compaction.point) points.unshift(point)
+  return points
+}
+
+/** What the names of the prompts begin with that are sent under a compaction; null: of those sent as they came. */
+function promptsUnder(chat: Chat, scope: string, compaction: Compaction | null): string {
+  if (compaction === null) return `${scope} `
+  const written = writeCompaction(compaction, chat.structure.systemCount)
+  return `${scope} ${digest(`${chat.keys[compaction.point] ?? ''} ${written}`)} `
 }
 
 /** The provider's count is known of the view of the newest compaction, and of no other. */
 function anchorFor({ counted }: Measure, { compacted }: Form): Anchor | null {
   if (counted === null || (compacted?.compaction ?? null) !== counted.compaction) return null
   return counted.anchor
-}
-
-function describeBeginnings(
-  counted: Counted | null,
-  points: ReturnType<typeof promptBeginnings>,
-): readonly SentBeginning[] {
-  const loose = looseSums(counted?.weights ?? [])
-  const all = sumsOf(counted?.subject.sizes ?? [])
-  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
-  return points.map(({ point, prompt }) => ({
-    prompt,
-    counted:
-      counted === null
-        ? null
-        : { addedTextTokens: text(counted.weights.length) - text(point), looseTokens: loose[point] ?? 0 },
-  }))
 }
 
 /** At each index, what the media and thoughts before it weigh. */
@@ -115,21 +129,6 @@ function looseTokens({ weights }: Counted, { compacted }: Form): number {
           item.kind === 'kept' ? (weights[item.index] ?? []) : [],
         )
   return kept.reduce((sum, weight) => sum + looseOf(weight), 0)
-}
-
-/** Names the prompt that is sent for the first `point` messages under a compaction; null: as they came. */
-function promptName(chat: Chat, scope: string, compaction: Compaction | null, point: number): string {
-  return named(compactionName(chat, scope, compaction), chat, point)
-}
-
-function named(under: string, chat: Chat, point: number): string {
-  return `${under} ${chat.keys[point] ?? ''}`
-}
-
-function compactionName(chat: Chat, scope: string, compaction: Compaction | null): string {
-  if (compaction === null) return scope
-  const written = writeCompaction(compaction, chat.structure.systemCount)
-  return `${scope} ${digest(`${chat.keys[compaction.point] ?? ''} ${written}`)}`
 }
 
 /** How much of what was sent is base64. */

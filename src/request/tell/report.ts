@@ -4,7 +4,7 @@ import type { PassName } from '../../compaction/policy.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
 import { bareReport } from '../../http/bare-report.ts'
 import type { SummaryOutlook } from '../../summaries/summary-record.ts'
-import { expectedPromptTokens } from '../measure/sent-prompt.ts'
+import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 
@@ -122,7 +122,7 @@ function sizeOf(request: PreparedRequest, measure: Measure, form: Form): Partial
     sent_pressure:
       counted === null
         ? form.sentTokens / budgetTokens
-        : expectedPromptTokens(measure, form) / rate.ratio / budgetTokens,
+        : promptTokensOf(measure, form) / rate.ratio / budgetTokens,
   }
 }
 

@@ -7,7 +7,7 @@ import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { oneAnswer, type Settled } from './deliver-answer.ts'
 import { heldMessages } from './held-messages.ts'
 import { answeredReport } from './report.ts'
-import { describeSent, expectedPromptTokens } from '../measure/sent-prompt.ts'
+import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
 import { observeAnswer } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
 import type { AnsweredRequest, RepliedRequest } from '../request.ts'
@@ -74,7 +74,7 @@ function lessonOf(request: AnsweredRequest): Lesson {
   return {
     modelKey: request.modelKey,
     conversation: request.remembered.conversation,
-    expectedTokens: measure === null ? form.sentTokens : expectedPromptTokens(measure, form),
+    expectedTokens: promptTokensOf(measure, form),
     outputTokens: outputLimit?.tokens ?? null,
     sent: isMeasured ? describeSent(chat, request.place.scope, measure, form) : null,
     question: request.question,
