@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { completion } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { summaryStand } from './summary-stand.ts'
 import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
@@ -57,25 +56,6 @@ describe('a summary is there before it is needed', () => {
   })
 
   // After 256 requests it was not found any more: another was asked for, at another frontier.
-  test('it waits for its compaction however many requests that takes', async () => {
-    await using stand = await summaryStand({
-      windowTokens: 40_000,
-      script: completion('fine'),
-      profile: { summary: { at: 0.2 } },
-    })
-    const agent = stand.agent({ roundTokens: 31 })
-    const bypassed = { headers: { 'x-foldgate-bypass': '1' } }
-    await agent.turns(320, bypassed)
-    await turnsUntil(agent, isPending)
-    await stand.model.quiet()
-    for (let part = 0; part < 3; part += 1) {
-      await agent.turns(100, bypassed)
-      expect((await agent.turn()).summary).toBe('ready')
-    }
-    await stand.model.quiet()
-    expect(stand.model.calls).toHaveLength(1)
-  })
-
   test('where a compaction is due before it is there, the request waits for it, and sends it', async () => {
     await using stand = await summaryStand({ model: { delayMs: 150 } })
     const turns = await turnsUntil(stand.agent(long), isCompacted)

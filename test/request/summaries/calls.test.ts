@@ -75,7 +75,6 @@ describe('how summaries are asked for', () => {
 
   test.each<readonly [string, object]>([
     ['max_tokens', {}],
-    ['max_tokens', { max_tokens: 500 }],
     ['max_completion_tokens', { max_completion_tokens: 500 }],
   ])('the output limit is %s where the client’s own requests say so (%j)', async (name, more) => {
     const { calls, due } = await run(
