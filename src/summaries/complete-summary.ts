@@ -1,4 +1,4 @@
-import { harmless } from '../compaction/recap/harmless.ts'
+import { harmless } from '../compaction/recap/headings.ts'
 import type { CountTokens } from '../compaction/subject.ts'
 import type { SummaryAnswer } from './answer.ts'
 import { fitSections, withoutUnfinished } from './fit-sections.ts'

@@ -1,7 +1,7 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../compaction/passes/render.ts'
 import { readMessage } from '../compaction/read-message.ts'
-import { harmless } from '../compaction/recap/harmless.ts'
+import { harmless } from '../compaction/recap/headings.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { toolNameOf, type Subject } from '../compaction/subject.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'

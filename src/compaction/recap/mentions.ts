@@ -1,11 +1,10 @@
-import { parseJsonText } from '../../conversation/json-value.ts'
+import { z } from 'zod'
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { readMessage } from '../read-message.ts'
 import { isSaidByUser, type Subject } from '../subject.ts'
-import { lookedAt } from './looked-at.ts'
-import { argumentLines } from './passage.ts'
+import { argumentLines, lookedAt } from './passage.ts'
 import { wordsIn } from './things.ts'
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
@@ -35,7 +34,7 @@ export function* mentionsIn(
   // From the newest to the oldest: so the latest mention is the first that is met.
   for (const index of indexes.toReversed()) {
     const role = subject.messages[index]?.facts.role
-    for (const { name, words } of yield* thingsOf(subject, index, cache)) {
+    for (const [name, words] of yield* thingsOf(subject, index, cache)) {
       const later = found.get(name)
       if (later === undefined && found.size >= THINGS_MAX) continue
       const isAssistants = role === 'assistant'
@@ -52,7 +51,7 @@ export function* mentionsIn(
     yield
   }
   for (const index of visible) {
-    for (const { name } of yield* thingsOf(subject, index, cache)) found.delete(name)
+    for (const [name] of yield* thingsOf(subject, index, cache)) found.delete(name)
     yield
   }
   return found
@@ -72,18 +71,20 @@ const WORDS_PER_STEP = 2_000
 /** Characters of the words on either side of a thing. */
 const AROUND_CHARS = 40
 
-type FoundThing = { readonly name: string; readonly words: string }
-
 /**
  * The distinct things that a message names, each with the words around its first mention there; tool output
  * as a terminal would show it in the end. Found once for each message.
  */
-function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly FoundThing[]> {
+function* thingsOf(
+  subject: Subject,
+  index: number,
+  cache: MadeCache,
+): Steps<readonly (readonly [name: string, words: string])[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
   const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return readThings(known)
+  if (known !== null) return knownThings.parse(JSON.parse(known))
 
   const { text, calls } = yield* readMessage(subject, message)
   const near = lookedAt(text)
@@ -93,9 +94,13 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
     yield* addThings(lookedAt(yield* argumentLines(argumentsText)), things)
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
-  cache.set(key, { text: JSON.stringify([...things]), tokens: 0, how: null })
-  return [...things].map(([name, words]) => ({ name, words }))
+  const found = [...things]
+  cache.set(key, { text: JSON.stringify(found), tokens: 0, how: null })
+  return found
 }
+
+/** What `thingsOf` puts into the cache. */
+const knownThings = z.array(z.tuple([z.string(), z.string()])).readonly()
 
 function* addThings(text: string, things: Map<string, string>): Steps<void> {
   let words = 0
@@ -112,10 +117,9 @@ function* addThings(text: string, things: Map<string, string>): Steps<void> {
  * long listing only where it begins and ends says something.
  */
 function numberedLines(names: Iterable<string>): string[] {
-  const numbers = [...names]
-    .filter((name) => isInteger.test(name))
-    .map(Number)
-    .sort((a, b) => a - b)
+  const numbers: number[] = []
+  for (const name of names) if (isInteger.test(name)) numbers.push(Number(name))
+  numbers.sort((a, b) => a - b)
   const within: string[] = []
   for (let start = 0; start < numbers.length;) {
     let end = start + 1
@@ -130,15 +134,6 @@ function numberedLines(names: Iterable<string>): string[] {
 const LOOKED_AT_LINES_MAX = 40
 
 const isInteger = /^[1-9]\d{2,6}$/
-
-/** What `thingsOf` put into the cache. */
-function readThings(json: string): FoundThing[] {
-  const pairs = parseJsonText(json)
-  if (!Array.isArray(pairs)) return []
-  return pairs.flatMap((pair: unknown) =>
-    Array.isArray(pair) ? [{ name: String(pair[0]), words: String(pair[1]) }] : [],
-  )
-}
 
 /** The line in which something stands, cut to a few words on either side. */
 function around(text: string, start: number, end: number): string {

@@ -1,18 +1,18 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { CountSteps } from '../subject.ts'
+import type { MadeCache } from '../made-cache.ts'
+import { readMessage } from '../read-message.ts'
+import { callOf, type Subject } from '../subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
+import { argumentLines } from './passage.ts'
 import { likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
 
 export type NameOptions = {
   readonly mentions: ReadonlyMap<string, Mention>
-  /** What stands in the recap already. */
-  readonly standing: ReadonlySet<string>
+  /** Texts that stand in the recap or before it: what they name is not named again. */
+  readonly standing: readonly string[]
   readonly tokensMax: number
-  readonly countSteps: CountSteps
-  /** What a message deals with: things that were named in one context stand together behind it. */
-  readonly contextOf: (index: number) => Steps<string>
 }
 
 /**
@@ -20,21 +20,22 @@ export type NameOptions = {
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
  * they were named with. Lines stand in the order in which their first thing was last named.
  */
-export function* nameLines(options: NameOptions): Steps<string[]> {
-  const { countSteps } = options
-  const named = new Set(options.standing)
+export function* nameLines(subject: Subject, cache: MadeCache, options: NameOptions): Steps<string[]> {
+  const { countSteps } = subject
+  const named = new Set<string>()
+  for (const text of options.standing) for (const { name } of thingsIn(text)) named.add(name)
   const lines: Line[] = []
   const groups = new Map<string, Group>()
   let left = options.tokensMax
   let misses = 0
   let tried = 0
-  for (const { name, shown, mention } of yield* entriesOf(options.mentions)) {
+  for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
-    const context = isBare ? yield* options.contextOf(mention.latest) : ''
+    const context = isBare ? yield* contextOf(subject, mention.latest, cache) : ''
     const group = groups.get(context)
     const opening = group === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
     const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
@@ -81,8 +82,12 @@ const TRIED_PER_STEP = 16
 /** Names judged between two pauses: less than a millisecond. */
 const JUDGED_PER_STEP = 1_000
 
-/** The likeliest for their size first; of equals the one that was met first. */
-function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Iterable<Entry>> {
+/** Arguments beyond this are what is written, not what is dealt with. */
+const LOOKED_AT_CHARS = 400
+
+const BEGINNING_CHARS_MAX = 40
+
+function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
   const entries: Entry[] = []
   for (const [name, mention] of mentions) {
     const shown = needsWords(name) ? mention.words : name
@@ -90,5 +95,30 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Iterable<Entr
     entries.push({ name, shown, worth, mention })
     if (entries.length % JUDGED_PER_STEP === 0) yield
   }
-  return yield* bestFirst(entries)
+  return entries
+}
+
+/**
+ * What a message deals with, in a word or a few: the first specific thing in the arguments of the call that it
+ * makes or answers, which mostly is a path, else how those arguments begin; '' where there is no call. Things
+ * that were named in one context belong together.
+ */
+function* contextOf(subject: Subject, index: number, cache: MadeCache): Steps<string> {
+  const call = callOf(subject, index)
+  const message = call === null ? undefined : subject.messages[call.index]
+  if (call === null || message === undefined) return ''
+  const key = `context:${subject.memorySpace}:${message.facts.hash}:${call.position}`
+  const known = cache.get(key)?.text ?? null
+  if (known !== null) return known
+  const { calls } = yield* readMessage(subject, message)
+  const lines = yield* argumentLines(calls[call.position]?.argumentsText ?? '')
+  const text = lines.slice(0, LOOKED_AT_CHARS)
+  let context = text.replace(/\s+/g, ' ').trim().slice(0, BEGINNING_CHARS_MAX)
+  for (const { name } of thingsIn(text))
+    if (/[a-z]{2}/i.test(name)) {
+      context = name
+      break
+    }
+  cache.set(key, { text: context, tokens: 0, how: null })
+  return context
 }

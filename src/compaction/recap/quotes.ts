@@ -5,9 +5,16 @@ import { readMessage } from '../read-message.ts'
 import { toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
 import { bestFirst } from './best-first.ts'
-import { lookedAt } from './looked-at.ts'
 import type { Mention } from './mentions.ts'
-import { partsOf, passagesOf, tellingLines, type Part, type Passage, type Speaker } from './passage.ts'
+import {
+  lookedAt,
+  partsOf,
+  passagesOf,
+  tellingLines,
+  type Part,
+  type Passage,
+  type Speaker,
+} from './passage.ts'
 import { likelihoodOf } from './rank.ts'
 import type { Unsaid } from './user/said.ts'
 import { thingsIn } from './things.ts'
@@ -102,12 +109,7 @@ const CHARS_PER_STEP = 2_048
 /** What looking at a passage takes beside that, in characters of counting. */
 const CANDIDATE_CHARS = 16
 
-type Cut = { readonly index: number; readonly ageTokens: number; readonly passages: readonly CutPassage[] }
-type CutPassage = {
-  readonly passage: Passage
-  readonly lines: readonly string[]
-  readonly tokensAbout: number
-}
+type Cut = Pick<Candidate, 'index' | 'passage' | 'lines' | 'tokensAbout'> & { readonly ageTokens: number }
 
 function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate[]> {
   const cuts: Cut[] = []
@@ -117,41 +119,39 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   for (const index of options.indexes.toReversed()) {
     if (chars > QUOTABLE_CHARS) break
     const parts = yield* quotableParts(subject, index, options.unsaid)
-    const partChars = parts.reduce((sum, { text }) => sum + text.length, 0)
     const size = subject.sizes[index] ?? 0
-    const passages = passagesOf(parts).map((passage) => ({
-      passage,
-      lines: tellingLines(passage.text),
-      tokensAbout: (size * passage.text.length) / Math.max(1, subject.messages[index]?.facts.bytes ?? 1),
-    }))
-    for (const line of new Set(passages.flatMap(({ lines }) => lines)))
-      messagesWith.set(line, (messagesWith.get(line) ?? 0) + 1)
-    cuts.push({ index, ageTokens, passages })
-    chars += partChars
+    const bytes = Math.max(1, subject.messages[index]?.facts.bytes ?? 1)
+    const own = new Set<string>()
+    for (const passage of passagesOf(parts)) {
+      const lines = tellingLines(passage.text)
+      for (const line of lines) own.add(line)
+      cuts.push({ index, passage, lines, tokensAbout: (size * passage.text.length) / bytes, ageTokens })
+    }
+    for (const line of own) messagesWith.set(line, (messagesWith.get(line) ?? 0) + 1)
+    for (const { text } of parts) chars += text.length
     ageTokens += size
     yield
   }
   const candidates: Candidate[] = []
-  const { systemCount } = subject.structure
-  for (const { index, ageTokens: age, passages } of cuts) {
-    for (const { passage, lines, tokensAbout } of passages) {
-      const again = lines.filter((line) => (messagesWith.get(line) ?? 0) > 1).length / lines.length
-      const worth =
-        (worthOf[passage.speaker] * (1 + again)) / (1 + age / HALF_AGE_TOKENS) +
-        (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
-      const speaker = labelOf(subject, index, passage)
-      const label = options.areNamed ? namedLabel(speaker, messageNumber(index, systemCount)) : speaker
-      candidates.push({ index, passage, label, lines, tokensAbout, worth })
-    }
-    yield
+  for (const [place, { index, passage, lines, tokensAbout, ageTokens: age }] of cuts.entries()) {
+    if (place > 0 && cuts[place - 1]?.index !== index) yield
+    let again = 0
+    for (const line of lines) if ((messagesWith.get(line) ?? 0) > 1) again += 1
+    const worth =
+      (worthOf[passage.speaker] * (1 + again / lines.length)) / (1 + age / HALF_AGE_TOKENS) +
+      (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
+    const label = labelOf(subject, index, passage, options.areNamed)
+    candidates.push({ index, passage, label, lines, tokensAbout, worth })
   }
   return candidates
 }
 
 function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): number {
+  const found = new Set<string>()
   let worth = 0
-  for (const name of new Set([...thingsIn(text)].map((thing) => thing.name))) {
-    const mention = mentions.get(name)
+  for (const { name } of thingsIn(text)) {
+    const mention = found.has(name) ? undefined : mentions.get(name)
+    found.add(name)
     if (mention !== undefined) worth += likelihoodOf(name, mention)
   }
   return worth
@@ -187,16 +187,11 @@ function withoutMiddle(text: string): string {
   return `${text.slice(0, QUOTABLE_CHARS / 2)}\n${text.slice(-QUOTABLE_CHARS / 2)}`
 }
 
-function labelOf(subject: Subject, index: number, { speaker, part }: Passage): string {
-  switch (speaker) {
-    case 'user':
-    case 'assistant':
-      return labels[speaker]
-    case 'call':
-      return labels.call(subject.messages[index]?.facts.callNames[part - 1] ?? '')
-    case 'result':
-      return labels.result(toolNameOf(subject, index))
-  }
+function labelOf(subject: Subject, index: number, { speaker, part }: Passage, isNamed: boolean): string {
+  let label: string
+  if (speaker === 'call') label = labels.call(subject.messages[index]?.facts.callNames[part - 1] ?? '')
+  else label = speaker === 'result' ? labels.result(toolNameOf(subject, index)) : labels[speaker]
+  return isNamed ? namedLabel(label, messageNumber(index, subject.structure.systemCount)) : label
 }
 
 /** The lines that messages say, by which copies are told. */
@@ -211,7 +206,9 @@ function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<strin
 }
 
 function isNew({ lines }: Candidate, seen: ReadonlySet<string>): boolean {
-  return lines.filter((line) => !seen.has(line)).length >= lines.length * NEW_SHARE_MIN
+  let unseen = 0
+  for (const line of lines) if (!seen.has(line)) unseen += 1
+  return unseen >= lines.length * NEW_SHARE_MIN
 }
 
 /** Neighbours become one quote; between others of one text a mark stands. */

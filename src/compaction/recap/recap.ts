@@ -1,17 +1,14 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { Structure } from '../../conversation/structure.ts'
 import { messageNumber, numbersOf } from '../message-numbers.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../compaction.ts'
 import type { Subject } from '../subject.ts'
-import { contextOf } from './context.ts'
 import { headings } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
-import { writeSystem, writeUsers, type Unsaid } from './user/said.ts'
-import { thingsIn } from './things.ts'
+import { writeSystem, writeUsers } from './user/said.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
@@ -47,36 +44,20 @@ export function* recapOf(
   cache: MadeCache,
   areNamed = false,
 ): Steps<Made> {
-  const key = yield* recapKey(subject, beside, folded, areNamed)
+  const { tokensMax, systemTokensMax } = folded
+  const { visible, shortened, said } = beside
+  const folds = rangeIndexes(folded, [])
+  const hashes: string[] = []
+  for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
+  const digest = subject.digest([...hashes, ...said].join('\n'))
+  const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
-
-  const indexes = rangeIndexes(folded, [])
-  const writer = openedWriter(subject, indexes, folded.tokensMax, areNamed)
-  if (writer === null) {
-    const bare = bareMark(subject, folded.tokensMax)
-    cache.set(key, bare)
-    return bare
-  }
-  yield
-  yield* writeSystem(subject, indexes, folded, writer)
-  const unsaid = yield* writeUsers(subject, indexes, folded, cache, writer, areNamed)
-  yield
-  yield* writeQuotesAndNames(
-    subject,
-    {
-      indexes: [...indexes, ...beside.shortened],
-      visible: beside.visible,
-      said: beside.said,
-      unsaid,
-      tokensMax: folded.tokensMax,
-      areNamed,
-    },
-    cache,
-    writer,
-  )
-  yield
-  const made: Made = { ...(yield* writer.close()), how: null }
+  const writer = openedWriter(subject, folds, tokensMax, areNamed)
+  const made: Made =
+    writer === null
+      ? bareMark(subject, tokensMax)
+      : { ...(yield* written(subject, folds, folded, beside, cache, writer, areNamed)), how: null }
   cache.set(key, made)
   return made
 }
@@ -114,82 +95,55 @@ function bareMark(subject: Subject, tokensMax: number): Made {
   return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
-function* recapKey(subject: Subject, beside: Beside, folded: FoldedRun, areNamed: boolean): Steps<string> {
-  const hashes = [
-    yield* foldedDigest(subject, folded, areNamed),
-    yield* hashesOf(subject, beside.visible, areNamed),
-    yield* hashesOf(subject, beside.shortened, areNamed),
-    ...beside.said,
-  ].join('\n')
-  return `recap:${FOLD_VERSION}:${subject.memorySpace}:${folded.tokensMax}:${folded.systemTokensMax}:${subject.digest(hashes)}`
-}
-
 function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): Steps<string> {
-  // Equal bytes stand at several places, and each of them has a name of its own.
   const { isStandIn, systemCount } = subject.structure
-  const nameOf = (index: number): string => (areNamed ? messageNumber(index, systemCount) : '')
   const hashes: string[] = []
   for (const index of indexes) {
-    hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${nameOf(index)}`)
+    // Equal bytes stand at several places, and each of them has a number of its own.
+    const number = areNamed ? messageNumber(index, systemCount) : ''
+    hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${number}`)
     if (hashes.length % HASHES_PER_STEP === 0) yield
   }
   return hashes.join(' ')
 }
 
-/** The digests of folded runs, by the structure of the conversation that they lie in: what stands in for what is a part of it. */
-const digestsByStructure = new WeakMap<Structure, Map<string, string>>()
-
-/** Stands for the folded messages. Between two compactions they are those of the conversation that this one grew from. */
-function* foldedDigest(subject: Subject, folded: FoldedRun, areNamed: boolean): Steps<string> {
-  const { structure, grewFrom } = subject
-  const run = `${folded.start} ${folded.end} ${folded.except.join(',')} ${areNamed ? structure.systemCount : ''}`
-  const own = digestsByStructure.get(structure) ?? new Map<string, string>()
-  digestsByStructure.set(structure, own)
-  const isOld = grewFrom !== null && folded.end <= grewFrom.shared
-  const known = own.get(run) ?? (isOld ? digestsByStructure.get(grewFrom.structure)?.get(run) : undefined)
-  const found = known ?? subject.digest(yield* hashesOf(subject, rangeIndexes(folded, []), areNamed))
-  own.set(run, found)
-  return found
-}
-
-type Run = {
-  readonly indexes: readonly number[]
-  readonly visible: readonly number[]
-  readonly said: readonly string[]
-  readonly unsaid: Unsaid
-  readonly tokensMax: number
-  readonly areNamed: boolean
-}
-
-function* writeQuotesAndNames(subject: Subject, run: Run, cache: MadeCache, writer: Writer): Steps<void> {
-  const { indexes, visible } = run
+/** Everything that a recap says, within its cap. */
+function* written(
+  subject: Subject,
+  folds: readonly number[],
+  folded: FoldedRun,
+  { visible, shortened, said }: Beside,
+  cache: MadeCache,
+  writer: Writer,
+  areNamed: boolean,
+): Steps<{ readonly text: string; readonly tokens: number }> {
+  const { tokensMax } = folded
+  yield
+  yield* writeSystem(subject, folds, folded, writer)
+  const unsaid = yield* writeUsers(subject, folds, folded, cache, writer, areNamed)
+  yield
+  const indexes = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, indexes, visible, cache)
-  const roomTokens = run.tokensMax - writer.spentTokens()
+  const roomTokens = tokensMax - writer.spentTokens()
   const namesTokensMax = Math.min(Math.floor(roomTokens * NAMES_SHARE), mentions.size * NAME_TOKENS)
-  const quotes = yield* chooseQuotes(subject, {
-    indexes,
-    visible,
-    mentions,
-    unsaid: run.unsaid,
-    areNamed: run.areNamed,
-    tokensMax: roomTokens - namesTokensMax - subject.count(`\n${headings.quotes}\n${headings.names}`),
-  })
+  const headingTokens = subject.count(`\n${headings.quotes}\n${headings.names}`)
+  const quotesTokensMax = roomTokens - namesTokensMax - headingTokens
+  const told = { indexes, visible, mentions, unsaid, areNamed, tokensMax: quotesTokensMax }
+  const quotes = yield* chooseQuotes(subject, told)
   if (quotes.length > 0 && (yield* writer.line(headings.quotes))) {
     for (const { label, text } of quotes) {
       yield* writer.line(`${label}\n${text}`)
       yield
     }
   }
-  const lines = yield* nameLines({
+  const lines = yield* nameLines(subject, cache, {
     mentions,
-    standing: new Set(
-      [writer.written(), ...run.said].flatMap((text) => [...thingsIn(text)].map(({ name }) => name)),
-    ),
-    tokensMax: run.tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
-    countSteps: subject.countSteps,
-    contextOf: (index) => contextOf(subject, index, cache),
+    standing: [writer.written(), ...said],
+    tokensMax: tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
   })
   yield
-  if (lines.length === 0 || !(yield* writer.line(headings.names))) return
-  for (const line of lines) yield* writer.line(line)
+  if (lines.length > 0 && (yield* writer.line(headings.names)))
+    for (const line of lines) yield* writer.line(line)
+  yield
+  return yield* writer.close()
 }

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Subject } from '../subject.ts'
-import { harmless } from './harmless.ts'
+import { harmless } from './headings.ts'
 
 /** Writes a recap line by line within its cap. */
 export type Writer = {

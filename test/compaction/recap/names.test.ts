@@ -1,26 +1,20 @@
 import { expect, test } from 'vitest'
 import type { Mention } from '../../../src/compaction/recap/mentions.ts'
-import { nameLines, type NameOptions } from '../../../src/compaction/recap/names.ts'
+import { nameLines } from '../../../src/compaction/recap/names.ts'
+import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
+import { subjectOf } from '../../support/subject.ts'
+import { user } from '../sending.ts'
 
 function* countCharacters(text: string): Steps<number> {
   yield
   return text.length
 }
 
-function* noContext(): Steps<string> {
-  yield
-  return ''
-}
-
-function optionsWith(mentions: ReadonlyMap<string, Mention>): NameOptions {
-  return {
-    mentions,
-    standing: new Set(),
-    tokensMax: 500,
-    countSteps: countCharacters,
-    contextOf: noContext,
-  }
+/** The lines for things that a user's message named: no call gives them a context. */
+function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
+  const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
+  return nameLines(subject, createMadeCache({ bytesMax: 1e6 }), { mentions, standing: [], tokensMax: 500 })
 }
 
 /** Things of which some are as likely as others: by their place in the list they were named in more or fewer messages. */
@@ -43,7 +37,7 @@ function manyThings(count: number): Map<string, Mention> {
 test('of thousands of things the likeliest are named, of equals those that were met first', () => {
   const things = manyThings(5_000)
   const likeliest = [...things].filter(([, { messages }]) => messages === 13).map(([name]) => name)
-  const [line = ''] = finish(nameLines(optionsWith(things)))
+  const [line = ''] = finish(linesFor(things))
   const named = line.slice('- '.length).split(' ')
   expect(named.length).toBeGreaterThan(10)
   expect(named).toEqual(likeliest.slice(0, named.length))
@@ -51,5 +45,5 @@ test('of thousands of things the likeliest are named, of equals those that were 
 
 // Twenty thousand names were judged and sorted in one go, which took others 25 ms.
 test('thousands of things are judged in steps', () => {
-  expect([...nameLines(optionsWith(manyThings(20_000)))].length).toBeGreaterThanOrEqual(20)
+  expect([...linesFor(manyThings(20_000))].length).toBeGreaterThanOrEqual(20)
 })
