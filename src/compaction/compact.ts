@@ -72,8 +72,9 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
       forced: isNow && options.forced,
     }
     const next =
-      (isNow ? yield* compactionWithin(counts, moment, options) : null) ??
-      (yield* compactionAt(counts, moment, options.strict, isNow ? options.prepared : null))
+      (isNow && options.sharedUntil !== null
+        ? yield* compactionWithin(counts, moment, options.sharedUntil, options)
+        : null) ?? (yield* compactionAt(counts, moment, options.strict, isNow ? options.prepared : null))
     if (next === null) continue
     advanced = { compaction: next, previous: compaction, beforeTokens: viewTokens }
     if (isNow) break
@@ -170,9 +171,10 @@ function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: bo
 function* compactionWithin(
   counts: TokenCounts,
   moment: Moment,
-  { sharedUntil, prepared, strict }: CompactOptions,
+  sharedUntil: number,
+  { prepared, strict }: CompactOptions,
 ): Steps<Compaction | null> {
-  if (sharedUntil === null || sharedUntil <= (moment.compaction?.point ?? 0) || prepared !== null) return null
+  if (sharedUntil <= (moment.compaction?.point ?? 0) || prepared !== null) return null
   const { budgetTokens, aroundTokens } = moment.room
   const behindTokens = counts.originalTokens(sharedUntil, moment.point)
   if (behindTokens > (budgetTokens - aroundTokens) * SHARE.newestRound) return null

@@ -169,23 +169,18 @@ const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
   const { point, task, latestUser, reach, fold, clips } = compaction
-  const pinned = (index: number): number => (index === NO_INDEX ? NO_INDEX : index + by)
   return {
     ...compaction,
     point: point + by,
-    task: pinned(task),
-    latestUser: pinned(latestUser),
+    task: task === NO_INDEX ? NO_INDEX : task + by,
+    latestUser: latestUser === NO_INDEX ? NO_INDEX : latestUser + by,
     reach: { render: reach.render + by, preview: reach.preview + by, clear: reach.clear + by },
-    fold: fold === null ? null : shiftedFold(fold, by),
+    fold: fold && {
+      ...fold,
+      frontier: fold.frontier + by,
+      kept: fold.kept.map((index) => index + by),
+      summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
+    },
     clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
-  }
-}
-
-function shiftedFold(fold: Fold, by: number): Fold {
-  return {
-    ...fold,
-    frontier: fold.frontier + by,
-    kept: fold.kept.map((index) => index + by),
-    summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
   }
 }

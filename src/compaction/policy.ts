@@ -29,4 +29,7 @@ export type Room = {
   readonly aroundTokens: number
 }
 
-export type PassName = 'render' | 'preview' | 'clear' | 'fold' | 'clip'
+/** The passes, cheapest first. */
+export const passOrder = ['render', 'preview', 'clear', 'fold', 'clip'] as const
+
+export type PassName = (typeof passOrder)[number]

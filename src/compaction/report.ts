@@ -2,11 +2,9 @@ import type { Structure } from '../conversation/structure.ts'
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf } from './view/placement.ts'
-import type { PassName } from './policy.ts'
-import { editingPasses } from './plan/draft.ts'
-import type { Compaction } from './compaction.ts'
+import { passOrder, type PassName } from './policy.ts'
+import type { Compaction, SummaryRange } from './compaction.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
-import type { ViewMessage } from './view/view-message.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {
@@ -52,124 +50,94 @@ export type OutlineSubject = Pick<Subject, 'messages' | 'structure' | 'sizes'>
 
 /** Each message of a conversation and what became of it, in their order; each summary and recap where it is sent. */
 export function outlineOf(subject: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
-  if (compacted === null) {
-    return subject.messages.map((_, index) => treatmentOf(subject, index, keptAsItCame(subject, index)))
+  const { messages, structure, sizes } = subject
+  const sent = new Map<number, Outcome>()
+  const standIns = new Map<number, MessageTreatment[]>()
+  const folded: SummaryRange[] = []
+  const pinOf = pins(structure, compacted?.compaction ?? null)
+  // Summaries and recaps stand before the client's message that follows them in what is sent; at the end if none does.
+  let place = messages.length
+  for (const message of compacted?.view.messages.toReversed() ?? []) {
+    const base = baseOf(message.joined) ?? message
+    for (const part of message.joined.length === 0 ? [message] : message.joined.toReversed()) {
+      const { index, role, how, standsFor } = part
+      // What was joined to another message is sent with that.
+      const sentTokens = part === base ? message.tokens : 0
+      if (index !== null) {
+        place = index
+        const pinned = how === 'kept' ? pinOf(index) : null
+        sent.set(index, { treatment: part === base ? how : 'joined', pinned, sentTokens })
+      } else if (standsFor !== null) {
+        folded.push(standsFor)
+        const { start, end } = standsFor
+        const standIn = {
+          index,
+          role,
+          tool: null,
+          treatment: how,
+          pinned: null,
+          receivedTokens: 0,
+          sentTokens,
+        }
+        standIns.set(place, [{ ...standIn, standsFor: { start, end } }, ...(standIns.get(place) ?? [])])
+      }
+    }
   }
-  const sent = compacted.view.messages.flatMap(sentParts)
-  const standIns = standInsByPlace(sent, subject.messages.length)
-  const outcomeOf = outcomes(subject, compacted.compaction, sent)
-  return [
-    ...subject.messages.flatMap((_, index) => [
-      ...(standIns.get(index) ?? []),
-      treatmentOf(subject, index, outcomeOf(index)),
-    ]),
-    ...(standIns.get(subject.messages.length) ?? []),
-  ]
+  const outline: MessageTreatment[] = []
+  for (let index = 0; index < messages.length; index += 1) {
+    outline.push(...(standIns.get(index) ?? []))
+    const receivedTokens = sizes[index] ?? 0
+    let outcome: Outcome = { treatment: 'kept', pinned: pinOf(index), sentTokens: receivedTokens }
+    if (compacted !== null)
+      outcome = sent.get(index) ?? {
+        treatment: folded.some((range) => covers(range, index)) ? 'folded' : 'dropped',
+        pinned: null,
+        sentTokens: 0,
+      }
+    const { treatment, pinned, sentTokens } = outcome
+    const described = describe(subject, index)
+    outline.push({ ...described, treatment, pinned, receivedTokens, sentTokens, standsFor: null })
+  }
+  return [...outline, ...(standIns.get(messages.length) ?? [])]
 }
 
 /** The same of a conversation that was sent as it came and not counted. */
 export function uncountedOutline(rounds: Rounds): readonly MessageTreatment[] {
-  return rounds.messages.map((_, index) =>
-    treatmentOf(rounds, index, {
-      treatment: 'kept',
-      pinned: index < rounds.structure.systemCount ? 'system' : null,
-      receivedTokens: null,
-      sentTokens: null,
-    }),
-  )
+  return rounds.messages.map((_, index) => ({
+    ...describe(rounds, index),
+    treatment: 'kept',
+    pinned: index < rounds.structure.systemCount ? 'system' : null,
+    receivedTokens: null,
+    sentTokens: null,
+    standsFor: null,
+  }))
 }
 
 /** How far each pass of a compaction reaches. The passes that reach nothing are left out. */
-export function passRanges(compaction: Compaction, systemCount: number): readonly PassRange[] {
-  const { reach, fold, clips } = compaction
-  const clipped = clips.map(({ index }) => index)
-  const ranges: readonly PassRange[] = [
-    ...editingPasses.map((pass) => ({ pass, start: systemCount, end: reach[pass] })),
-    { pass: 'fold', start: systemCount, end: fold?.frontier ?? systemCount },
-    { pass: 'clip', start: Math.min(...clipped), end: Math.max(...clipped) + 1 },
-  ]
-  return ranges.filter(({ start, end }) => end > start)
+export function passRanges({ reach, fold, clips }: Compaction, systemCount: number): readonly PassRange[] {
+  let [clippedFrom, clippedTo] = [Infinity, -Infinity]
+  for (const { index } of clips) {
+    clippedFrom = Math.min(clippedFrom, index)
+    clippedTo = Math.max(clippedTo, index + 1)
+  }
+  const ranges: PassRange[] = []
+  for (const pass of passOrder) {
+    const start = pass === 'clip' ? clippedFrom : systemCount
+    let end = pass === 'clip' ? clippedTo : (fold?.frontier ?? systemCount)
+    if (pass !== 'clip' && pass !== 'fold') end = reach[pass]
+    if (end > start) ranges.push({ pass, start, end })
+  }
+  return ranges
 }
 
 // --- internal ---
 
-type Outcome = Pick<MessageTreatment, 'treatment' | 'pinned' | 'receivedTokens' | 'sentTokens'>
+type Outcome = Pick<MessageTreatment, 'treatment' | 'pinned' | 'sentTokens'>
 
-function treatmentOf(rounds: Rounds, index: number, outcome: Outcome): MessageTreatment {
-  const role = rounds.messages[index]?.facts.role ?? 'other'
-  return { index, role, tool: toolOf(rounds, index), ...outcome, standsFor: null }
-}
-
-function keptAsItCame(subject: OutlineSubject, index: number): Outcome {
-  const tokens = subject.sizes[index] ?? 0
-  const pinned = index < subject.structure.systemCount ? 'system' : null
-  return { treatment: 'kept', pinned, receivedTokens: tokens, sentTokens: tokens }
-}
-
-function toolOf(rounds: Rounds, index: number): string | null {
+function describe(rounds: Rounds, index: number): Pick<MessageTreatment, 'index' | 'role' | 'tool'> {
   const facts = rounds.messages[index]?.facts
   const name = facts?.role === 'tool' ? toolNameOf(rounds, index) : (facts?.callNames[0] ?? '')
-  return name === '' ? null : name
-}
-
-/** A message that is sent, by itself or within another. */
-type SentPart = {
-  readonly message: ViewMessage
-  /** Whether it has the fields of the message that is sent: false for one that was joined to another. */
-  readonly isBase: boolean
-  /** What is sent, on its base; 0 on the others. */
-  readonly sentTokens: number
-}
-
-function sentParts(message: ViewMessage): readonly SentPart[] {
-  if (message.joined.length === 0) return [{ message, isBase: true, sentTokens: message.tokens }]
-  const base = baseOf(message.joined)
-  return message.joined.map((part) => {
-    const isBase = part === base
-    return { message: part, isBase, sentTokens: isBase ? message.tokens : 0 }
-  })
-}
-
-/** Summaries and recaps by the client's message that follows them in what is sent; by the end where none does. */
-function standInsByPlace(
-  sent: readonly SentPart[],
-  end: number,
-): ReadonlyMap<number, readonly MessageTreatment[]> {
-  const byPlace = new Map<number, MessageTreatment[]>()
-  let place = end
-  for (const { message, sentTokens } of sent.toReversed()) {
-    const { index, role, how, standsFor } = message
-    if (index !== null || standsFor === null) {
-      place = index ?? place
-      continue
-    }
-    const { start, end: standsUpTo } = standsFor
-    const standIn = { index, role, tool: null, treatment: how, pinned: null, receivedTokens: 0, sentTokens }
-    byPlace.set(place, [{ ...standIn, standsFor: { start, end: standsUpTo } }, ...(byPlace.get(place) ?? [])])
-  }
-  return byPlace
-}
-
-/** What became of each of the client's messages. */
-function outcomes(
-  { structure, sizes }: OutlineSubject,
-  compaction: Compaction | null,
-  sent: readonly SentPart[],
-): (index: number) => Outcome {
-  const sentByIndex = new Map(sent.map((part) => [part.message.index, part]))
-  const folded = sent.flatMap(({ message }) => message.standsFor ?? [])
-  const pinOf = pins(structure, compaction)
-  return function outcomeOf(index) {
-    const receivedTokens = sizes[index] ?? 0
-    const part = sentByIndex.get(index)
-    if (part === undefined) {
-      const treatment = folded.some((range) => covers(range, index)) ? 'folded' : 'dropped'
-      return { treatment, pinned: null, receivedTokens, sentTokens: 0 }
-    }
-    const { message, isBase, sentTokens } = part
-    const pinned = message.how === 'kept' ? pinOf(index) : null
-    return { treatment: isBase ? message.how : 'joined', pinned, receivedTokens, sentTokens }
-  }
+  return { index, role: facts?.role ?? 'other', tool: name === '' ? null : name }
 }
 
 /** Why a message that is sent as it came is. */

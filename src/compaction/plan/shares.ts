@@ -50,42 +50,29 @@ export type Shares = {
 /** Divides the room: each part gets its share in the order of right, and what one does not need the others get. */
 export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
   const room = Math.max(0, roomTokens)
-  const upTo = (share: number, size: number): number => Math.min(size, Math.floor(room * share))
-  const newestUser = upTo(SHARE.newestUser, sizes.newestUser)
-  const besideUser = Math.max(0, Math.floor(room * SHARE.newestRound) - newestUser)
-  const sure = {
-    newestUser,
-    newestRound: Math.min(sizes.newestRound, besideUser),
-    task: upTo(SHARE.pinned, sizes.task),
-    latestUser: upTo(SHARE.pinned, sizes.latestUser),
-  }
-  const newest = sure.newestUser + sure.newestRound
-  const left = Math.max(0, room - newest - sure.task - sure.latestUser)
+  const half = Math.floor(room * SHARE.newestRound)
+  const pinned = Math.floor(room * SHARE.pinned)
+  const newestUser = Math.min(sizes.newestUser, Math.floor(room * SHARE.newestUser))
+  const newestRound = Math.min(sizes.newestRound, Math.max(0, half - newestUser))
+  const task = Math.min(sizes.task, pinned)
+  const latestUser = Math.min(sizes.latestUser, pinned)
+  const newest = newestUser + newestRound
+  const left = Math.max(0, room - newest - task - latestUser)
   const recapMin = Math.min(left, Math.floor(room * SHARE.leastRecap))
   const recapMax = Math.floor(room * SHARE.recap)
-  const recentMin = Math.max(newest, Math.min(Math.floor(room * SHARE.recent), newest + left - recapMin))
-  const recentMax = Math.max(
-    recentMin,
-    Math.min(Math.floor(room * SHARE.newestRound), newest + left - recapMin),
-  )
-  const keptMax = Math.max(
-    recentMin,
-    Math.min(Math.floor(room * SHARE.newestRound) + newest, newest + left - recapMin),
-  )
+  const besideRecap = newest + left - recapMin
+  const recentMin = Math.max(newest, Math.min(Math.floor(room * SHARE.recent), besideRecap))
   // What nobody needs goes to the task first, then to the latest user message.
-  let spare = Math.max(0, left - (recentMin - newest) - recapMax)
-  const withSpare = (size: number, own: number): number => {
-    const more = Math.min(spare, size - own)
-    spare -= more
-    return own + more
-  }
+  const spare = Math.max(0, left - (recentMin - newest) - recapMax)
+  const taskMore = Math.min(spare, sizes.task - task)
+  const latestMore = Math.min(spare - taskMore, sizes.latestUser - latestUser)
   return {
-    sure,
-    task: withSpare(sizes.task, sure.task),
-    latestUser: withSpare(sizes.latestUser, sure.latestUser),
+    sure: { newestUser, newestRound, task, latestUser },
+    task: task + taskMore,
+    latestUser: latestUser + latestMore,
     recentMin,
-    recentMax,
-    keptMax,
+    recentMax: Math.max(recentMin, Math.min(half, besideRecap)),
+    keptMax: Math.max(recentMin, Math.min(half + newest, besideRecap)),
     recapMin,
     recapMax,
   }

@@ -3,7 +3,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { Compaction } from '../compaction.ts'
 import { layoutOf, UNTOUCHED, type FoldedPart } from '../layout.ts'
 import type { MadeCache } from '../made-cache.ts'
-import type { PassName, Policy } from '../policy.ts'
+import { passOrder, type PassName, type Policy } from '../policy.ts'
 import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
@@ -125,8 +125,6 @@ export function* lostMessages(
 
 /** Messages taken as they came between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 512
-
-const passOrder: readonly PassName[] = ['render', 'preview', 'clear', 'fold', 'clip']
 
 const passOf = {
   kept: null,
