@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../profiles/nearest.ts'
+import { meantOr, nearest } from '../profiles/nearest.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
@@ -160,8 +160,7 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   const [first, ...rest] = words
   const command = first !== undefined && isCommand(first) ? first : 'serve'
   if (first !== undefined && !isCommand(first)) {
-    const near = nearest(first, Object.keys(commands))
-    const advice = near === null ? listed : `did you mean "${near}"?`
+    const advice = meantOr(first, Object.keys(commands), listed)
     problems.push(problemOf(JSON.stringify(first), 'unknown command', advice))
   }
   const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]

@@ -7,8 +7,6 @@ export type Problem = {
   /** Line and column in the file, from 1; null if the source is no file or could not be read. */
   readonly line: number | null
   readonly column: number | null
-  /** The key, dotted; '' for the source as a whole. */
-  readonly path: string
   /** What is wrong. Never holds a credential. */
   readonly message: string
   /** What to do or what was probably meant; null if the message says it. */
@@ -33,5 +31,5 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
 
 /** A problem with a source as a whole. */
 export function problemOf(source: string, message: string, suggestion: string | null = null): Problem {
-  return { source, line: null, column: null, path: '', message, suggestion }
+  return { source, line: null, column: null, message, suggestion }
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyProblem, spellPath, valueAt } from '../profiles/issues.ts'
-import { nearest } from '../profiles/nearest.ts'
+import { meantOr } from '../profiles/nearest.ts'
 import { resolveProfiles } from '../profiles/resolve.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
@@ -40,7 +40,8 @@ export async function readProfileFiles(options: ProfileFilesOptions): Promise<Pr
   const problems = [...builtIn.problems, ...own.problems]
   const astray = upstreams === null ? [] : upstreamProblems(resolved.profiles, raws, upstreams)
   for (const { profile, ...problem } of [...resolved.problems, ...astray]) {
-    problems.push(locate(files.get(profile) ?? null, profile, problem))
+    const { message, suggestion } = problem
+    problems.push(files.get(profile)?.locate(problem) ?? problemOf(profile, message, suggestion))
   }
   const sources = new Map([...files].map(([name, file]) => [name, file?.source ?? name]))
   return { profiles: resolved.profiles, sources, problems: sortProblems(problems) }
@@ -110,16 +111,10 @@ function upstreamProblems(
       // An inherited value is told at the profile that sets it.
       const name = valueAt(raws.get(profile.name), path)
       if (typeof name !== 'string' || upstreams.has(name)) continue
-      const near = nearest(name, upstreams)
-      const suggestion = near === null ? `foldgate.yaml has: ${known}` : `did you mean "${near}"?`
+      const suggestion = meantOr(name, upstreams, `foldgate.yaml has: ${known}`)
       const message = `"${spellPath(path)}" names the upstream ${JSON.stringify(name)}, which foldgate.yaml does not have`
       problems.push({ profile: profile.name, path, of: 'value', message, suggestion })
     }
   }
   return problems
-}
-
-function locate(file: YamlFile | null, profile: string, problem: KeyProblem): Problem {
-  if (file !== null) return file.locate(problem)
-  return { ...problemOf(profile, problem.message, problem.suggestion), path: spellPath(problem.path) }
 }

@@ -138,11 +138,10 @@ async function readSettingsFile({ flags, env, cwd }: SettingsOptions): Promise<S
 
 /** Tells a problem at the flag or variable that set the value, else where it stands in the file. */
 function locate(problem: KeyProblem, file: YamlFile | null, overrides: readonly Override[]): Problem {
-  const path = spellPath(problem.path)
   const { message, suggestion } = problem
-  const override = overrides.find((each) => each.path.join('.') === path)
-  if (override !== undefined) return { ...problemOf(override.source, message, suggestion), path }
-  return file?.locate(problem) ?? { ...problemOf('settings', message, suggestion), path }
+  const override = overrides.find(({ path }) => path.join('.') === spellPath(problem.path))
+  if (override !== undefined) return problemOf(override.source, message, suggestion)
+  return file?.locate(problem) ?? problemOf('settings', message, suggestion)
 }
 
 type Surroundings = {

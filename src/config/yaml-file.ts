@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
-import { type KeyProblem, spellPath } from '../profiles/issues.ts'
+import type { KeyProblem } from '../profiles/issues.ts'
 import { problemOf, type Problem } from './problem.ts'
 
 /** A YAML (or JSON) file that was read, with the places of its keys. */
@@ -78,7 +78,6 @@ export function parseYaml(
       source,
       line: position?.line ?? null,
       column: position?.col ?? null,
-      path: spellPath(problem.path),
       message: problem.message,
       suggestion: problem.suggestion,
     }
@@ -112,7 +111,7 @@ function keysOf(document: Document): { readonly count: number; readonly repeated
 }
 
 function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosition): Problem {
-  return { source, line, column: col, path: '', ...(syntaxFaults[code] ?? syntaxFault) }
+  return { source, line, column: col, ...(syntaxFaults[code] ?? syntaxFault) }
 }
 
 type SyntaxFault = Pick<Problem, 'message' | 'suggestion'>

@@ -99,8 +99,7 @@ function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isS
 function meantValue(issue: z.core.$ZodIssue, value: unknown, keysBelow: readonly string[]): string | null {
   if (value === null && keysBelow.length > 0) return 'indent its keys below it, or remove it'
   if (typeof value !== 'string') return null
-  const words = wordsOf(issue)
-  const word = nearest(value, words)
+  const word = nearest(value, wordsOf(issue))
   if (word !== null) return `did you mean "${word}"?`
   const number = readNumber(value)
   return number === null ? null : `write ${number}, without quotes or units`

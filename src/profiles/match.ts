@@ -1,6 +1,6 @@
 import { InvariantError } from '../errors.ts'
 import { globWeight, matchesGlob, mostSpecificGlob } from './glob.ts'
-import { nearest } from './nearest.ts'
+import { meantOr } from './nearest.ts'
 import { defaultProfileName } from './resolve.ts'
 import type { Profile } from './schema.ts'
 
@@ -74,9 +74,8 @@ type Fit = {
 function findRequested(profiles: ReadonlyMap<string, Profile>, requested: string): ProfileMatch {
   const profile = profiles.get(requested)
   if (profile !== undefined) return { kind: 'found', profile, why: 'asked for by name' }
-  const near = nearest(requested, profiles.keys())
   const known = [...profiles.keys()].sort().join(', ')
-  const advice = near === null ? `known profiles: ${known}` : `did you mean "${near}"?`
+  const advice = meantOr(requested, profiles.keys(), `known profiles: ${known}`)
   return { kind: 'unknown', requested, message: `there is no profile ${shortened(requested)}; ${advice}` }
 }
 

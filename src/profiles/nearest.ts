@@ -22,6 +22,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best ?? all.find((candidate) => candidate.split('_').includes(word.toLowerCase())) ?? null
 }
 
+/** Asks whether the nearest candidate was meant; `otherwise` if none is near. */
+export function meantOr(word: string, candidates: Iterable<string>, otherwise: string): string {
+  const near = nearest(word, candidates)
+  return near === null ? otherwise : `did you mean "${near}"?`
+}
+
 /**
  * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
  *

@@ -1,5 +1,5 @@
 import { type KeyProblem, validate, valueAt } from './issues.ts'
-import { nearest } from './nearest.ts'
+import { meantOr } from './nearest.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
@@ -68,17 +68,10 @@ function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] 
   const parent = parentOf(name, raws)
   if (parent === null) return []
   if (!raws.has(parent)) {
-    const near = nearest(parent, raws.keys())
     const message = `"extends" names the profile ${JSON.stringify(parent)}, which does not exist`
     const known = `known profiles: ${[...raws.keys()].sort().join(', ')}`
-    return [
-      {
-        path: ['extends'],
-        of: 'value',
-        message,
-        suggestion: near === null ? known : `did you mean "${near}"?`,
-      },
-    ]
+    const suggestion = meantOr(parent, raws.keys(), known)
+    return [{ path: ['extends'], of: 'value', message, suggestion }]
   }
   const line = lineage(name, raws)
   const last = line.at(-1)

@@ -1,14 +1,7 @@
-import { readInPages, type Journals } from './journals.ts'
+import { journalRowsMax, readInPages, type Journals } from './journals.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import { prefix } from './redis-scripts.ts'
-import { journalNames, type JournalName, type JournalRow } from './store.ts'
-
-export type RedisJournalsOptions = {
-  /** How many rows each journal may hold. */
-  readonly rowsMax: number
-  /** How long a row is kept, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-}
+import { journalNames, type JournalName, type JournalRow, type StoreLimits } from './store.ts'
 
 /**
  * The journals of a store on a Redis-compatible server; a purge deletes them with all other keys. Each is a stream, whose
@@ -18,8 +11,9 @@ export type RedisJournalsOptions = {
  */
 export function redisJournals(
   { command, run }: Pick<RedisConnection, 'command' | 'run'>,
-  { rowsMax, lifetimeMs }: RedisJournalsOptions,
+  { bytesMax, lifetimeMs }: StoreLimits,
 ): Omit<Journals, 'purge'> {
+  const rowsMax = journalRowsMax(bytesMax)
   /** Rows from before this time have outlived theirs; in milliseconds. */
   const oldestMs = (): number => (lifetimeMs === 0 ? 0 : Math.max(0, Date.now() - Math.ceil(lifetimeMs) + 1))
 

@@ -1,4 +1,3 @@
-import { journalRowsMax } from './journals.ts'
 import { connectToRedis, type RedisConnection } from './redis-connection.ts'
 import { redisJournals } from './redis-journals.ts'
 import {
@@ -20,7 +19,7 @@ export type RedisStoreOptions = StoreLimits & {
 export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOptions): Promise<Store> {
   const connection = await connectToRedis(url)
   const { run } = connection
-  const journals = redisJournals(connection, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
+  const journals = redisJournals(connection, { bytesMax, lifetimeMs })
   const limits = [String(Math.ceil(lifetimeMs)), String(bytesMax)]
 
   return {

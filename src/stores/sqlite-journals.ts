@@ -1,14 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { readInPages, rowNumber, type Journals } from './journals.ts'
+import { journalRowsMax, readInPages, rowNumber, type Journals } from './journals.ts'
 import { deleteInSteps, stepRows, textIn, transaction, unexpired } from './sqlite-steps.ts'
-import { journalNames, type JournalName, type JournalPage, type JournalRow } from './store.ts'
-
-export type SqliteJournalsOptions = {
-  /** How many rows each journal may hold. */
-  readonly rowsMax: number
-  /** How long a row is kept, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-}
+import {
+  journalNames,
+  type JournalName,
+  type JournalPage,
+  type JournalRow,
+  type StoreLimits,
+} from './store.ts'
 
 /**
  * A table for each journal. Its oldest rows have the lowest ids, and no id is given twice. Nothing but the id is indexed:
@@ -28,10 +27,9 @@ export const journalTables = journalNames
   .join('')
 
 /** The journals of a store in a file. Statements are prepared as they are needed: rows are written many at a time. */
-export function sqliteJournals(
-  database: DatabaseSync,
-  { rowsMax, lifetimeMs }: SqliteJournalsOptions,
-): Journals {
+export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }: StoreLimits): Journals {
+  const rowsMax = journalRowsMax(bytesMax)
+
   function readPage(journal: JournalName, { from, beyond, limit }: JournalPage): readonly JournalRow[] {
     const table = tableOf(journal)
     const asked = rowNumber(beyond)

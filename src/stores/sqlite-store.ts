@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { hash } from 'node:crypto'
-import { journalRowsMax } from './journals.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
 import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
@@ -16,7 +15,7 @@ export type SqliteStoreOptions = StoreLimits & { readonly path: string }
 export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStoreOptions): Promise<Store> {
   const database = await openSqliteFile(path)
   const statements = prepareStatements(database)
-  const journals = sqliteJournals(database, { rowsMax: journalRowsMax(bytesMax), lifetimeMs })
+  const journals = sqliteJournals(database, { bytesMax, lifetimeMs })
   const pageBytes = count(database.prepare('PRAGMA page_size'), 'page_size')
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 

@@ -96,8 +96,8 @@ function checkProblems(problems: readonly Problem[], file: OddFile): void {
 }
 
 /** A file that cannot be read as a whole has no place to point at. */
-function isAboutAll({ path, message }: Problem): boolean {
-  return path === '' && !message.startsWith('cannot be read')
+function isAboutAll({ message }: Problem): boolean {
+  return /^(?:is|holds|its aliases|there is another file|the profile's name|the file)\b/.test(message)
 }
 
 /** What `foldgate check` says of it, as a program. */
