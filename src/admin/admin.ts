@@ -2,28 +2,31 @@ import type { Server } from 'node:http'
 import type { Activity } from '../activity/activity.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
-import type { ModelKey } from '../models/model-key.ts'
-import type { KnownModel } from '../models/models.ts'
-import type { CompactWishes } from '../request/records/compact-wishes.ts'
+import type { Archive } from '../archive/archive.ts'
+import type { Log } from '../log/log.ts'
+import type { ModelKnowledge } from '../models/open-models.ts'
+import { findOwnWindow } from '../models/own-window.ts'
+import type { Requests } from '../request/open-requests.ts'
+import { readLimits } from '../request/read/read-limits.ts'
 import type { Store } from '../stores/store.ts'
-import type { SummaryWriter } from '../summaries/summary-writer.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
 import { createAdminServer, type AdminServerOptions } from './admin-server.ts'
-import { createDeleteConversation, type DeleteConversationParts } from './delete-conversation.ts'
+import { createDeleteConversation } from './delete-conversation.ts'
+import { createExplain, type ExplainParts } from './explain/explain.ts'
+import { explanationJson } from './explain/explanation.ts'
 import { modelCard } from './models/model-cards.ts'
 
-export type AdminOptions = Pick<AdminServerOptions, 'bodyLimits' | 'explain' | 'onFailure'> &
-  Pick<DeleteConversationParts, 'deleteArchived' | 'onFailed' | 'onDeleted'> & {
-    readonly settings: Pick<Settings, 'admin' | 'hosts' | 'limits' | 'prices'>
+export type AdminOptions = Pick<AdminServerOptions, 'bodyLimits' | 'onFailure'> &
+  Pick<ExplainParts, 'profiles'> & {
+    readonly settings: Settings
     readonly store: Store
+    readonly upstreams: Upstreams
+    readonly knowledge: ModelKnowledge
+    readonly requests: Requests
     readonly activity: Activity
-    readonly summaryWriter: Pick<SummaryWriter, 'forget'>
-    readonly compactWishes: Pick<CompactWishes, 'ask'>
-    readonly knownModels: {
-      readonly list: () => readonly KnownModel[]
-      readonly forget: (id: string) => ModelKey | null
-    }
-    /** The operator had everything forgotten that is believed of a model. Must not throw. */
-    readonly onForgotten: (key: ModelKey) => void
+    /** Null if what is folded is kept nowhere. */
+    readonly archive: Archive | null
+    readonly log: Log
     readonly version: string
     readonly nowMs: () => number
     /** The base URL that clients are given. */
@@ -32,8 +35,16 @@ export type AdminOptions = Pick<AdminServerOptions, 'bodyLimits' | 'explain' | '
 
 /** Builds the admin listener: what the operator sees of Foldgate, and what can be done there. */
 export function openAdmin(options: AdminOptions): Server {
-  const { settings, store, activity, summaryWriter, compactWishes, knownModels, version, nowMs } = options
+  const { settings, store, activity, requests, archive, log, version, nowMs } = options
+  const { models, counts, serverWindows } = options.knowledge
   const { admin } = settings
+  const explain = createExplain({
+    profiles: options.profiles,
+    findWindow: (profile, model) =>
+      findOwnWindow(profile, model, { upstreams: options.upstreams, serverWindows }),
+    usageInStreams: settings.usage.in_streams,
+    limits: readLimits(settings.limits),
+  })
   return createAdminServer({
     ...options,
     headersMs: settings.limits.headers_s * 1000,
@@ -46,15 +57,21 @@ export function openAdmin(options: AdminOptions): Server {
     journal: activity.journal,
     signals: activity.signals,
     models: {
-      list: () => knownModels.list().map(modelCard),
+      list: () => models.list().map(modelCard),
       forget: (id) => {
-        const key = knownModels.forget(id)
+        const key = models.forgetAll(id)
         if (key === null) return false
-        options.onForgotten(key)
+        counts.forget(key)
+        const { upstream, model } = key
+        log.info('what was believed of a model was forgotten', {
+          upstream,
+          model: model.slice(0, MODEL_CHARS_MAX),
+        })
         activity.signals.emit('change', null)
         return true
       },
     },
+    explain: async (body, asked) => explanationJson(await explain(body, asked)),
     page: {
       version,
       store: store.name,
@@ -63,19 +80,28 @@ export function openAdmin(options: AdminOptions): Server {
       now: () => new Date(nowMs()),
     },
     compactConversation: async (id) => {
-      await compactWishes.ask(id)
+      await requests.requestedCompactions.ask(id)
       activity.compactRequested(id)
     },
     deleteConversation: createDeleteConversation({
       store,
-      summaryWriter,
+      summaryWriter: requests,
       forget: activity.forget,
-      deleteArchived: options.deleteArchived,
-      onFailed: options.onFailed,
-      onDeleted: (id, deleted) => {
-        options.onDeleted(id, deleted)
+      deleteArchived: async (id) => (await archive?.delete(id)) ?? false,
+      onFailed: activity.failures.note,
+      onDeleted: (id, { records, hadFile }) => {
+        log.info('a conversation was deleted', {
+          conversation: id,
+          records,
+          ...(archive === null ? {} : { archived_files: hadFile ? 1 : 0 }),
+        })
         activity.signals.emit('change', id)
       },
     }),
   })
 }
+
+// --- internal ---
+
+/** Of a model's name in the log. */
+const MODEL_CHARS_MAX = 200

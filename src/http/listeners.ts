@@ -10,6 +10,15 @@ export function addressOf({ host, port }: ListenAddress): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
+/** Where a server listens, under a name that reaches this machine. */
+export function reachable(server: Server, { host, port }: ListenAddress): ListenAddress {
+  const address = server.address()
+  return {
+    host: host === '0.0.0.0' || host === '::' ? 'localhost' : host,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+  }
+}
+
 /** Where an app listens. */
 export type Listening = ListenAddress & {
   /** The admin listener; null where there is none. */

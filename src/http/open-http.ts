@@ -5,6 +5,8 @@ import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { FoldgateError } from '../errors.ts'
 import { createHeapTidying } from '../heap/tidy-heap.ts'
+import type { Log } from '../log/log.ts'
+import { createThrottle } from '../log/throttle.ts'
 import type { Warnings } from '../log/warnings.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { createByteBudget } from './byte-budget.ts'
@@ -24,6 +26,7 @@ export type OpenHttpOptions = {
   readonly failures: Failures
   readonly reports: Reports
   readonly warnings: Warnings
+  readonly log: Log
   readonly nowMs: () => number
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway: (error: FoldgateError) => void
@@ -44,13 +47,14 @@ export type Doors = {
 }
 
 export function openHttp(options: OpenHttpOptions): Doors {
-  const { settings, secret, upstreams, warnings } = options
+  const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
   const heap = createHeapTidying()
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
   const arrival = { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 }
   const rightsOf: Doors['rightsOf'] = (name) => settings.client_keys.find((key) => key.name === name) ?? null
   const relay = createRelay({ ...options, rightsOf, arrival, onUncompacted: warnings.uncompacted })
+  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
   return {
     bodyLimits: {
       bodyBytesMax: limits.body_mb * MEGABYTE,
@@ -67,6 +71,12 @@ export function openHttp(options: OpenHttpOptions): Doors {
     serverFor: (handleConversation) =>
       createServer({
         ...options,
+        onTurnedAway: (error) => {
+          options.onTurnedAway(error)
+          const times = timesTurnedAway(error.code)
+          if (times === 1) options.onFailure(error)
+          else if (times !== null) log.warn('requests were refused', { code: error.code, times })
+        },
         limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
         corsOrigins: settings.cors.origins,
         hosts: settings.hosts,
@@ -87,6 +97,9 @@ export function openHttp(options: OpenHttpOptions): Doors {
 // --- internal ---
 
 const MEGABYTE = 1024 * 1024
+
+/** How long the log only counts the same refusal, in milliseconds: anybody without a key may ask as often as he likes. */
+const TURNED_AWAY_GAP_MS = 1_000
 
 /** The longest time a timer can wait, in milliseconds: a limit of 0 is none. */
 const ENDLESS_MS = 2 ** 31 - 1

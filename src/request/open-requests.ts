@@ -23,7 +23,7 @@ import { createMeasure } from './measure/measure.ts'
 import { digest } from './read/body-source.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import { readLimits } from './read/read-limits.ts'
-import { createCompactWishes, type CompactWishes } from './records/compact-wishes.ts'
+import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
 import { createRecords } from './records/records.ts'
 import { openSummaries } from './summaries/open-summaries.ts'
 
@@ -51,7 +51,7 @@ export type OpenRequestsOptions = {
 /** The way of conversations through Foldgate, and what the operator may ask of it. */
 export type Requests = {
   readonly handle: ReturnType<typeof createHandle>
-  readonly compactWishes: CompactWishes
+  readonly requestedCompactions: RequestedCompactions
   /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
   readonly forget: (conversation: string) => Promise<boolean>
   readonly close: () => Promise<void>
@@ -68,7 +68,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     onWritten: options.onSummary,
   })
   const records = createRecords(store, guarded)
-  const compactWishes = createCompactWishes(store, guarded)
+  const requestedCompactions = createRequestedCompactions(store, guarded)
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * 1024 * 1024,
     bodyBytesMin: LAST_BODY_BYTES_MIN,
@@ -81,7 +81,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     summaries,
     cache,
     records,
-    compactWishes,
+    requestedCompactions,
     usageInStreams: settings.usage.in_streams,
     measure: createMeasure({
       counts: knowledge.counts,
@@ -100,7 +100,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
   })
   return {
     handle,
-    compactWishes,
+    requestedCompactions,
     forget: (conversation) => {
       // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is read
       // as a whole.

@@ -14,7 +14,7 @@ import type { HeavyWork } from '../scheduling/heavy-work.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { MeasureRequest } from './measure/measure.ts'
 import type { ReadChatOptions } from './read/read-chat.ts'
-import type { CompactWishes } from './records/compact-wishes.ts'
+import type { RequestedCompactions } from './records/requested-compactions.ts'
 import type { Records } from './records/records.ts'
 import type { Measure, Send } from './request.ts'
 
@@ -27,7 +27,7 @@ export type RequestParts = ModelKnowledge &
     readonly reading: ReadChatOptions
     readonly upstreams: Upstreams
     readonly records: Records
-    readonly compactWishes: CompactWishes
+    readonly requestedCompactions: RequestedCompactions
     readonly measure: (request: MeasureRequest) => Promise<Measure>
     /** Previews, recaps and the like that were made of late. */
     readonly cache: MadeCache

@@ -186,7 +186,7 @@ export type Measure = {
   readonly pressure: number
 }
 
-export type Counted = Weighed & {
+export type Counted = TokenCounts & {
   readonly room: Room
   /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
   readonly anchor: Anchor | null
@@ -198,8 +198,8 @@ export type Counted = Weighed & {
   readonly differenceTokens: number
 }
 
-/** A conversation with the weight of its parts, in our tokens. */
-export type Weighed = {
+/** A conversation with the counts of its parts, in our tokens. */
+export type TokenCounts = {
   readonly subject: Subject
   /** The leading system block, tools, schemas and priming. */
   readonly aroundTokens: number
@@ -207,14 +207,14 @@ export type Weighed = {
   readonly toolsTokens: number
   /** How much more tools and schemas cost where they are put into the prompt as JSON. */
   readonly toolsMarginTokens: number
-  /** What each message weighs, in their order. */
-  readonly weights: readonly Weight[]
+  /** Of each message, in their order. */
+  readonly perMessage: readonly MessageTokens[]
   /** How many of them were counted by samples, in part. */
   readonly sampledMessages: number
 }
 
-/** What a message weighs, framing included, in our tokens. */
-export type Weight = {
+/** The tokens of a message by our count, framing included. */
+export type MessageTokens = {
   readonly tokens: number
   /** Of these, what was estimated from pixels and bytes. */
   readonly mediaTokens: number

@@ -1,4 +1,4 @@
-import type { Chat, Weighed } from '../../request/request.ts'
+import type { Chat, TokenCounts } from '../../request/request.ts'
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -10,10 +10,10 @@ import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */
-export function* tallyReceived(chat: Chat, weighed: Weighed): Steps<TokensByCategory> {
-  const tally = openTally(weighed)
+export function* tallyReceived(chat: Chat, counts: TokenCounts): Steps<TokensByCategory> {
+  const tally = openTally(counts)
   for (const [index, message] of chat.messages.entries()) {
-    const { tokens = 0, mediaTokens: media = 0 } = weighed.weights[index] ?? {}
+    const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
     tally.add(categoryOf(chat, message), tokens - media)
     tally.add('images', media)
     yield
@@ -22,8 +22,13 @@ export function* tallyReceived(chat: Chat, weighed: Weighed): Steps<TokensByCate
 }
 
 /** The tokens of a view. `sent` is what was made of it, read again: so it is told what media are left. */
-export function* tallySent(sent: Chat, view: View, weighed: Weighed, model: string): Steps<TokensByCategory> {
-  const tally = openTally(weighed)
+export function* tallySent(
+  sent: Chat,
+  view: View,
+  counts: TokenCounts,
+  model: string,
+): Steps<TokensByCategory> {
+  const tally = openTally(counts)
   for (const [place, message] of sent.messages.entries()) {
     const { tokens = 0, joined = [], how = 'kept' } = view.messages[place] ?? {}
     const media = message.facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
@@ -48,7 +53,7 @@ export function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
 
 type Category = Exclude<keyof TokensByCategory, 'total' | 'tools'>
 
-function openTally({ toolsTokens }: Weighed) {
+function openTally({ toolsTokens }: TokenCounts) {
   const tokens = {
     system: 0,
     tools: toolsTokens,

@@ -6,7 +6,7 @@ import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from 
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
-  const { models, compactWishes, failures } = parts
+  const { models, requestedCompactions, failures } = parts
   const lookedUpAtMs = performance.now()
   const loading = models.load(request.modelKey)
   const remembered = await parts.records.find(request.chat, request.place)
@@ -14,7 +14,7 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
   const untouched = whyUntouched(request, models)
   let isForced = request.options.compact === 'force'
   if (!isForced && untouched === null) {
-    const taking = compactWishes.take(remembered.conversation)
+    const taking = requestedCompactions.take(remembered.conversation)
     isForced = taking !== false && (await taking)
   }
   const found = { ...request, remembered, whyUntouched: untouched, isForced, lookedUpAtMs }

@@ -1,4 +1,4 @@
-import type { Chat, Measure, RecallOffer, Weighed } from '../request.ts'
+import type { Chat, Measure, RecallOffer, TokenCounts } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
@@ -16,7 +16,7 @@ import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
-import { createScales } from './weigh.ts'
+import { createTokenCounts } from './count-tokens.ts'
 
 export type MeasureRequest = {
   readonly chat: Chat
@@ -42,10 +42,10 @@ export type MeasureOptions = {
   readonly onGuess: (model: string) => void
 }
 
-/** Measures requests; remembers what a message and a list of tools weighed. */
+/** Measures requests; remembers how many tokens a message and a list of tools have. */
 export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
   const { counts } = options
-  const weigh = createScales()
+  const countTokens = createTokenCounts()
 
   return async function measure(request) {
     const { chat, profile, model, modelKey, window } = request
@@ -75,7 +75,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     }
 
     const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
-    const weighed = await weigh({
+    const counted = await countTokens({
       chat,
       counter,
       encoding,
@@ -83,14 +83,14 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       scope: request.scope,
       addedTool,
     })
-    const { subject, aroundTokens } = weighed
+    const { subject, aroundTokens } = counted
     const { systemCount } = chat.structure
     const rate = counts.rateOf(counting, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
-    const anchor = anchorOf(request, counts, counting, weighed)
-    const besideTokens = besideFor(rate, weighed, budgetTokens, anchor !== null)
+    const anchor = anchorOf(request, counts, counting, counted)
+    const besideTokens = besideFor(rate, counted, budgetTokens, anchor !== null)
     const isAsItCame = request.compaction === null
     return {
       window,
@@ -99,7 +99,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
       counting,
       budgetTokens,
       counted: {
-        ...weighed,
+        ...counted,
         room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
         anchor,
         conversationTokens,
@@ -123,7 +123,7 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 /** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
 function besideFor(
   { overheadTokens, overheadDoubtTokens, ratio }: Rate,
-  { toolsTokens, toolsMarginTokens }: Weighed,
+  { toolsTokens, toolsMarginTokens }: TokenCounts,
   budgetTokens: number,
   isAnswered: boolean,
 ): number {

@@ -32,12 +32,12 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
     for (const point of points) beginnings.push({ prompt: under + (chat.keys[point] ?? ''), counted: null })
     return { ...described, beginnings, counted: null }
   }
-  const { weights, subject } = counted
-  const loose = looseSums(weights)
+  const { perMessage, subject } = counted
+  const loose = looseSums(perMessage)
   const all = sumsOf(subject.sizes)
   const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
   for (const point of points) {
-    const addedTextTokens = text(weights.length) - text(point)
+    const addedTextTokens = text(perMessage.length) - text(point)
     const prompt = under + (chat.keys[point] ?? '')
     beginnings.push({ prompt, counted: { addedTextTokens, looseTokens: loose[point] ?? 0 } })
   }
@@ -102,16 +102,16 @@ function anchorFor({ counted }: Measure, { compacted }: Form): Anchor | null {
   return counted.anchor
 }
 
-/** At each index, what the media and thoughts before it weigh. */
-function looseSums(weights: Counted['weights']): Float64Array {
-  const sums = new Float64Array(weights.length + 1)
-  for (let index = 0; index < weights.length; index += 1)
-    sums[index + 1] = (sums[index] ?? 0) + looseOf(weights[index])
+/** At each index, the tokens of the media and thoughts before it. */
+function looseSums(perMessage: Counted['perMessage']): Float64Array {
+  const sums = new Float64Array(perMessage.length + 1)
+  for (let index = 0; index < perMessage.length; index += 1)
+    sums[index + 1] = (sums[index] ?? 0) + looseOf(perMessage[index])
   return sums
 }
 
-function looseOf(weight: Counted['weights'][number] | undefined): number {
-  return weight === undefined ? 0 : weight.mediaTokens + weight.thoughtTokens
+function looseOf(counted: Counted['perMessage'][number] | undefined): number {
+  return counted === undefined ? 0 : counted.mediaTokens + counted.thoughtTokens
 }
 
 function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
@@ -121,14 +121,14 @@ function messageTokens({ subject }: Counted, { compacted }: Form): readonly numb
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */
-function looseTokens({ weights }: Counted, { compacted }: Form): number {
+function looseTokens({ perMessage }: Counted, { compacted }: Form): number {
   const kept =
     compacted === null
-      ? weights
+      ? perMessage
       : compacted.view.messages.flatMap(({ item }) =>
-          item.kind === 'kept' ? (weights[item.index] ?? []) : [],
+          item.kind === 'kept' ? (perMessage[item.index] ?? []) : [],
         )
-  return kept.reduce((sum, weight) => sum + looseOf(weight), 0)
+  return kept.reduce((sum, counted) => sum + looseOf(counted), 0)
 }
 
 /** How much of what was sent is base64. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFailures } from '../../../src/activity/failures.ts'
-import { createCompactWishes } from '../../../src/request/records/compact-wishes.ts'
+import { createRequestedCompactions } from '../../../src/request/records/requested-compactions.ts'
 import { createStoreGuard } from '../../../src/stores/store-guard.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
@@ -14,7 +14,7 @@ const newStore = (): Store => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs
 const conversation = 'abcdefgh12345678'
 
 function wishesOn(store: Store) {
-  return createCompactWishes(store, createStoreGuard(createFailures(() => {})))
+  return createRequestedCompactions(store, createStoreGuard(createFailures(() => {})))
 }
 
 const failing = async () => Promise.reject(new Error('the store is broken'))

@@ -6,27 +6,27 @@ import type { Store } from '../../stores/store.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
-export type CompactWishes = {
+export type RequestedCompactions = {
   readonly ask: (conversation: string) => Promise<void>
-  /** Whether a compaction was asked for. It is for whoever takes it first. No promise where none is known of. */
+  /** Whether a compaction was asked for; the first request that takes it has it. No promise if none is known of. */
   readonly take: (conversation: string) => Promise<boolean> | false
 }
 
-export function createCompactWishes(store: Store, guarded: StoreGuard): CompactWishes {
-  const wished = new LRUCache<string, string>({ max: WISHES_MAX })
+export function createRequestedCompactions(store: Store, guarded: StoreGuard): RequestedCompactions {
+  const asked = new LRUCache<string, string>({ max: REQUESTED_MAX })
   let readUpTo: string | null = null
   let readAtMs = Number.NEGATIVE_INFINITY
 
-  /** Of other replicas one hears by and by: a look for each request would cost more than it is worth. */
+  /** What other replicas were asked for becomes known by and by: a look for each request would cost more than it is worth. */
   async function readOthers(): Promise<void> {
     readAtMs = performance.now()
     const rows = await guarded([], () =>
-      store.readRows('wishes', { from: 'oldest', beyond: readUpTo, limit: WISHES_MAX }),
+      store.readRows('wishes', { from: 'oldest', beyond: readUpTo, limit: REQUESTED_MAX }),
     )
     for (const { id, text } of rows) {
       readUpTo = id
-      const wish = wishSchema.safeParse(parseJsonText(text)).data
-      if (wish !== undefined) wished.set(wish.conversation, wish.id)
+      const request = requestSchema.safeParse(parseJsonText(text)).data
+      if (request !== undefined) asked.set(request.conversation, request.id)
     }
   }
 
@@ -36,9 +36,9 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
   }
 
   async function takeKnown(conversation: string): Promise<boolean> {
-    const id = wished.get(conversation)
+    const id = asked.get(conversation)
     if (id === undefined) return false
-    wished.delete(conversation)
+    asked.delete(conversation)
     const taker = randomUUID()
     const standing = await guarded(taker, () => store.putIfAbsent(`wish:${id}`, taker, conversation))
     return standing === taker
@@ -46,24 +46,24 @@ export function createCompactWishes(store: Store, guarded: StoreGuard): CompactW
 
   return {
     ask: async (conversation) => {
-      const wish = { id: randomUUID(), conversation }
-      wished.set(conversation, wish.id)
-      const rows = [{ text: JSON.stringify(wish), group: conversation }]
+      const request = { id: randomUUID(), conversation }
+      asked.set(conversation, request.id)
+      const rows = [{ text: JSON.stringify(request), group: conversation }]
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
     take: (conversation) => {
       if (performance.now() - readAtMs >= READ_GAP_MS) return readAndTake(conversation)
-      return wished.has(conversation) && takeKnown(conversation)
+      return asked.has(conversation) && takeKnown(conversation)
     },
   }
 }
 
 // --- internal ---
 
-const wishSchema = z.object({ id: z.uuid(), conversation: z.string() })
+const requestSchema = z.object({ id: z.uuid(), conversation: z.string() })
 
 /** Conversations of which a compaction may be asked for at a time. */
-const WISHES_MAX = 1_000
+const REQUESTED_MAX = 1_000
 
 /** How long it may take until what was asked of another replica is known here, in milliseconds. */
 const READ_GAP_MS = 1_000

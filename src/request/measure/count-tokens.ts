@@ -1,4 +1,4 @@
-import type { Chat, RecallOffer, Weighed, Weight } from '../request.ts'
+import type { Chat, RecallOffer, TokenCounts, MessageTokens } from '../request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
@@ -20,7 +20,7 @@ import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../toke
 import { digest } from '../read/body-source.ts'
 import { drive } from '../../scheduling/drive.ts'
 
-export type WeighRequest = {
+export type CountRequest = {
   readonly chat: Chat
   readonly counter: TokenCounter
   readonly encoding: string
@@ -31,15 +31,15 @@ export type WeighRequest = {
   readonly addedTool: RecallOffer | null
 }
 
-/** Weighs conversations; remembers what a message and a list of tools weighed. */
-export function createScales(): (request: WeighRequest) => Promise<Weighed> {
-  const weights: KnownWeights = new LRUCache({ max: WAYS_MAX })
-  const lists = new WeakMap<readonly Message[], WeightList>()
+/** Counts conversations; remembers how many tokens a message and a list of tools have. */
+export function createTokenCounts(): (request: CountRequest) => Promise<TokenCounts> {
+  const known: KnownCounts = new LRUCache({ max: WAYS_MAX })
+  const lists = new WeakMap<readonly Message[], CountList>()
   const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
 
-  return async function weigh(request) {
+  return async function count(request) {
     const { chat, counter, encoding, model, scope } = request
-    const { messages, sizes, sampled } = await drive(weightsOf(request, weights, lists))
+    const { messages, sizes, sampled } = await drive(messageCounts(request, known, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
@@ -60,7 +60,7 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
       aroundTokens: system + PRIMING_TOKENS + tools.tokens,
       toolsTokens: tools.tokens,
       toolsMarginTokens: tools.marginTokens,
-      weights: messages,
+      perMessage: messages,
       sampledMessages: sampled.length,
     }
   }
@@ -72,15 +72,15 @@ export function createScales(): (request: WeighRequest) => Promise<Weighed> {
 const AROUND_ENTRIES_MAX = 1024
 
 /** By the way of counting, and not a list of ways for each message: of those there are many. */
-type KnownWeights = LRUCache<string, WeakMap<MessageFacts, Weight>>
+type KnownCounts = LRUCache<string, WeakMap<MessageFacts, MessageTokens>>
 
 /** Encodings, and for messages with media models. */
 const WAYS_MAX = 256
 
-/** What the messages of a conversation weigh under one encoding and model. */
-type WeightList = {
+/** The counts of a conversation's messages under one encoding and model. */
+type CountList = {
   readonly countedAs: string
-  readonly messages: readonly Weight[]
+  readonly messages: readonly MessageTokens[]
   readonly sizes: readonly number[]
   /** Which of them were counted by samples. */
   readonly sampled: readonly number[]
@@ -90,33 +90,33 @@ type WeightList = {
 const MESSAGES_PER_STEP = 4_096
 
 /** Takes over what is known of the conversation that this one grew from. */
-function* weightsOf(
-  { chat, counter, encoding, model }: WeighRequest,
-  known: KnownWeights,
-  lists: WeakMap<readonly Message[], WeightList>,
-): Steps<WeightList> {
+function* messageCounts(
+  { chat, counter, encoding, model }: CountRequest,
+  known: KnownCounts,
+  lists: WeakMap<readonly Message[], CountList>,
+): Steps<CountList> {
   const { messages, grewFrom } = chat
   const listAs = `${encoding} ${model}`
   const own = lists.get(messages)
   if (own?.countedAs === listAs) return own
   const before = grewFrom === null ? undefined : lists.get(grewFrom.messages)
   const shared = before?.countedAs === listAs ? (grewFrom?.shared ?? 0) : 0
-  const weights = before?.messages.slice(0, shared) ?? []
+  const perMessage = before?.messages.slice(0, shared) ?? []
   const sizes = before?.sizes.slice(0, shared) ?? []
   const sampled = before?.sampled.filter((index) => index < shared) ?? []
   for (let index = shared; index < messages.length; index += 1) {
     const message = messages[index]
     if (message === undefined) break
     const { facts } = message
-    // Only media weigh differently from model to model.
+    // Only media are counted differently from model to model.
     const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
-    let weight = known.get(countedAs)?.get(facts)
-    if (weight === undefined) {
+    let counted = known.get(countedAs)?.get(facts)
+    if (counted === undefined) {
       const parsed = yield* readMessage(chat, message)
       const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
       const inlineTokens = yield* counter.countSteps(inline)
       const unread = yield* unreadTokens(chat.source, message, counter.countSteps)
-      weight = {
+      counted = {
         tokens: (yield* messageTokens(parsed, facts, counter, model)) + sum(unread),
         mediaTokens: yield* allMediaTokens(facts.media, model),
         thoughtTokens:
@@ -124,22 +124,22 @@ function* weightsOf(
           hiddenTokens(message, unread, parsed.uncut) +
           inlineTokens,
       }
-      remember(known, countedAs, facts, weight)
+      remember(known, countedAs, facts, counted)
       yield
     }
-    weights.push(weight)
-    sizes.push(weight.tokens)
+    perMessage.push(counted)
+    sizes.push(counted.tokens)
     if (isSampled(message)) sampled.push(index)
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
   }
-  const list = { countedAs: listAs, messages: weights, sizes, sampled }
+  const list = { countedAs: listAs, messages: perMessage, sizes, sampled }
   lists.set(messages, list)
   return list
 }
 
-function remember(known: KnownWeights, countedAs: string, facts: MessageFacts, weight: Weight): void {
-  const weights = known.get(countedAs) ?? new WeakMap<MessageFacts, Weight>()
-  known.set(countedAs, weights.set(facts, weight))
+function remember(known: KnownCounts, countedAs: string, facts: MessageFacts, counted: MessageTokens): void {
+  const ofFacts = known.get(countedAs) ?? new WeakMap<MessageFacts, MessageTokens>()
+  known.set(countedAs, ofFacts.set(facts, counted))
 }
 
 /** What surrounds the messages beside the system block. */
@@ -150,51 +150,51 @@ type Surroundings = {
   readonly marginTokens: number
 }
 
-type WeighValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
+type CountValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
 
-function* toolsAndSchema(request: WeighRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
+function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
   const { tools, legacyTools, schema } = request.chat.body
   let tokens = 0
   let marginTokens = 0
-  for (const [span, weigh] of [
-    [tools, weighTools],
-    [legacyTools, weighTools],
-    [schema, weighSchema],
+  for (const [span, count] of [
+    [tools, countTools],
+    [legacyTools, countTools],
+    [schema, countSchema],
   ] as const) {
     if (span === null) continue
     const added = span === tools ? request.addedTool : null
-    const weight = yield* weighed(request, { span, added }, weigh, known)
-    tokens += weight.tokens
-    marginTokens += weight.marginTokens
+    const counted = yield* countSpan(request, { span, added }, count, known)
+    tokens += counted.tokens
+    marginTokens += counted.marginTokens
   }
   return { tokens, marginTokens }
 }
 
-const weighTools: WeighValue = function* weighTools(value, counter, model) {
+const countTools: CountValue = function* countTools(value, counter, model) {
   const tokens = yield* toolsTokens(value, counter, model)
   return { tokens, marginTokens: Math.max(0, (yield* plainToolsTokens(value, counter)) - tokens) }
 }
 
-const weighSchema: WeighValue = function* weighSchema(value, counter, model) {
+const countSchema: CountValue = function* countSchema(value, counter, model) {
   const tokens = yield* schemaTokens(value, counter, model)
   return { tokens, marginTokens: Math.max(0, (yield* plainSchemaTokens(value, counter)) - tokens) }
 }
 
-function* weighed(
-  { chat, counter, encoding, model, scope }: WeighRequest,
+function* countSpan(
+  { chat, counter, encoding, model, scope }: CountRequest,
   { span, added }: { readonly span: EntrySpan; readonly added: RecallOffer | null },
-  weigh: WeighValue,
+  count: CountValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
   const hash = yield* chat.source.hashSteps(span.start, span.end)
   const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''}`
-  const weight = known.get(key)
-  if (weight !== undefined) return weight
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
   const counted = !isParsedAtOnce(span)
     ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
       { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
-    : yield* weigh(shownWith(added?.tool ?? null, parseJson(chat.source, span)), counter, model)
+    : yield* count(shownWith(added?.tool ?? null, parseJson(chat.source, span)), counter, model)
   known.set(key, counted)
   return counted
 }
