@@ -2,11 +2,11 @@ import type { Steps } from '../conversation/source.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import type { Clip, Compaction, Reach } from './compaction.ts'
 import { layoutOf, partTokens } from './layout.ts'
-import type { Made, MadeCache } from './made-cache.ts'
+import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
 import { toolNameOf, type Subject } from './subject.ts'
-import { createTreatments, type Treatment } from './treatments.ts'
+import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
 /** What a compaction does to single messages: how far the passes reach, and which messages are clipped. */
 export type Edits = { readonly reach: Reach; readonly clips: ReadonlyMap<number, Clip> }
@@ -24,9 +24,9 @@ export type TokenCounts = {
   /** The same, edited where the edits reach. */
   readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
   /** What the edits do to a message. */
-  readonly editOf: (index: number, edits: Edits) => Treatment
+  readonly editOf: (index: number, edits: Edits) => Edit
   /** The message under this edit. */
-  readonly make: (index: number, edit: Treatment) => Steps<Made>
+  readonly make: EditMessage
 }
 
 /** The token counts of a conversation: the same ones for the compaction, the summary and the view of one request. */
@@ -74,12 +74,12 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   const { render, preview, clear } = policy
   const rendersAlways = render.enabled && render.at === 0
   const previewsAlways = preview.at === 0
-  const { make } = createTreatments(subject, policy, cache)
+  const make = messageEditor(subject, policy, cache)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
 
-  function editOf(index: number, { reach, clips }: Edits): Treatment {
-    let edit: Exclude<Treatment['kind'], 'unloaded' | 'clipped'> = 'kept'
+  function editOf(index: number, { reach, clips }: Edits): Edit {
+    let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
     if (messages[index]?.facts.role === 'tool') {
       if (index < reach.clear) {
         const tool = toolNameOf(subject, index)

@@ -118,10 +118,6 @@ function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
   // Of an answer only its error: the rest is the assistant's own text. Responses put theirs into `response`.
   if (isJsonObject(record['response'])) visit(record['response']['error'], depth + 1, into)
-  const choices: unknown = record['choices']
-  if (!Array.isArray(choices)) return
-  for (const choice of choices.slice(0, itemsMax))
-    if (isJsonObject(choice)) visit(choice['error'], depth + 1, into)
 }
 
 function addCode(value: unknown, into: Collected): void {

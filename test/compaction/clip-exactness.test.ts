@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
+import { messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -20,13 +20,13 @@ const counter = await loadCounter('o200k_base')
 const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 const policies = [false, true].map((enabled) => policyOf({ preview, recall: { enabled } }))
 
-/** A message under a treatment: what is sent for it, what it is said to weigh, and what it weighs. */
-function treat(message: object, treatment: Treatment, exact = true, isNamed = false) {
+/** A message under a edit: what is sent for it, what it is said to weigh, and what it weighs. */
+function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
-  const treatments = createTreatments(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
-  const made = finish(treatments.make(0, treatment))
+  const make = messageEditor(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
+  const made = finish(make(0, edit))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
@@ -42,8 +42,8 @@ function clip(message: object, tokensMax: number) {
   return treat(message, { kind: 'clipped', tokensMax, of: 'kept' })
 }
 
-const arbitraryTreatment: fc.Arbitrary<Treatment> = fc.oneof(
-  fc.constantFrom<Treatment[]>(
+const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.constantFrom<Edit[]>(
     { kind: 'kept' },
     { kind: 'rendered' },
     { kind: 'previewed' },
@@ -138,8 +138,8 @@ describe('what a made message is said to weigh is what it weighs (P7)', () => {
     ['in thirds with a mark that names it', false, true, 750],
   ])('%s, whatever is in the message and whatever is done to it', (_, exact, isNamed, numRuns) => {
     fc.assert(
-      fc.property(anyMessage, arbitraryTreatment, (message, treatment) => {
-        const { said, weighs, size } = treat(message, treatment, exact, isNamed)
+      fc.property(anyMessage, arbitraryEdit, (message, edit) => {
+        const { said, weighs, size } = treat(message, edit, exact, isNamed)
         expect(said).toBe(weighs)
         expect(said).toBeLessThanOrEqual(size)
       }),

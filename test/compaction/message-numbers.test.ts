@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { messageNumber, numberRange, numbersOf } from '../../src/compaction/message-numbers.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { recapOf } from '../../src/compaction/recap/recap.ts'
-import { createTreatments, type Treatment } from '../../src/compaction/treatments.ts'
+import { messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { countThirds, policyOf, subjectOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, send, system, user } from './sending.ts'
@@ -10,12 +10,12 @@ import { assistant, prose, round, rounds, send, system, user } from './sending.t
 const named = { recall: { enabled: true } }
 const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 
-/** The message at `index` under this treatment, as it is sent; all of them share a cache. */
+/** The message at `index` under this edit, as it is sent; all of them share a cache. */
 function treating(messages: readonly object[], profile: object) {
   const cache = createMadeCache({ bytesMax: 1_000_000 })
-  return (index: number, treatment: Treatment): string => {
-    const treatments = createTreatments(subjectOf(messages), policyOf(profile), cache)
-    return finish(treatments.make(index, treatment)).text ?? ''
+  return (index: number, edit: Edit): string => {
+    const make = messageEditor(subjectOf(messages), policyOf(profile), cache)
+    return finish(make(index, edit)).text ?? ''
   }
 }
 
@@ -37,29 +37,29 @@ describe('a mark', () => {
   const long = prose('r', 3000)
   const messages = [system('Be brief.'), user('The task.'), ...round('a', long, 'bash', { command: long })]
 
-  test.each<[string, number, Treatment, string]>([
+  test.each<[string, number, Edit, string]>([
     ['of a cleared result', 3, { kind: 'cleared' }, 'tokens, #3]'],
     ['of a preview', 3, { kind: 'previewed' }, 'tokens, #3]'],
     ['of a clipped text', 3, { kind: 'clipped', tokensMax: 100, of: 'kept' }, 'tokens in all, #3]'],
     ['of clipped arguments', 2, { kind: 'clipped', tokensMax: 100, of: 'kept' }, 'tokens in all, #2]'],
-  ])('%s names the message, where it can be read back', (_, index, treatment, mark) => {
-    expect(treating(messages, { ...named, preview })(index, treatment)).toContain(mark)
-    const unnamed = treating(messages, { preview })(index, treatment)
+  ])('%s names the message, where it can be read back', (_, index, edit, mark) => {
+    expect(treating(messages, { ...named, preview })(index, edit)).toContain(mark)
+    const unnamed = treating(messages, { preview })(index, edit)
     expect(unnamed).toContain(mark.replace(/, #\d/, ''))
     expect(unnamed).not.toContain('#')
   })
 
   // The cache knows a message by its bytes, and would have given the second one the name of the first.
-  test.each<Treatment>([
+  test.each<Edit>([
     { kind: 'cleared' },
     { kind: 'previewed' },
     { kind: 'clipped', tokensMax: 100, of: 'previewed' },
-  ])('is its own where the same bytes stand twice: $kind', (treatment) => {
+  ])('is its own where the same bytes stand twice: $kind', (edit) => {
     const same = round('a', prose('r', 3000))
     const treat = treating([user('The task.'), ...same, ...same], { ...named, preview })
-    expect(treat(2, treatment)).toContain('#3]')
-    expect(treat(4, treatment)).toContain('#5]')
-    expect(treat(4, treatment)).toBe(treat(2, treatment).replaceAll('#3', '#5'))
+    expect(treat(2, edit)).toContain('#3]')
+    expect(treat(4, edit)).toContain('#5]')
+    expect(treat(4, edit)).toBe(treat(2, edit).replaceAll('#3', '#5'))
   })
 })
 

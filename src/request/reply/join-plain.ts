@@ -3,7 +3,7 @@ import { stringifyJson } from '../../conversation/json-value.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
-import type { JoinOptions } from './joined-reply.ts'
+import type { JoinOptions } from './further-answers.ts'
 import { parsedBody, readPlain, withoutLength } from './whole-answer.ts'
 
 /** Joins plain answers, further ones as they were read, until the reply is over. What cannot be read goes on as it came. */

@@ -5,7 +5,7 @@ import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
-import type { JoinOptions } from './joined-reply.ts'
+import type { JoinOptions } from './further-answers.ts'
 import { readWhole, withoutLength } from './whole-answer.ts'
 
 /** Streams a reply: the first answer as it comes, and behind it those that go on from it. */

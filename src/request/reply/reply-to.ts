@@ -1,11 +1,13 @@
 import { recallAnswers } from '../recall/recall-answers.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
+import { observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 import { fittingForm } from '../send/recover.ts'
 import { createFurtherAnswers } from './further-answers.ts'
-import { joinReply } from './joined-reply.ts'
+import { joinPlain } from './join-plain.ts'
+import { joinStream } from './join-stream.ts'
 import { sendFurther } from './send-further.ts'
 import { parsedBody } from './whole-answer.ts'
 
@@ -20,7 +22,10 @@ export async function replyTo(request: AnsweredRequest, parts: SendingParts): Pr
 // --- internal ---
 
 /** Null if the reply can be nothing but the answer that came. */
-function joinedReply(request: AnsweredRequest, parts: SendingParts): Promise<JoinedReply> | null {
+function joinedReply(
+  request: AnsweredRequest,
+  parts: SendingParts,
+): JoinedReply | Promise<JoinedReply> | null {
   const { profile, chat, recall, outcome, measure, sending } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
@@ -43,7 +48,8 @@ function joinedReply(request: AnsweredRequest, parts: SendingParts): Promise<Joi
     answerRecall: recallAnswers(counted),
     failures,
   })
-  return joinReply(outcome, shape, { rules, further, failures })
+  const join = shape === 'stream' ? joinStream : joinPlain
+  return join(outcome, observeAnswer(outcome.answer, request.dialect.answers), { rules, further, failures })
 }
 
 /** Whether a reply goes on in an answer: in one of the same shape, and, where it was read whole, with a reply in it. */

@@ -17,7 +17,7 @@ import { sum } from './size-sums.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 
 /** What is done to one message that stays in the view. */
-export type Treatment =
+export type Edit =
   | { readonly kind: 'kept' }
   | { readonly kind: 'rendered' }
   | { readonly kind: 'previewed' }
@@ -26,71 +26,64 @@ export type Treatment =
   | { readonly kind: 'unloaded'; readonly mediaKept: number }
   | { readonly kind: 'clipped'; readonly tokensMax: number; readonly of: 'kept' | 'rendered' | 'previewed' }
 
+/** The message at this index under an edit; `text` null if the edit changes nothing. */
+export type EditMessage = (index: number, edit: Edit) => Steps<Made>
+
 /**
- * Makes the treated messages of one subject and remembers them. What it makes depends on the message, the policy
- * and, where messages are named, its place. The tokens stated for a made message are those that its JSON would be
- * counted with.
+ * Edits the messages of one subject and remembers what came of it, which depends on the message, the policy and, where
+ * messages are named, its place. The tokens stated for a made message are those that its JSON would be counted with.
  */
-export type Treatments = {
-  /** The message under this treatment; `text` null where the treatment changes nothing. */
-  readonly make: (index: number, treatment: Treatment) => Steps<Made>
-}
-
-export function createTreatments(subject: Subject, policy: Policy, cache: MadeCache): Treatments {
-  const settings = [
-    policy.render.enabled,
-    policy.preview.threshold_tokens,
-    policy.preview.max_chars,
-    policy.preview.max_lines,
-  ].join(',')
-
+export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache): EditMessage {
+  const { enabled } = policy.render
+  const { threshold_tokens, max_chars, max_lines } = policy.preview
+  const settings = [enabled, threshold_tokens, max_chars, max_lines].join(',')
+  // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
-  return {
-    make: function* makeTreated(index, treatment) {
-      const message = subject.messages[index]
-      const size = subject.sizes[index] ?? 0
-      if (message === undefined || treatment.kind === 'kept') return unchanged(size)
-      const how = nameOf(treatment)
-      // Plans weigh a message many times before its view is built.
-      const latest = latestMade[index]
-      if (latest?.how === how) return latest.made
-      // A cleared result names its tool, which stands in another message.
-      const tool = treatment.kind === 'cleared' ? toolNameOf(subject, index) : ''
-      // Equal bytes stand at several places, and each of them has a name of its own.
-      const number = numberIn(policy, subject, index, treatment.kind) ?? ''
-      const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${number}:${settings}`
-      let made = cache.get(key)
-      if (made === undefined) {
-        const savedMin = treatment.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
-        made = smallerOf(size, yield* makeOne(policy, subject, index, treatment), savedMin)
-        cache.set(key, made)
-        yield
-      }
-      latestMade[index] = { how, made }
-      return made
-    },
+  return function* editMessage(index, edit) {
+    const message = subject.messages[index]
+    const size = subject.sizes[index] ?? 0
+    if (message === undefined || edit.kind === 'kept') return unchanged(size)
+    const how = nameOf(edit)
+    const latest = latestMade[index]
+    if (latest?.how === how) return latest.made
+    // A cleared result names its tool, which stands in another message.
+    const tool = edit.kind === 'cleared' ? toolNameOf(subject, index) : ''
+    // Equal bytes stand at several places, and each of them has a number of its own.
+    const number = numberIn(policy, subject, index, edit.kind) ?? ''
+    const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${number}:${settings}`
+    let made = cache.get(key)
+    if (made === undefined) {
+      made = yield* makeOne(policy, subject, index, edit)
+      // An edit that would save next to nothing leaves a message as it is.
+      const savedMin = edit.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
+      if (made.text === null || made.tokens > size - savedMin) made = unchanged(size)
+      cache.set(key, made)
+      yield
+    }
+    latestMade[index] = { how, made }
+    return made
   }
 }
 
 // --- internal ---
 
-function nameOf(treatment: Treatment): string {
-  switch (treatment.kind) {
+function nameOf(edit: Edit): string {
+  switch (edit.kind) {
     case 'kept':
     case 'rendered':
     case 'previewed':
     case 'cleared':
-      return treatment.kind
+      return edit.kind
     case 'unloaded':
-      return `unloaded ${treatment.mediaKept}`
+      return `unloaded ${edit.mediaKept}`
     case 'clipped':
-      return `clipped ${treatment.of} ${treatment.tokensMax}`
+      return `clipped ${edit.of} ${edit.tokensMax}`
   }
 }
 
-/** The name that the mark of a treated message states; null where it has no mark or messages have no names. */
-function numberIn(policy: Policy, subject: Subject, index: number, kind: Treatment['kind']): string | null {
+/** The number that the mark of an edited message states; null if it has no mark, or messages have no numbers. */
+function numberIn(policy: Policy, subject: Subject, index: number, kind: Edit['kind']): string | null {
   const isMarked = kind === 'previewed' || kind === 'cleared' || kind === 'clipped'
   return policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
 }
@@ -98,57 +91,47 @@ function numberIn(policy: Policy, subject: Subject, index: number, kind: Treatme
 /** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */
 const CLEARED_SAVES_MIN = 32
 
-/** A treatment that would save next to nothing leaves a message as it is. */
-function smallerOf(size: number, made: Made, savedMin: number): Made {
-  return made.text !== null && made.tokens <= size - savedMin ? made : unchanged(size)
-}
-
 /** A message that stays as it is. */
 function unchanged(tokens: number): Made {
   return { text: null, tokens, how: null }
 }
 
-function* makeOne(policy: Policy, subject: Subject, index: number, treatment: Treatment): Steps<Made> {
-  switch (treatment.kind) {
+function* makeOne(policy: Policy, subject: Subject, index: number, edit: Edit): Steps<Made> {
+  switch (edit.kind) {
     case 'kept':
       return unchanged(subject.sizes[index] ?? 0)
     case 'cleared': {
-      const number = numberIn(policy, subject, index, treatment.kind)
+      const number = numberIn(policy, subject, index, edit.kind)
       const text = clearedText(toolNameOf(subject, index), subject.sizes[index] ?? 0, number)
       return yield* withText(subject, index, { text, how: 'cleared' }, 'drop')
     }
     case 'rendered':
     case 'previewed':
-      return yield* withText(
-        subject,
-        index,
-        yield* treatedText(policy, subject, index, treatment.kind),
-        'keep',
-      )
+      return yield* withText(subject, index, yield* editedText(policy, subject, index, edit.kind), 'keep')
     case 'unloaded':
-      return yield* unloadMessage(subject, index, treatment.mediaKept)
+      return yield* unloadMessage(subject, index, edit.mediaKept)
     case 'clipped':
-      return yield* clipMessage(policy, subject, index, treatment)
+      return yield* clipMessage(policy, subject, index, edit)
   }
 }
 
 type Unread = NonNullable<MessageFacts['unread']>[number]
 
 /** A message's text, and what it came out as: a preview that would not be shorter is none. */
-type TreatedText = { readonly text: string; readonly how: MadeHow | null }
+type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
-function* treatedText(
+function* editedText(
   policy: Policy,
   subject: Subject,
   index: number,
   kind: 'kept' | 'rendered' | 'previewed',
-): Steps<TreatedText> {
+): Steps<EditedText> {
   const message = subject.messages[index]
   if (message === undefined) return { text: '', how: null }
   const { text } = yield* readMessage(subject, message)
   if (kind === 'kept') return { text, how: null }
   const shown = policy.render.enabled ? yield* renderTerminal(text) : text
-  const rendered: TreatedText = { text: shown, how: shown === text ? null : 'rendered' }
+  const rendered: EditedText = { text: shown, how: shown === text ? null : 'rendered' }
   if (kind === 'rendered') return rendered
   const size = shown === text ? (subject.sizes[index] ?? 0) : yield* subject.countSteps(shown)
   if (size < policy.preview.threshold_tokens) return rendered
@@ -162,7 +145,7 @@ function* treatedText(
 function* withText(
   subject: Subject,
   index: number,
-  { text, how }: TreatedText,
+  { text, how }: EditedText,
   media: 'keep' | 'drop',
 ): Steps<Made> {
   const message = subject.messages[index]
@@ -212,17 +195,17 @@ function* clipMessage(
   policy: Policy,
   subject: Subject,
   index: number,
-  treatment: Extract<Treatment, { kind: 'clipped' }>,
+  edit: Extract<Edit, { kind: 'clipped' }>,
 ): Steps<Made> {
   const message = subject.messages[index]
   const size = subject.sizes[index] ?? 0
-  if (message === undefined || size <= treatment.tokensMax) return unchanged(size)
+  if (message === undefined || size <= edit.tokensMax) return unchanged(size)
   const { countSteps } = subject
   const { source, message: form } = readable(subject.source, message)
   const unread = yield* unreadTokens(subject.source, message, countSteps)
   const parsed = yield* readMessage(subject, message)
   const drops = hasDroppableMedia(message)
-  const { text, how } = yield* treatedText(policy, subject, index, treatment.of)
+  const { text, how } = yield* editedText(policy, subject, index, edit.of)
   const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
   const mediaTokens = drops ? 0 : sum(subject.mediaSizes(index))
   const { entries } = subject.dialect
@@ -236,10 +219,10 @@ function* clipMessage(
   const thoughtTokens = sum(sizes.filter((_, position) => slots[position]?.kind === 'thought'))
   const uncut = yield* uncutTokens(parsed, countSteps)
   const staying = (yield* frameTokens(message.facts, countSteps)) + uncut - thoughtTokens + mediaTokens
-  const level = waterLevel(sizes, treatment.tokensMax - staying - markTokens, 0)
+  const level = waterLevel(sizes, edit.tokensMax - staying - markTokens, 0)
 
   const texts = new Map<Slot, string>()
-  const number = numberIn(policy, subject, index, treatment.kind)
+  const number = numberIn(policy, subject, index, edit.kind)
   const markOf = (part: string, partTokens: number): ClipMark => ({
     number,
     wholeTokens: partTokens + hiddenTokens(message, unread, part),
@@ -288,7 +271,7 @@ function isText({ kind }: Slot): boolean {
 }
 
 /**
- * Whether a new content leaves media out. Audio beside the content stays, and what it weighs is known only
+ * Whether new texts leave media out. Audio beside the content stays, and what it weighs is known only
  * together with the rest: then all of them stay.
  */
 function hasDroppableMedia({ facts }: Message): boolean {
