@@ -7,11 +7,8 @@ import {
   chartWidth,
   type ChartGeometry,
   type LevelLine,
-  type Line,
-  type Point,
 } from './chart-geometry.ts'
-import { chartLegend } from './chart-legend.ts'
-import { compactionReason } from './event-words.ts'
+import { compactionReason } from './event-table.ts'
 import { boundedFigure, clock, counted, figure, shortFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -28,14 +25,15 @@ export type ChartOptions = {
  * beside it, so that text keeps its size at any width.
  */
 export function chart(options: ChartOptions): HtmlEscapedString {
-  const { rows } = options
+  const { rows, firstNumber } = options
   const geometry = chartGeometry(rows)
+  const { band, ticks, marks, cached, compactions } = geometry
   return html`<figure class="chart">
-    ${chartLegend(rows, geometry)}
+    ${legend(rows.at(-1), geometry)}
     <div class="plot">
       <svg class="axis" width="52" height="${chartHeight}" aria-hidden="true">
         <text x="44" y="10">tokens</text>
-        ${geometry.ticks.map(({ tokens, y }) => html`<text x="44" y="${y + 4}">${shortFigure(tokens)}</text>`)}
+        ${ticks.map(({ tokens, y }) => html`<text x="44" y="${y + 4}">${shortFigure(tokens)}</text>`)}
         <text x="48" y="${chartHeight - 6}">request</text>
       </svg>
       <svg
@@ -45,28 +43,65 @@ export function chart(options: ChartOptions): HtmlEscapedString {
         role="img"
         aria-label="${alternative(options)}"
       >
-        ${geometry.ticks.map(({ y }) => html`<line class="grid" x1="0" x2="100%" y1="${y}" y2="${y}" />`)}
+        ${ticks.map(({ y }) => html`<line class="grid" x1="0" x2="100%" y1="${y}" y2="${y}" />`)}
         <svg
           viewBox="0 0 ${chartWidth} ${chartHeight}"
           width="100%"
           height="${chartHeight}"
           preserveAspectRatio="none"
         >
-          ${area('received', geometry.received)} ${area('sent', geometry.sent)}
-          ${geometry.cached.map((bar) => html`<rect class="cached" x="${bar.x - geometry.band * 0.35}" y="${bar.y}" width="${geometry.band * 0.7}" height="${bar.height}" />`)}
+          ${cached.map(({ x, y }) => html`<rect class="cached" x="${x - band * 0.35}" y="${y}" width="${band * 0.7}" height="${chartBottom - y}" />`)}
           ${level('window', geometry.window)} ${level('budget', geometry.budget)}
           ${outline('received', geometry.received)} ${outline('sent', geometry.sent)}
         </svg>
-        ${geometry.compactions.map(({ x }) => compactionMark(x))} ${lonely('received', geometry.received)}
-        ${lonely('sent', geometry.sent)}
-        ${geometry.marks.map((mark, at) => axisMark(mark, at, geometry.marks.length, options.firstNumber))}
-        ${rows.map((row, at) => touched(row, at, geometry, options))}
+        ${compactions.map((x) => html`<line class="compaction" x1="${share(x)}" x2="${share(x)}" y1="${chartTop - 8}" y2="${chartBottom}" /><svg class="fold-place" x="${share(x)}" y="${chartTop - 14}"><path class="fold" d="M-5 0 h10 l-5 6 z" /></svg>`)}
+        ${marks.map(({ row, x }, at) => {
+          const isFirst = at === 0 && marks.length > 1
+          const isLast = at === marks.length - 1 && marks.length > 1
+          const anchor = isFirst ? 'start' : isLast ? 'end' : 'middle'
+          const place = isFirst ? '0' : isLast ? '100%' : share(x)
+          return html`<text x="${place}" y="${chartHeight - 6}" text-anchor="${anchor}"
+            >${figure(firstNumber + row)}</text
+          >`
+        })}
+        ${rows.map((row, at) => html`<rect class="touch" x="${share(at * band)}" y="0" width="${share(band)}" height="${chartBottom}"><title>${told(row, at, options)}</title></rect>`)}
       </svg>
     </div>
   </figure>`
 }
 
 // --- internal ---
+
+/** What the lines and marks stand for; a level that is too far above the chart to be drawn is told here. */
+function legend(
+  latest: UsageRow | undefined,
+  { window, budget, compactions, cached }: ChartGeometry,
+): HtmlEscapedString {
+  const key = (name: string, tokens: number | null, line: LevelLine | null) => {
+    if (line !== null) return html`<li>${swatch(name)}${name} ${figure(line.tokens)}</li>`
+    return tokens === null ? null : html`<li class="soft">${name} ${figure(tokens)}, above the chart</li>`
+  }
+  return html`<figcaption>
+    <ul class="legend">
+      <li>${swatch('received')}tokens in</li>
+      <li>${swatch('sent')}tokens sent</li>
+      ${cached.length > 0 && html`<li>${swatch('cached')}read from the provider's cache</li>`}
+      ${compactions.length > 0 && html`<li>${swatch('compaction')}compaction</li>`}
+      ${key('budget', latest?.budget_tokens ?? null, budget)}
+      ${key('window', latest?.window_tokens ?? null, window)}
+    </ul>
+  </figcaption>`
+}
+
+function swatch(name: string): HtmlEscapedString {
+  const shape =
+    name === 'cached'
+      ? html`<rect class="cached" x="5" y="0" width="8" height="10" />`
+      : name === 'compaction'
+        ? html`<path class="fold" d="M4 1 h10 l-5 6 z" />`
+        : html`<path class="line ${name}" d="M0 5 H18" />`
+  return html`<svg class="swatch" width="18" height="10" aria-hidden="true">${shape}</svg>`
+}
 
 /** The chart in a sentence. */
 function alternative({ rows, firstNumber }: ChartOptions): string {
@@ -80,86 +115,29 @@ function alternative({ rows, firstNumber }: ChartOptions): string {
   return `${span} ${received}, ${sent}, with ${counted(compactions, 'compaction')}.${window} The table below has every figure.`
 }
 
-function area(name: string, line: Line): readonly HtmlEscapedString[] {
-  return line.flatMap((points) => {
-    const [first, last] = [points[0], points.at(-1)]
-    if (first === undefined || last === undefined || first === last) return []
-    return [
-      html`<path
-        class="area ${name}"
-        d="${path(points)} L${last.x} ${chartBottom} L${first.x} ${chartBottom} Z"
-      />`,
-    ]
+/** A piece of one request is drawn as a dot: the line has round ends. */
+function outline(name: string, pieces: ChartGeometry['sent']): readonly HtmlEscapedString[] {
+  return pieces.map((points) => {
+    const path = points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
+    return html`<path class="line ${name}" d="${path}${points.length === 1 ? ' h0' : ''}" />`
   })
-}
-
-function outline(name: string, line: Line): readonly HtmlEscapedString[] {
-  return line
-    .filter((points) => points.length > 1)
-    .map((points) => html`<path class="line ${name}" d="${path(points)}" />`)
-}
-
-/** A request without a neighbour is a dot: a line of one point is invisible. */
-function lonely(name: string, line: Line): readonly HtmlEscapedString[] {
-  return line
-    .filter((points) => points.length === 1)
-    .flat()
-    .map(({ x, y }) => html`<circle class="dot ${name}" cx="${share(x)}" cy="${y}" r="3" />`)
-}
-
-function path(points: readonly Point[]): string {
-  return points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
 }
 
 function level(name: string, line: LevelLine | null): readonly HtmlEscapedString[] {
   return (line?.steps ?? []).map(
-    ({ x1, x2, y }) => html`<line class="level ${name}" x1="${x1}" x2="${x2}" y1="${y}" y2="${y}" />`,
+    ({ x1, x2, y }) => html`<path class="line ${name}" d="M${x1} ${y} H${x2}" />`,
   )
 }
 
-function compactionMark(x: number): HtmlEscapedString {
-  return html`<line
-      class="compaction"
-      x1="${share(x)}"
-      x2="${share(x)}"
-      y1="${chartTop - 8}"
-      y2="${chartBottom}"
-    />
-    <svg class="fold-place" x="${share(x)}" y="${chartTop - 14}">
-      <path class="fold" d="M-5 0 h10 l-5 6 z" />
-    </svg>`
-}
-
-function axisMark(
-  mark: { readonly row: number; readonly x: number },
-  at: number,
-  marks: number,
-  firstNumber: number,
-): HtmlEscapedString {
-  const anchor = marks > 1 && at === 0 ? 'start' : marks > 1 && at === marks - 1 ? 'end' : 'middle'
-  const place = anchor === 'start' ? '0' : anchor === 'end' ? '100%' : share(mark.x)
-  return html`<text class="mark" x="${place}" y="${chartHeight - 6}" text-anchor="${anchor}"
-    >${figure(firstNumber + mark.row)}</text
-  >`
-}
-
 /** What is told of a request under the pointer. */
-function touched(
-  row: UsageRow,
-  at: number,
-  { band }: ChartGeometry,
-  { firstNumber, now }: ChartOptions,
-): HtmlEscapedString {
+function told(row: UsageRow, at: number, { firstNumber, now }: ChartOptions): string {
   const { tokens_are_bounds: isBound } = row
-  const lines = [
+  return [
     `Request ${figure(firstNumber + at)}, ${clock(row.time, now)} UTC`,
     `${boundedFigure(row.tokens_received, isBound)} in, ${boundedFigure(row.tokens_sent, isBound)} sent`,
     ...(row.cached_tokens === null ? [] : [`${figure(row.cached_tokens)} from the cache`]),
     ...(row.compaction === null ? [] : [`Compaction: ${compactionReason(row.compaction)}`]),
-  ]
-  return html`<rect class="touch" x="${share(at * band)}" y="0" width="${share(band)}" height="${chartBottom}"
-    ><title>${lines.join('\n')}</title></rect
-  >`
+  ].join('\n')
 }
 
 function share(x: number): string {

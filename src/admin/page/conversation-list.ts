@@ -42,7 +42,7 @@ export function observedWords(tokens: number): string {
 // --- internal ---
 
 function table(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
-  return html`<table class="conversations">
+  return html`<table>
     <thead>
       <tr>
         <th scope="col">Pressure <span class="key">▼ as sent</span></th>
@@ -62,25 +62,19 @@ function table(cards: readonly ConversationCard[], now: Date): HtmlEscapedString
 
 function row(card: ConversationCard, now: Date): HtmlEscapedString {
   return html`<tr id="conversation-${card.id}">
-    <td class="cell-pressure">${gauge(card.pressure, card.sent_pressure)}</td>
-    <th scope="row" class="cell-name">
+    <td>${gauge(card.pressure, card.sent_pressure)}</td>
+    <th scope="row" class="text">
       ${conversationLink(card)} ${card.answering && answeringMark} <span class="under">${under(card)}</span>
     </th>
-    <td class="cell-tokens right">
+    <td class="right">
       ${boundedFigure(card.tokens_received, card.tokens_are_bounds)} →
       ${boundedFigure(card.tokens_sent, card.tokens_are_bounds)}
       ${card.observed_tokens_sent !== null && html`<span class="under">${observedWords(card.observed_tokens_sent)}</span>`}
     </td>
-    <td class="cell-requests right">
-      ${figure(card.requests)}<span class="unit"> ${card.requests === 1 ? 'request' : 'requests'}</span>
-    </td>
-    <td class="cell-compactions right">
-      ${figure(card.compactions)}<span class="unit">
-        ${card.compactions === 1 ? 'compaction' : 'compactions'}</span
-      >
-    </td>
-    <td class="cell-action">${actionWord(card.action)}</td>
-    <td class="cell-when right">
+    <td class="right">${figure(card.requests)}</td>
+    <td class="right">${figure(card.compactions)}</td>
+    <td>${actionWord(card.action)}</td>
+    <td class="right soft">
       <time datetime="${card.last_seen}" title="${moment(card.last_seen)}">${ago(card.last_seen, now)}</time>
     </td>
   </tr>`

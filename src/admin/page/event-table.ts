@@ -1,6 +1,5 @@
 import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { conversationLink } from './conversation-list.ts'
-import { alarming, eventDetails, eventNames, eventReason } from './event-words.ts'
 import { clock, duration, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 
@@ -24,7 +23,7 @@ export function eventTable({ events, now, labels }: EventTableOptions): HtmlEsca
         ? html`<p class="soft">
             Nothing happened yet: compactions, recoveries and failures are listed here.
           </p>`
-        : html`<table class="events">
+        : html`<table>
             <thead>
               <tr>
                 <th scope="col">Time, UTC</th>
@@ -43,32 +42,71 @@ export function eventTable({ events, now, labels }: EventTableOptions): HtmlEsca
   </section>`
 }
 
+/** Why a compaction was made, in plain words if the reason is one of our own. */
+export function compactionReason(reason: string): string {
+  return compactionReasons[reason] ?? reason
+}
+
 // --- internal ---
+
+/** What kind of thing an event is, in a word or two. */
+const eventNames = {
+  compaction: 'Compaction',
+  recovery: 'Recovery',
+  refusal: 'Refusal',
+  restored: 'Restored',
+  failure: 'Failure',
+  error: 'Error',
+  window: 'Window',
+  summary: 'Summary',
+  'compact-requested': 'Asked to compact',
+} as const satisfies Record<JournalEvent['type'], string>
+
+/** Those that an operator should look at. */
+const alarming: ReadonlySet<JournalEvent['type']> = new Set(['failure', 'error', 'refusal', 'restored'])
+
+const compactionReasons: Readonly<Record<string, string>> = {
+  trigger: 'pressure reached the trigger',
+  every: 'so many turns or tool calls had passed',
+  limit: 'more turns or messages than the limit',
+  forced: 'it was asked for',
+  overflow: 'the upstream said that it was too long',
+}
 
 function row(event: KnownEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
   const { conversation, tokens_before, tokens_after } = event
   return html`<tr id="event-${event.id}">
-    <td class="cell-time">
+    <td class="soft">
       <time datetime="${event.time}" title="${moment(event.time)}">${clock(event.time, now)}</time>
     </td>
-    <td class="cell-event">
+    <td>
       <span class="${alarming.has(event.type) ? 'badge warned' : 'badge'}">${eventNames[event.type]}</span>
     </td>
-    ${labels !== null && html`<td class="cell-of">${conversation !== null && conversationLink({ id: conversation, label: labels.get(conversation) ?? null })}</td>`}
-    <td class="cell-what">${what(event)}</td>
-    <td class="cell-tokens right">
+    ${labels !== null && html`<td>${conversation !== null && conversationLink({ id: conversation, label: labels.get(conversation) ?? null })}</td>`}
+    <td class="text">${what(event)}</td>
+    <td class="right">
       ${tokens_before === null && tokens_after === null ? null : `${figure(tokens_before)} → ${figure(tokens_after)}`}
     </td>
-    <td class="cell-took right">${event.milliseconds !== null && duration(event.milliseconds)}</td>
+    <td class="right soft">${event.milliseconds !== null && duration(event.milliseconds)}</td>
   </tr>`
 }
 
-function what(event: KnownEvent): HtmlEscapedString {
-  const reason = eventReason(event)
+function what({ type, reason, passes, details }: KnownEvent): HtmlEscapedString {
   const parts = [
-    ...(reason === null ? [] : [html`<span>${foreign(reason)}</span>`]),
-    ...(event.passes.length === 0 ? [] : [html`<span class="passes">${event.passes.join(' · ')}</span>`]),
-    ...eventDetails(event).map((detail) => html`<span class="detail">${foreign(detail)}</span>`),
+    ...(reason === null
+      ? []
+      : [html`<span>${foreign(type === 'compaction' ? compactionReason(reason) : reason)}</span>`]),
+    ...(passes.length === 0 ? [] : [html`<span class="passes">${passes.join(' · ')}</span>`]),
+    ...Object.entries(details).flatMap(([name, value]) =>
+      value === null
+        ? []
+        : html`<span class="soft">${foreign(`${name.replaceAll('_', ' ')} ${told(value)}`)}</span>`,
+    ),
   ]
   return html`${parts.map((part) => html`${part} `)}`
+}
+
+function told(value: string | number | boolean): string {
+  if (typeof value === 'number') return value.toLocaleString('en-US')
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value
 }

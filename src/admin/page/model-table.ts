@@ -20,7 +20,7 @@ const MODELS_SHOWN = 20
 
 function table(models: readonly ModelCard[], now: Date): HtmlEscapedString {
   const left = models.length - MODELS_SHOWN
-  return html`<table class="models">
+  return html`<table>
       <thead>
         <tr>
           <th scope="col">Model</th>
@@ -43,17 +43,15 @@ function row(card: ModelCard, now: Date): HtmlEscapedString {
   const name = model === '' ? 'no model named' : foreign(model)
   const refused = refusedWords(fields)
   return html`<tr id="model-${id}">
-    <th scope="row" class="cell-name">
+    <th scope="row" class="text">
       ${name}
       <span class="under"><span>${foreign(upstream)}</span> <span>credential ${credential}</span></span>
     </th>
-    <td class="cell-window">${windowCell(card)}</td>
-    <td class="cell-ratio right"><span class="unit">ratio </span>${ratioCell(fields.ratio)}</td>
-    <td class="cell-refuses">
-      <span class="unit">refuses </span>${refused.length === 0 ? unknownFigure : refused.join(', ')}
-    </td>
-    <td class="cell-when right">${sinceCell(card, now)}</td>
-    <td class="cell-forget right">
+    <td class="text">${windowCell(card)}</td>
+    <td class="right">${ratioCell(fields.ratio)}</td>
+    <td class="text">${refused.length === 0 ? unknownFigure : refused.join(', ')}</td>
+    <td class="right soft">${sinceCell(card, now)}</td>
+    <td class="right">
       <button
         type="button"
         class="quiet"

@@ -32,7 +32,7 @@ describe('where things lie', () => {
       rowWith({ cached_tokens: 500 }),
       rowWith({ compaction: 'trigger', cached_tokens: 0 }),
     ])
-    expect(compactions).toEqual([{ row: 1, x: 750 }])
+    expect(compactions).toEqual([750])
     expect(cached.map(({ x }) => x)).toEqual([250])
   })
 

@@ -39,7 +39,7 @@ export async function takeScreenshots(options: ScreenshotOptions): Promise<reado
     }
     await page.goto(origin)
     await take(name)
-    const first = page.locator('.cell-name a').first()
+    const first = page.locator('#conversations th a').first()
     if ((await first.count()) > 0) {
       await first.click()
       await page.locator('#messages').waitFor()

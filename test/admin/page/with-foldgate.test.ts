@@ -43,7 +43,7 @@ async function stand(settings: object, more: Pick<FoldgateOptions, 'env' | 'prof
 
 /** The names of the conversations in the list, the first one first. */
 async function listed(page: Page): Promise<readonly string[]> {
-  return page.locator('.cell-name a').allTextContents()
+  return page.locator('#conversations th a').allTextContents()
 }
 
 /** The numbers in a column of the table under the chart, the oldest request first. */
@@ -83,7 +83,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     const requests = [...growing(longRun(26, 5))]
     for (const messages of requests.slice(0, -1)) await ask(messages, 'repair')
     const home = await watchPage(browser, origin)
-    await home.page.locator('.cell-name a').click()
+    await home.page.locator('#conversations th a').click()
     const { page, errors } = home
     await page.locator('#connection.live').waitFor()
     await page.evaluate('window.isTheSame = true')
@@ -167,7 +167,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     for (const messages of requests.slice(0, -1)) await ask(messages, 'small')
     expect(upstream.requests.at(-1)?.rawMessages).toHaveLength(requests.at(-2)?.length ?? 0)
     const { page } = await watchPage(browser, origin)
-    await page.locator('.cell-name a').click()
+    await page.locator('#conversations th a').click()
     await page.locator('button[data-method="POST"]').click()
     await page.getByText('Asked for').waitFor()
     await ask(requests.at(-1) ?? [], 'small')
