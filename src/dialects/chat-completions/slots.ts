@@ -12,6 +12,7 @@ import { thoughtFields } from './thoughts.ts'
 /** The slots of a message: the text of its content, thoughts that are plain text, and the arguments of its calls. */
 export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
   const fields = entriesIn(source, message) ?? []
+  yield
   const slots: Slot[] = []
   const content = valueOf(source, fields, 'content')
   const first = content === null ? '' : firstOf(source, content)
@@ -48,6 +49,7 @@ export function* edited(
       edits.push({ at, json: writtenAs === 'part' ? yield* partsWith(source, at, json, media) : json })
     }
   }
+  yield
   let written = ''
   let from = message.start
   for (const { at, json } of edits.sort((one, other) => one.at.start - other.at.start)) {
@@ -140,7 +142,7 @@ function* addArguments(
     const slot =
       call === undefined
         ? argumentsSlot(source, valueOf(source, fields, 'function_call'), 'legacy', argumentsText)
-        : calledSlot(source, call, argumentsText)
+        : yield* calledSlot(source, call, argumentsText)
     if (slot !== null) slots.push(slot)
     bytes += call === undefined ? 0 : call.end - call.start
     if (bytes < BYTES_PER_STEP) continue
@@ -149,8 +151,9 @@ function* addArguments(
   }
 }
 
-function calledSlot(source: Source, call: Span, text: string): Slot | null {
+function* calledSlot(source: Source, call: Span, text: string): Steps<Slot | null> {
   const fields = entriesIn(source, call) ?? []
+  if (call.end - call.start >= BYTES_PER_STEP) yield
   const custom = valueOf(source, fields, 'custom')
   return custom !== null && firstOf(source, custom) === '{'
     ? argumentsSlot(source, custom, 'custom', text)
