@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { troubleOf } from '../stores/store-error.ts'
 import { within } from '../stores/within.ts'
 
-/** Why nothing can be kept in a folder, as an operator is told; null where nothing speaks against it. Nothing is made. */
+/** Why nothing can be kept in a folder, as an operator is told; null if it can. Nothing is made. */
 export async function archiveTrouble(dir: string): Promise<string | null> {
   const trouble = await within(DEADLINE_MS, writingTrouble(dir)).catch(troubleOf)
   return trouble === null
@@ -13,10 +13,10 @@ export async function archiveTrouble(dir: string): Promise<string | null> {
 
 // --- internal ---
 
-/** What takes longer is told as trouble, in milliseconds: the start waits for it, and with it a signal to end. */
+/** A folder that takes longer to answer is told as trouble, in milliseconds: the start waits for it, and with it a signal to end. */
 const DEADLINE_MS = 2_000
 
-/** A folder that is not there is made where the nearest one above it can be written. */
+/** A folder that is not there can be made if the nearest one above it can be written. */
 async function writingTrouble(dir: string): Promise<string | null> {
   try {
     if (!(await stat(dir)).isDirectory()) return 'ENOTDIR'

@@ -7,15 +7,15 @@ import { createOneAtATime } from './one-at-a-time.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = {
-  /** The absolute path of a conversation's file, which may not be there yet; null where that is no conversation's id. */
+  /** The absolute path of a conversation's file, which may not be there yet; null if that is no conversation's id. */
   readonly fileOf: (conversation: string) => string | null
-  /** Appends what `compose` makes of what stands there, in one write. Rejects where that fails or takes too long. */
+  /** Appends the entry that `compose` makes, in one write. Rejects if that fails or takes too long. */
   readonly append: (conversation: string, compose: Compose) => Promise<void>
   /** Deletes a conversation's file; resolves with whether there was one. */
   readonly delete: (conversation: string) => Promise<boolean>
 }
 
-/** An entry in its pieces; none where there is nothing to be appended. */
+/** An entry in its pieces; none if there is nothing to be appended. */
 export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
 
 export type Standing = {
@@ -49,7 +49,7 @@ export function openArchive(
 
 // --- internal ---
 
-/** What takes longer has failed, in milliseconds: a request waits for it. */
+/** A write that takes longer has failed, in milliseconds: a request waits for it. */
 const DEADLINE_MS = 2_000
 
 /** The end of a file that is read for its last lines: one is that of a conversation whose every second message is held. */

@@ -10,7 +10,7 @@ import { writeCompactionEntry } from './compaction-entry.ts'
 import { titleOf } from './files.ts'
 
 /**
- * Keeps what a compaction takes out of a conversation's view. Resolves with whether that is kept where it is said to be;
+ * Keeps what a compaction takes out of a conversation's view. Resolves with whether the conversation's file holds it;
  * never rejects.
  */
 export type KeepTaken = (

@@ -15,13 +15,13 @@ export type CompactionEntry = {
   readonly keys: readonly string[]
   /** When it was made, as an ISO time. */
   readonly time: string
-  /** What the file says that it holds; none where it says nothing, or is not there. */
+  /** The last lines of the file, which say what it holds; none if it says nothing, or is not there. */
   readonly holdings: readonly Holding[]
 }
 
 /**
- * Writes what a compaction takes away and the file does not hold yet, piece by piece: a heading, each message, the new
- * summaries, and what the file holds now. Nothing where there is nothing new.
+ * Writes the messages that a compaction takes away and the file does not hold yet, piece by piece: a heading, each message,
+ * the new summaries, and what the file holds now. Writes nothing if nothing is new.
  */
 export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
   const { subject, compaction, lost } = entry
@@ -62,7 +62,7 @@ type Held = Pick<Holding, 'messages' | 'summaries'>
 
 type OwnHolding = { readonly held: Held; readonly others: readonly Holding[] }
 
-/** What the file holds of this very conversation, and what of others that begin alike and have the same id. */
+/** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
 function ownHolding(entry: CompactionEntry): OwnHolding {
   const { holdings, subject } = entry
   const isOwn = ({ key, point }: Holding): boolean =>

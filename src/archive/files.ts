@@ -15,7 +15,7 @@ export function titleOf(conversation: string): string {
 }
 
 /**
- * Deletes the file of a conversation, or those of all where it is null, and nothing else that lies in the folder.
+ * Deletes the file of a conversation, or those of all if it is null, and nothing else that lies in the folder.
  * Resolves with how many there were.
  */
 export async function deleteArchived(dir: string, conversation: string | null): Promise<number> {

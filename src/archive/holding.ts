@@ -19,7 +19,7 @@ export function writeHolding({ messages, summaries, point, key }: Holding): stri
   return `<!-- foldgate: holds ${asRanges(messages)} of ${point} ${key}; summaries ${[...summaries].join(' ')} -->\n`
 }
 
-/** What the last lines of a text say, as far as they are such lines: none are where a file broke off. */
+/** The lines of this kind at the end of a text: none if the file broke off. */
 export function readHoldings(text: string): readonly Holding[] {
   const holdings: Holding[] = []
   let end = text.length
@@ -33,7 +33,7 @@ export function readHoldings(text: string): readonly Holding[] {
   return holdings
 }
 
-/** Of how many conversations a file says what it holds of them. */
+/** A file has such a line for at most this many conversations. */
 export const HOLDINGS_MAX = 16
 
 /** Enough of a key or a digest to tell the conversations and summaries of one file apart. */

@@ -70,14 +70,14 @@ function oneLine(name: string): string {
     .trim()
 }
 
-/** What Markdown takes for a fence at all. */
+/** A shorter run of them is no fence in Markdown. */
 const FENCE_CHARS_MIN = 3
 
 function fenceOf(character: string, longest: number): string {
   return character.repeat(Math.max(FENCE_CHARS_MIN, longest + 1))
 }
 
-/** Characters of the longest match; 0 where there is none. */
+/** Characters of the longest match; 0 if there is none. */
 function longestRun(text: string, run: RegExp): number {
   let longest = 0
   for (const [found] of text.matchAll(run)) longest = Math.max(longest, found.length)

@@ -1,11 +1,11 @@
 import { NoAnswerError, within } from '../stores/within.ts'
 
-/** Does work when all that came before it is done; rejects where that takes too long. */
+/** Does work when all that came before it is done; rejects if that takes too long. */
 export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /**
- * One thing after the other, so that a folder that hangs holds one thread and no more. What has not begun by its deadline
- * is not done at all; while something has been under way for that long, everything else is refused at once.
+ * Does one thing after the other, so that a folder that hangs holds one thread and no more. Work that has not begun by its
+ * deadline is not done at all; while something has been under way for that long, everything else is refused at once.
  */
 export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
   let last: Promise<unknown> = Promise.resolve()
@@ -17,7 +17,7 @@ export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }
     let stuck: NodeJS.Timeout | undefined
     const result = last.then(() => {
       if (isGivenUp) throw late()
-      // From when it begins: whoever had to wait for others may be late where nothing hangs.
+      // Counted from its beginning: work that had to wait for other work may be late although nothing hangs.
       stuck = setTimeout(() => {
         isStuck = true
       }, deadlineMs)

@@ -1,10 +1,10 @@
-import type { KeyedConversation, RecordPlace } from './summary-keys.ts'
 import { z } from 'zod'
 import { shiftedRange } from '../compaction/compaction.ts'
 import { parseJsonText } from '../conversation/json-value.ts'
 import type { FoldAhead } from '../compaction/ahead.ts'
 import type { Store } from '../stores/store.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
+import type { KeyedConversation } from './summary-keys.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
@@ -12,19 +12,19 @@ import type { StoreGuard } from '../stores/store-guard.ts'
  */
 export type AheadRecords = {
   /**
-   * The newest that was made at or after the request point `since`; null where there is none. One that lies far back is
+   * The newest that was made at or after the request point `since`; null if there is none. One that lies far back is
    * recorded anew, so that it is found again.
    */
   readonly find: (
     chat: KeyedConversation,
-    place: RecordPlace,
+    owner: Owner,
     since: number,
     conversation: string,
   ) => Promise<FoldAhead | null>
   /** Records one for the end of the conversation; returns the one that stands. */
   readonly keep: (
     chat: KeyedConversation,
-    place: RecordPlace,
+    owner: Owner,
     fold: FoldAhead,
     conversation: string,
   ) => Promise<FoldAhead>
@@ -32,19 +32,19 @@ export type AheadRecords = {
 
 export function createAheadRecords(store: Store, guarded: StoreGuard): AheadRecords {
   return {
-    find: async (chat, place, since, conversation) => {
+    find: async (chat, owner, since, conversation) => {
       const points = chat.structure.recordPoints.filter((point) => point >= since).toReversed()
-      const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, place, point))
+      const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, owner, point))
       const found = await guarded(null, () => store.getFirst(keys))
       if (found === null) return null
       if (found.index >= FAR_POINTS) {
-        const key = recordKey(chat, place, chat.messages.length)
+        const key = recordKey(chat, owner, chat.messages.length)
         await guarded(found.value, () => store.putIfAbsent(key, found.value, conversation))
       }
       return readFold(found.value, chat)
     },
-    keep: async (chat, place, fold, conversation) => {
-      const key = recordKey(chat, place, chat.messages.length)
+    keep: async (chat, owner, fold, conversation) => {
+      const key = recordKey(chat, owner, chat.messages.length)
       const text = writeFold(fold, chat)
       const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
       return readFold(standing, chat) ?? fold
@@ -54,13 +54,16 @@ export function createAheadRecords(store: Store, guarded: StoreGuard): AheadReco
 
 // --- internal ---
 
+/** The scope, the profile's name, and a digest of the model's name. */
+type Owner = { readonly scope: string; readonly profile: string; readonly model: string }
+
 /** How many of the latest request points are looked at. */
 const POINTS_MAX = 256
 
-/** So far back a record is recorded anew. */
+/** A record that is found this many request points back is recorded anew. */
 const FAR_POINTS = 128
 
-function recordKey(chat: KeyedConversation, { scope, profile, model }: RecordPlace, point: number): string {
+function recordKey(chat: KeyedConversation, { scope, profile, model }: Owner, point: number): string {
   return `ahead:${scope}:${profile}:${model}:${chat.keys[point] ?? ''}`
 }
 
@@ -85,7 +88,7 @@ function writeFold(fold: FoldAhead, chat: KeyedConversation): string {
   return JSON.stringify(shifted(fold, -chat.structure.systemCount))
 }
 
-/** Null where the text is none or does not fit the conversation: a damaged record costs a call. */
+/** Null if the text is no record or does not fit the conversation: a damaged one costs a call. */
 function readFold(text: string, chat: KeyedConversation): FoldAhead | null {
   const read = foldSchema.safeParse(parseJsonText(text)).data
   if (read === undefined) return null

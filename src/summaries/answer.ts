@@ -19,7 +19,7 @@ export type SummaryAnswer =
   | {
       readonly kind: 'overflow'
       readonly window: StatedWindow | null
-      /** Null where it is not stated, or not exactly. */
+      /** The prompt's tokens; null if they are not stated, or not exactly. */
       readonly promptTokens: number | null
     }
   /** The output limit was too high. */

@@ -2,9 +2,9 @@ import type { Steps } from '../conversation/source.ts'
 import wordings from './compaction-prompts.json' with { type: 'json' }
 
 /**
- * Whether a text asks for a summary of the conversation that it stands in: then the client is compacting by itself, and a
- * summary of ours in the place of what it wants to read would be a summary in a summary. Not so a request to summarise a
- * paper, a file, or a conversation that was pasted. In steps: an expression that is used for the first time is compiled,
+ * Whether a text asks for a summary of the conversation that it stands in: then the client is compacting by itself, and with
+ * a summary of ours in its prompt it would summarise a summary. A request to summarise a paper, a file, or a conversation
+ * that was pasted is none. In steps: an expression that is used for the first time is compiled,
  * too.
  */
 export function* isCompactionPrompt(text: string): Steps<boolean> {

@@ -64,7 +64,7 @@ function withKept(text: string, kept: string, tokensMax: number, count: CountTok
   return count(both) <= tokensMax ? both : text
 }
 
-/** An answer without what models like to put around all of it, in any order: a block of code, a `<summary>` tag, our own tags. */
+/** An answer without the wrappings that models like to put around all of it: a block of code, a `<summary>` tag, our own tags. */
 function unwrapped(text: string): string {
   let left = text.trim()
   for (let layer = 0; layer < LAYERS_MAX; layer += 1) {

@@ -1,12 +1,12 @@
 import type { CountTokens } from '../compaction/subject.ts'
 import { sectionsOf, worthOf, type Section } from './sections.ts'
 
-/** What of a summary fits, and what does not. */
+/** The part of a summary that fits, and the rest. */
 export type Fitted = { readonly text: string; readonly dropped: string }
 
 /**
- * A summary cut to so many tokens: whole sections, the worthiest first as far as they fit, in their order. Where not
- * one does, whole lines from the beginning of the worthiest. Null where nothing whole is left.
+ * A summary cut to `tokensMax`: whole sections, the worthiest first as far as they fit, in their order. If none fits, whole
+ * lines from the beginning of the worthiest. Null if nothing whole is left.
  */
 export function fitSections(summary: string, tokensMax: number, count: CountTokens): Fitted | null {
   if (count(summary) <= tokensMax) return { text: summary, dropped: '' }
@@ -32,7 +32,7 @@ export function fitSections(summary: string, tokensMax: number, count: CountToke
   return { text: textOf(true), dropped: textOf(false) }
 }
 
-/** A summary that broke off, without the section that it broke off in; null where it broke off in its first. */
+/** A summary that broke off, without the section that it broke off in; null if that was its first. */
 export function withoutUnfinished(summary: string): string | null {
   const whole = pieces(summary).slice(0, -1)
   return whole.length === 0 ? null : whole.map(({ text }) => text).join('\n\n')

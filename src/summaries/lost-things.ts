@@ -3,10 +3,10 @@ import type { CountTokens } from '../compaction/subject.ts'
 import { KEPT_HEADING, sectionsOf, worthOf } from './sections.ts'
 
 /**
- * Specific things that a summary names no more, as a section to be added to it, of at most so many tokens: paths, ids,
+ * Specific things that a summary no longer names, as a section of at most `tokensMax` that can be added to it: paths, ids,
  * addresses, numbers with their labels, each with the words before it. `before` are texts that named them, those that
- * count most first; '' where nothing was lost. What was on such a list before comes last, so that what is lost
- * again and again falls off its end.
+ * count most first; '' if nothing was lost. Things that stood on such a list before come last, so that those that are
+ * lost again and again fall off its end.
  */
 export function lostThings(
   summary: string,
@@ -49,10 +49,10 @@ export function withoutKept(summary: string): { readonly text: string; readonly 
 /** A list is read by a model; a longer one would be a summary of its own. Also bounds the work. */
 const LINES_MAX = 64
 
-/** Words before a thing that say what it is. */
+/** The words before a thing tell its meaning. */
 const EXCERPT_CHARS_BEFORE = 48
 
-/** A thing with what it takes to know it again. A number counts together with its label. */
+/** A thing that a text names, for example `src/a.ts`, or `port 8080`: a number counts together with its label. */
 type Specific = { readonly name: string; readonly label: string | null; readonly excerpt: string }
 
 /** The things of these texts: within one, those of its worthier sections first, and those that were listed before last. */

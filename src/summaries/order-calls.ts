@@ -8,14 +8,14 @@ import { REASONING_TOKENS, rejectionIn, SYSTEM_ROLE, type Rejections } from './r
 import type { Ask, CalledAnswer } from './summary-call.ts'
 import { failure, type FailureReason } from './summary-record.ts'
 
-/** A prompt, and what it takes to send it. */
+/** A prompt, and how it is sent. */
 export type CallPrompt = {
   /** By our count. */
   readonly promptTokens: number
   /** The model's window, in its own tokens; null if it is not known. */
   readonly windowTokens: number | null
   readonly hasSystemText: boolean
-  /** The whole body with these `fields` beside the prompt; where the model takes no system role its text moves to the user. */
+  /** The whole body with these `fields` beside the prompt; if the model takes no system role, the system text stands in the user's message. */
   readonly body: (fields: JsonObject, systemPlace: 'own' | 'user') => string
 }
 

@@ -7,9 +7,9 @@ import type { TranscriptMessage } from './transcript.ts'
 /** The model's tokens for one of ours, at the most that is usual. */
 export const TOKENS_RATIO = 1.25
 
-/** What is known of how much goes into one call. */
+/** How much goes into one call, as far as that is known. */
 export type Capacity = {
-  /** In the model's tokens; null where it is not known. */
+  /** In the model's tokens; null if it is not known. */
   readonly windowTokens: number | null
   /** The most of a transcript that one call may carry, by our count. */
   readonly pieceTokensMax: number
@@ -20,8 +20,8 @@ export function startingCapacity(windowTokens: number | null): Capacity {
 }
 
 /**
- * How much of the transcript the next call may carry beside what frames it, by our count; null where there is no room
- * worth it. The output has its place in the window, half of it at the most.
+ * How much of the transcript the next call may carry beside its instructions, by our count; null if that would be too
+ * little. The output has its place in the window, half of it at the most.
  */
 export function pieceRoom(
   { windowTokens, pieceTokensMax }: Capacity,
@@ -55,17 +55,17 @@ export function* firstPiece(
   return [{ text, tokens: yield* countSteps(text) }]
 }
 
-/** What an overflow answer says of a prompt. */
+/** A prompt that was too large, and what the answer says of it. */
 export type Overflowed = {
   readonly window: StatedWindow | null
-  /** As the model counts it; null where it is not stated. */
+  /** As the model counts it; null if it is not stated. */
   readonly promptTokens: number | null
   /** As we count it. */
   readonly ownPromptTokens: number
   readonly piece: readonly TranscriptMessage[]
 }
 
-/** The capacity that an overflow leaves: half of what overflowed, or what the stated window says. */
+/** The capacity after an overflow: half of the piece that overflowed, or what fits the window that was stated. */
 export function capacityAfter(capacity: Capacity, overflowed: Overflowed): Capacity {
   const { window, promptTokens, ownPromptTokens, piece } = overflowed
   const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0)
@@ -83,7 +83,7 @@ export function capacityAfter(capacity: Capacity, overflowed: Overflowed): Capac
 
 /** Unknown windows are taken for one that holds this and an answer. */
 const UNKNOWN_PIECE_TOKENS = 32_000
-/** However large the window: models lose what stands in the middle of more, and we count it in one go. */
+/** Even in a larger window: models lose what stands in the middle of a longer text, and we count it in one go. */
 const PIECE_TOKENS_MAX = 64_000
 /** A piece with less room is not worth its instructions. */
 const PIECE_TOKENS_MIN = 256

@@ -25,7 +25,7 @@ export type Material = {
   readonly messages: readonly TranscriptMessage[]
 }
 
-/** What a model is asked to make a summary of this material. */
+/** The messages by which a model is asked for a summary of this material. */
 export function promptOf(settings: SummarySettings, material: Material, digest: Digest): SummaryPrompt {
   const messages = material.messages.map(({ text }) => text).join('\n\n')
   const key = fenceKey(`${material.previous ?? ''}\n${messages}`, digest)
@@ -48,7 +48,7 @@ export function cachedCallInstruction(settings: SummarySettings): string {
   return `Stop here: this message does not come from the user, and nothing above is to be answered now. ${rules(settings, 'the conversation above')}\n${carryOver}`
 }
 
-/** The instructions that would stand around this material, sentence by sentence, each once: what an answer must not repeat. */
+/** The sentences of the instructions, each once: an answer must not repeat them. */
 export function instructionSentences(settings: SummarySettings): readonly string[] {
   const none = { previous_summary: '', messages: '' }
   const { system_prompt, user_prompt } = settings
@@ -64,8 +64,8 @@ export function instructionSentences(settings: SummarySettings): readonly string
 // --- internal ---
 
 /**
- * A word by which data are fenced: a digest of them, which nothing among them can hold, so that whatever they say
- * they cannot end their fence.
+ * A word by which data are fenced: a digest of them, which nothing among them can hold, so that no
+ * text among them can end the fence.
  */
 function fenceKey(data: string, digest: Digest): string {
   for (let attempt = 0; ; attempt += 1) {
@@ -89,7 +89,7 @@ const NO_SUMMARY = '(none)'
 /** Shorter sentences stand in other texts by chance. */
 const SENTENCE_CHARS_MIN = 40
 
-/** Words for a token that a model is told it may write: it cannot count tokens, and what is longer is cut. */
+/** A model cannot count tokens: it is told how many words it may write, at this many to a token. */
 const WORDS_PER_TOKEN = 0.6
 
 const carryOver =
@@ -112,7 +112,7 @@ ${sections.map(({ heading, holds }) => `## ${heading}\n(${holds})`).join('\n')}
 - Answer with the summary only: no reply to the conversation, no tool call, no preface.`
 }
 
-/** The built-in user prompt, without what an own system prompt holds already. */
+/** The built-in user prompt, without the blanks that an own system prompt has already. */
 function userTemplate(system: string, isUpdate: boolean): string {
   const pieces: string[] = []
   if (isUpdate && !hasBlank(system, 'previous_summary'))

@@ -4,12 +4,12 @@ import type { ModelKey } from '../models/model-key.ts'
 
 /** Which upstreams take no more of a credential for now. */
 export type RateLimits = {
-  /** `retryAfterMs` null where the upstream did not say. */
+  /** `retryAfterMs` is null if the upstream did not say. */
   readonly note: (key: Payer, retryAfterMs: number | null) => void
   readonly isLimited: (key: Payer) => boolean
 }
 
-/** Whose limits they are. */
+/** An upstream, and the credential that it limits. */
 type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
 export function createRateLimits({
@@ -31,7 +31,7 @@ export function createRateLimits({
       const name = nameOf(key)
       const until = untilMs.get(name) ?? 0
       const untilMax = nowMs() + LONGEST_MS
-      // Noted before the clock went back: it must not last for as long as that went.
+      // The clock was set back since: the limit must not last longer for that.
       if (until > untilMax) untilMs.set(name, untilMax)
       return until > nowMs()
     },
@@ -45,5 +45,5 @@ const ENTRIES_MAX = 4096
 /** Most limits are by the minute. */
 const USUAL_MS = 30_000
 
-/** Whatever is said: quotas by the day are refused again, and cost nothing. */
+/** Even if an upstream asks for longer: a quota by the day is refused again, and that costs nothing. */
 const LONGEST_MS = 600_000

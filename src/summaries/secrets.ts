@@ -1,6 +1,6 @@
 import { finish, type Steps } from '../conversation/source.ts'
 
-/** A shape that a secret has. What its group `before` matches stays, what `after` matches too. */
+/** A shape that secrets have. The groups `before` and `after` match text that stays. */
 export type SecretShape = { readonly name: string; readonly pattern: RegExp; readonly sample: string }
 
 /**
@@ -113,7 +113,7 @@ export const secretShapes: readonly SecretShape[] = [
   },
 ]
 
-/** A text in which what looks like a secret is replaced by its kind. */
+/** A text in which everything that looks like a secret is replaced by its kind: `[redacted API key]`. */
 export function redacted(text: string): string {
   return finish(redactedSteps(text))
 }
@@ -137,7 +137,7 @@ export function* redactedSteps(text: string): Steps<string> {
 /** A shorter text is looked through in well under a millisecond. */
 const PAUSED_CHARS_MIN = 8_192
 
-/** What stands behind a key that names a secret. */
+/** A value behind a key that names a secret. */
 function assignment(sign: string, value: string): RegExp {
   const key = String.raw`(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)\\?["']?`
   return new RegExp(`(?<before>${key}${sign})${value}`, 'gi')

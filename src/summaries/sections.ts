@@ -1,7 +1,7 @@
 /**
- * The sections that a summary is asked for, in their order: its heading, what belongs there, and its worth when not
- * all of them fit. What was tried goes first: it saves a repetition, while without the goal, the open items or the
- * facts the work cannot go on.
+ * The sections that a summary is asked for, in their order: the heading, what belongs there, and its worth if not all
+ * of them fit. The attempts that failed go first: they save a repetition, while the work cannot go on without the goal,
+ * the open items or the facts.
  */
 export const sections = [
   { heading: 'Goal and constraints', holds: 'what the user wants, rules, preferences', worth: 7 },
@@ -13,7 +13,7 @@ export const sections = [
   { heading: 'Latest request', holds: "the user's last request, word for word", worth: 6 },
 ] as const
 
-/** What Foldgate itself adds below a summary: things of the one before that the new one lost. */
+/** The heading of the list that Foldgate itself adds below a summary: things of the one before that the new one lost. */
 export const KEPT_HEADING = 'Also named before'
 
 /** A piece of a summary: a heading with what stands under it, or the text before the first heading. */
@@ -49,7 +49,7 @@ export function sectionsOf(summary: string): Section[] {
   return found
 }
 
-/** What a section is worth when not all fit. Sections that nobody asked for are worth more than what was tried, and less than the rest. */
+/** The worth of a section if not all fit. One that was not asked for is worth more than the failed attempts, and less than the rest. */
 export function worthOf({ heading }: Section): number {
   const lower = heading.toLowerCase()
   return sections.find((section) => lower.startsWith(section.heading.toLowerCase()))?.worth ?? UNASKED_WORTH
@@ -59,7 +59,7 @@ export function worthOf({ heading }: Section): number {
 
 const UNASKED_WORTH = 2
 
-/** The name in a heading of markdown, or in a line that is bold as a whole; null where a line is none. */
+/** The name in a heading of markdown, or in a line that is bold as a whole; null if a line is none. */
 function headingIn(line: string): string | null {
   const match = /^(?:#{1,4}[ \t]+(.{1,120})|\*\*([^*]{1,120})\*\*:?[ \t]*)$/.exec(line.trimEnd())
   const name = match?.[1] ?? match?.[2]

@@ -3,13 +3,13 @@ import type { Store } from '../stores/store.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 
 /**
- * What summaries of a conversation have cost so far, so that no amount of failures makes them dear. It is kept by where
- * they end: conversations that only begin alike share what was spent on their common beginning, and no more.
+ * Prompt tokens that summaries of a conversation have cost so far: however often they fail, they do not become dear. An
+ * account is kept by the end of a summary, so conversations that only begin alike share the cost of that beginning alone.
  */
 export type SpentTokens = {
-  /** Prompt tokens that may still be sent for a conversation of which so many have been folded. */
+  /** Prompt tokens that may still be sent for a conversation of which `expiredTokens` have been folded. */
   readonly left: (of: Account, expiredTokens: number) => Promise<number>
-  /** What was sent for a summary that ends at `end`. `conversation`: its id, with which the account is deleted. */
+  /** Adds the tokens that were sent for a summary that ends at message `end`. The account is deleted with the conversation. */
   readonly add: (
     of: Account,
     spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
@@ -52,5 +52,5 @@ function keyOf(scope: string, { keys }: KeyedConversation, end: number): string 
 
 const KEYS_PER_LOOKUP = 256
 
-/** Of the tokens that were folded so many are sent to a summary model at most, all calls together. */
+/** The tokens that are sent to a summary model, all calls together, are at most this many times those that were folded. */
 const SENT_SHARE_MAX = 1.5

@@ -9,13 +9,14 @@ import type { Answer, UpstreamRequest, Upstreams } from '../upstream/upstreams.t
  * Sends one call. It may reject with a FoldgateError (`upstream_…`), with the signal's reason, or with a GaveWayError if it
  * may not be sent again.
  */
-export type Ask = (call: SummaryCall, signal: AbortSignal) => Promise<CalledAnswer>
-
-export type SummaryCall = {
-  readonly body: string
-  /** Charges for sending again what was broken off half-way; false if that may not be paid. */
-  readonly payAgain: () => boolean
-}
+export type Ask = (
+  call: {
+    readonly body: string
+    /** Charges for sending again what was broken off half-way; false if that may not be paid. */
+    readonly payAgain: () => boolean
+  },
+  signal: AbortSignal,
+) => Promise<CalledAnswer>
 
 /** The whole answer, whatever its status. */
 export type CalledAnswer = { readonly status: number; readonly contentType: string; readonly body: string }

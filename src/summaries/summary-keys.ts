@@ -12,12 +12,9 @@ export type KeyedConversation = {
   readonly keys: readonly string[]
 }
 
-/** Whose records these are: the scope, the profile's name, and a digest of the model's name. */
-export type RecordPlace = { readonly scope: string; readonly profile: string; readonly model: string }
-
 /**
- * What a summary is found under: whose it is, how it is made, and the conversation up to its end by what it means. The
- * request's own model is no part of it, so that one that is changed in the middle finds what was summarised before.
+ * The key of a summary: its scope, the settings by which it is made, and the meaning of the conversation up to its end. The
+ * request's own model is no part of it, so that a conversation whose model is changed finds its summaries again.
  */
 export function summaryKey(
   chat: KeyedConversation,
@@ -28,11 +25,11 @@ export function summaryKey(
 ): string {
   const { systemCount } = chat.structure
   const { start, end, except } = range
-  const place = [start - systemCount, ...except.map((index) => index - systemCount)]
-  return `summary:${scope}:${settingsDigest(settings, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', place]))}`
+  const from = [start - systemCount, ...except.map((index) => index - systemCount)]
+  return `summary:${scope}:${settingsDigest(settings, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
 }
 
-/** What a summary is called where it is told of: as good as its key, and says nothing of whose it is. */
+/** The name of a summary in reports: as good as its key, without the scope. */
 export function summaryName(key: string): string {
   return key.slice(key.lastIndexOf(':') + 1).slice(0, NAME_CHARS)
 }
@@ -44,7 +41,7 @@ const NAME_CHARS = 16
 
 const digests = new WeakMap<Profile['summary'], string>()
 
-/** Of the settings that decide what a summary says. */
+/** A digest of the settings that decide what a summary says. */
 function settingsDigest(settings: Profile['summary'], digest: Digest): string {
   const known = digests.get(settings)
   if (known !== undefined) return known

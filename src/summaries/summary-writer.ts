@@ -9,7 +9,7 @@ import { failure, readSummaryRecord, type SummaryRecord } from './summary-record
 
 /** A summary that is wanted. */
 export type SummaryJob = {
-  /** What it is found under: whose it is, how it is made, and of what. */
+  /** The key that it is stored under: see `summaryKey`. */
   readonly key: string
   /** The conversation's id. */
   readonly conversation: string
@@ -21,7 +21,7 @@ export type SummaryJob = {
   readonly scope: string
   /** How many may be written at a time for this scope. */
   readonly concurrent: number
-  /** What it keeps in memory until it is done: the body of the request that wants it. */
+  /** The memory that it keeps until it is done: the body of the request that wants it. */
   readonly heldBytes: number
   /** Whether one may be asked for now: not while the upstream is rate-limited. */
   readonly mayBegin: () => boolean
@@ -31,11 +31,11 @@ export type SummaryJob = {
 
 /** Has summaries written: by one writer for each key, in this process and among all that share the store. */
 export type SummaryWriter = {
-  /** What is on record under the first of these keys that has something; a failure is on record too. */
+  /** The record under the first of these keys that has one; a failure is on record too. */
   readonly find: (
     keys: readonly string[],
   ) => Promise<{ readonly index: number; readonly record: SummaryRecord } | null>
-  /** What becomes of a job, whichever process does it; null if nothing does for now. Never rejects. */
+  /** The record that a job comes to, whichever process does it; null if it is not done for now. Never rejects. */
   readonly obtain: (job: SummaryJob) => Promise<SummaryRecord | null>
   /** Whether this process writes it, or waits for another that does. */
   readonly isPending: (key: string) => boolean
@@ -51,7 +51,7 @@ export type SummaryWriter = {
 export type SummaryWriterOptions = {
   readonly store: Store
   readonly guarded: StoreGuard
-  /** What was written or failed, by this process, and how long that took. Must not throw. */
+  /** This process has written a summary or failed to, and how long that took. Must not throw. */
   readonly onWritten: (job: SummaryJob, result: SummaryResult, milliseconds: number) => void
   /** Something broke that is a defect. Must not throw. */
   readonly onDefect: (error: unknown) => void
@@ -210,7 +210,7 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
     forget: async (conversation) => {
       forgottenAtMs.set(conversation, performance.now())
       const runs = [...running.values()].filter(({ job }) => job.conversation === conversation)
-      // One that ends all the same has written its record by then: what is deleted after this stays so.
+      // A job that ends all the same has written its record by then: a deletion after this is final.
       await breakOff(runs, 'The conversation was deleted.')
       const keys = [...recent].flatMap(([key, known]) => (known.conversation === conversation ? [key] : []))
       for (const key of keys) recent.delete(key)

@@ -8,7 +8,7 @@ export function withoutThoughts(text: string): string {
     opening.lastIndex = start
     const opened = opening.exec(text)
     if (opened === null) break
-    // From where it opened on: of thousands of them none is looked for in all of the text.
+    // Only behind its opening: with thousands of tags the whole text would be searched for each.
     const closing = new RegExp(`</${opened[1] ?? ''}>`, 'gi')
     closing.lastIndex = opening.lastIndex
     if (!closing.test(text)) return ''
@@ -24,7 +24,7 @@ export function withoutThoughts(text: string): string {
 
 // --- internal ---
 
-/** Behind blanks, where the search stands. */
+/** An opening tag, behind blanks, at the place where the search stands. */
 const opening = /\s*<(think|thinking|thought|reasoning)>/iy
 
 const LONE_END = '</think>'

@@ -14,8 +14,8 @@ import { withoutThoughts } from './thoughts.ts'
 export type TranscriptMessage = { readonly text: string; readonly tokens: number }
 
 /**
- * These messages as a model reads them that is to summarise them: who speaks, what was called with what, and what
- * came back, the long clipped around the middle. Without thoughts, secrets, and tags of ours.
+ * These messages as they are shown to the model that summarises them: the speaker, the calls with their arguments, and
+ * the results, long ones clipped around the middle. Without thoughts, secrets, and tags of ours.
  */
 export function* transcriptOf(
   subject: Subject,
@@ -106,7 +106,7 @@ function* clipped(
 ): Steps<string> {
   const searched = yield* clean(ends(text, SEARCHED_CHARS))
   const tokens = yield* countSteps(searched)
-  // Of what was not counted the mark states the size that its length tells.
+  // If not all was counted, the mark states the size that the length of the text tells.
   const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
   const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
   const shown = yield* clipText(searched, tokens, tokensMax, countSteps, { wholeTokens: whole })
@@ -117,7 +117,7 @@ function clean(text: string): Steps<string> {
   return redactedSteps(harmless(text))
 }
 
-/** A text's two ends; all of it where it is no longer. */
+/** A text's two ends; all of it if it is no longer than both. */
 function ends(text: string, chars: number): string {
   return text.length <= 2 * chars ? text : `${text.slice(0, chars)}\n…\n${text.slice(-chars)}`
 }

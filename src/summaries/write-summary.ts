@@ -47,7 +47,7 @@ const SAVED_TOKENS_MIN = 1024
 /** Times that an overflow makes the pieces smaller, in one order. */
 const OVERFLOWS_MAX = 4
 
-/** What chat templates add around two messages. */
+/** Tokens that chat templates add around two messages. */
 const TEMPLATE_TOKENS = 16
 
 /** Null if there is no such call, or a transcript may do better: it was too dear, refused as it is, or answered with a call. */

@@ -7,7 +7,7 @@ import type { CachedCall } from '../../summaries/order.ts'
 import type { Material } from '../../summaries/prompt.ts'
 import type { Counted, ReadRequest } from '../request.ts'
 
-/** What a cached call is made of. */
+/** The parts that a cached call is made of. */
 export type CachedCallParts = {
   readonly request: ReadRequest
   readonly counted: Counted

@@ -24,7 +24,7 @@ export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
   readonly store: Store
   readonly guarded: StoreGuard
   readonly cache: MadeCache
-  /** Where what was folded is kept under a name that summaries mention; null if they name no file. */
+  /** The archive whose files summaries mention; null if they name no file. */
   readonly mentioned: Archive | null
   readonly failures: Failures
   readonly log: Log

@@ -96,7 +96,7 @@ export async function orderSummary(
   if (result.learntWindowTokens !== null) {
     const window = { tokens: result.learntWindowTokens, kind: 'total' as const }
     const classification = { class: 'overflow', window, promptTokens: null } as const
-    // What was refused is larger: the summary's writer has seen to that.
+    // The window is smaller than the prompt that was refused: the summary's writer has seen to that.
     const refused = { classification, expectedTokens: window.tokens, outputTokens: null }
     parts.windows.refused(modelKey, SUMMARIES, refused)
   }
@@ -199,7 +199,7 @@ function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: Ord
   if (summary.upstream === null && summary.model === null) return knownWindow(request.measure)?.tokens ?? null
   const modelKey = summaryModelKey(request)
   const match = matchProfile(profiles(), { model: modelKey.model, headers: {}, requested: null })
-  // A profile for whatever model says nothing of this one.
+  // A profile for all models says nothing of this one.
   const isNamed = match.kind !== 'unknown' && match.profile.models.length > 0
   const { tokens, max } = isNamed ? match.profile.window : UNKNOWN_WINDOW
   const { source, tokens: found } = resolveWindow({
