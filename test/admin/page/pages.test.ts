@@ -209,7 +209,7 @@ describe('the table of models', () => {
       'llama-3.1-8b-instruct default credential Xk29_aQz 8,192 tokens your setting overruled: the upstream refuses more, 32,768 → 8,192; set window.tokens in the profile small-local',
     )
     expect(text).toContain('usage in streams, recall beside a schema, user messages in a row 15 min ago')
-    expect(text).toContain('32,768 tokens what the server has loaded ratio 1.08 over 21,480 tokens')
+    expect(text).toContain('32,768 tokens what the server has loaded 1.08 over 21,480 tokens')
     expect(text).toContain('128,000 tokens assumed, since nothing is known of it: set window.tokens')
   })
 
