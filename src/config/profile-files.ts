@@ -5,8 +5,8 @@ import { meantOr } from '../profiles/nearest.ts'
 import { resolveProfiles } from '../profiles/resolve.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
-import { errorCode, readText } from './read-text.ts'
-import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
+import { errorCode } from './read-text.ts'
+import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export type ProfileFilesOptions = {
   /** The folder of built-in profiles that the package ships. */
@@ -83,13 +83,11 @@ async function readFolder(directory: string, shown: string, required: boolean): 
       )
       continue
     }
-    const read = await readText(join(directory, fileName), yamlBytesMax)
-    // Gone since the folder was listed, as editors do when they save.
-    if (read.kind === 'absent') continue
-    const parsed =
-      read.kind === 'text' ? parseYaml(source, read.text) : { problems: [problemOf(source, read.reason)] }
-    files.set(name, 'file' in parsed ? parsed.file : null)
-    if ('problems' in parsed) problems.push(...parsed.problems)
+    const read = await readYaml(join(directory, fileName), source)
+    // It is gone since the folder was listed, as happens when editors save.
+    if (read === null) continue
+    files.set(name, read.file)
+    problems.push(...read.problems)
   }
   return { files, problems }
 }

@@ -6,7 +6,6 @@ import { keyClashes } from './key-clashes.ts'
 import { type Environment, type KeySource, type LiveKey, readLiveKey, readVariable } from './keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
-import { readText } from './read-text.ts'
 import type { Secret } from './secret.ts'
 import { settingsRules } from './settings-rules.ts'
 import {
@@ -18,7 +17,7 @@ import {
   validPart,
 } from './settings-schema.ts'
 import { canonicalUrl } from './web-address.ts'
-import { parseYaml, type YamlFile, yamlBytesMax } from './yaml-file.ts'
+import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export type ClientOverride = (typeof clientOverrides)[number]
 
@@ -100,40 +99,20 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
 // --- internal ---
 
 /** Settings whose values may be a credential, by right or by mistake. */
-const secretKeys = new Set<PropertyKey>([
-  'url',
-  'headers',
-  'api_key_env',
-  'api_key_file',
-  'key_env',
-  'key_file',
-  'token_env',
-  'encrypt_key_env',
-])
+const secretKeys = /^(?:url|headers|(?:api_|encrypt_)?key_(?:env|file)|token_env)$/
 
 function isSecret(path: readonly PropertyKey[]): boolean {
-  return path.some((step) => secretKeys.has(step))
+  return path.some((step) => secretKeys.test(String(step)))
 }
 
-type SettingsFileRead = {
-  readonly path: string | null
-  readonly file: YamlFile | null
-  readonly problems: readonly Problem[]
-}
-
-async function readSettingsFile({ flags, env, cwd }: SettingsOptions): Promise<SettingsFileRead> {
+async function readSettingsFile({ flags, env, cwd }: SettingsOptions) {
   const given = flagOrVariable('config', flags, env)
   const source = given?.text ?? 'foldgate.yaml'
   const path = resolve(cwd, source)
-  const read = await readText(path, yamlBytesMax)
-  if (read.kind === 'absent') {
-    if (given === null) return { path: null, file: null, problems: [] }
-    return { path, file: null, problems: [problemOf(given.source, `the file ${source} does not exist`)] }
-  }
-  if (read.kind === 'unreadable') return { path, file: null, problems: [problemOf(source, read.reason)] }
-  const parsed = parseYaml(source, read.text)
-  if ('file' in parsed) return { path, file: parsed.file, problems: [] }
-  return { path, file: null, problems: parsed.problems }
+  const read = await readYaml(path, source)
+  if (read !== null) return { path, ...read }
+  const problems = given === null ? [] : [problemOf(given.source, `the file ${source} does not exist`)]
+  return { path: given === null ? null : path, file: null, problems }
 }
 
 /** Tells a problem at the flag or variable that set the value, else where it stands in the file. */

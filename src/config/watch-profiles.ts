@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Profile } from '../profiles/schema.ts'
-import { problemOf, type Problem } from './problem.ts'
+import type { Problem } from './problem.ts'
 import { type ProfileFilesOptions, readProfileFiles } from './profile-files.ts'
 import { type FileWatch, watchFiles, type WatchTimes } from './watch-files.ts'
 
@@ -32,13 +32,8 @@ export function watchProfiles(options: WatchProfilesOptions): FileWatch {
     if (problems.length > 0) return onProblems(problems)
     const text = textOf(profiles)
     if (text === current && !isAsked) return
-    try {
-      onReload(profiles)
-      current = text
-    } catch {
-      // Even then the next change is to be seen.
-      onProblems([problemOf(directory, 'the profiles are valid but could not be taken over')])
-    }
+    current = text
+    onReload(profiles)
   }
 
   const watch = watchFiles({ ...rest, paths: [directory], read })

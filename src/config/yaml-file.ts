@@ -1,17 +1,16 @@
 import {
   type Document,
   type ErrorCode,
-  isAlias,
   isMap,
+  isNode,
   isScalar,
-  isSeq,
   LineCounter,
-  type Node,
   parseDocument,
   visit,
 } from 'yaml'
 import type { KeyProblem } from '../profiles/issues.ts'
 import { problemOf, type Problem } from './problem.ts'
+import { readText } from './read-text.ts'
 
 /** A YAML (or JSON) file that was read, with the places of its keys. */
 export type YamlFile = {
@@ -26,7 +25,7 @@ export type YamlFile = {
 type LinePosition = { readonly line: number; readonly col: number }
 
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
-export const yamlBytesMax = 256 * 1024
+const yamlBytesMax = 256 * 1024
 
 /** More keys than a price list has. Telling the problems of a wrong file takes time for each key, beside running requests. */
 const keysMax = 5_000
@@ -34,14 +33,24 @@ const keysMax = 5_000
 /** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
 const aliasesMax = 100
 
-/** Parses the text of a file. Duplicate keys, unknown tags and anything ambiguous are problems. */
-export function parseYaml(
-  source: string,
-  text: string,
-): { readonly file: YamlFile } | { readonly problems: readonly Problem[] } {
-  if (text.length > yamlBytesMax) {
-    return { problems: [problemOf(source, `is larger than ${yamlBytesMax} bytes`, 'is it the right file?')] }
-  }
+/** A file that was read, or the problems for which it cannot be: exactly one of the two. */
+export type YamlRead = { readonly file: YamlFile | null; readonly problems: readonly Problem[] }
+
+/** Reads a file, which problems call `source`; null if there is none. Never throws. */
+export async function readYaml(path: string, source: string): Promise<YamlRead | null> {
+  const read = await readText(path, yamlBytesMax)
+  if (read.kind === 'absent') return null
+  return read.kind === 'text' ? parseYaml(source, read.text) : failed(problemOf(source, read.reason))
+}
+
+// --- internal ---
+
+function failed(...problems: readonly Problem[]): YamlRead {
+  return { file: null, problems }
+}
+
+/** Duplicate keys, unknown tags and anything ambiguous are problems. */
+function parseYaml(source: string, text: string): YamlRead {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -56,20 +65,17 @@ export function parseYaml(
   }))
   const keys = keysOf(document)
   if (keys.count > keysMax)
-    return { problems: [problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?')] }
+    return failed(problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
   const told = faults.length > 0 ? faults : keys.repeated
   if (told.length > 0) {
-    return {
-      problems: told
-        .slice(0, faultsShownMax)
-        .map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))),
-    }
+    const first = told.slice(0, faultsShownMax)
+    return failed(...first.map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))))
   }
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: aliasesMax }) ?? {}
   } catch {
-    return { problems: [aliasProblem(source, document, lines)] }
+    return failed(aliasProblem(source, document, lines))
   }
   const locate = (problem: KeyProblem): Problem => {
     const offset = offsetOf(document, problem)
@@ -82,10 +88,8 @@ export function parseYaml(
       suggestion: problem.suggestion,
     }
   }
-  return { file: { source, value, locate } }
+  return { file: { source, value, locate }, problems: [] }
 }
-
-// --- internal ---
 
 /** One fault in the syntax often causes others after it. */
 const faultsShownMax = 5
@@ -167,32 +171,15 @@ function aliasProblem(source: string, document: Document, lines: LineCounter): P
 
 /** Where the key or value begins, else the nearest group around it that the file has. */
 function offsetOf(document: Document, { path, of }: KeyProblem): number | null {
-  let node = document.contents
-  let offset = node?.range?.[0] ?? null
-  for (const [depth, step] of path.entries()) {
-    const pair = childOf(resolve(document, node), step)
-    if (pair === null) return offset
-    const last = depth === path.length - 1
-    const keyOffset = pair.key?.range?.[0] ?? null
-    const valueOffset = pair.value?.range?.[0] ?? null
-    offset = (last && of === 'key') || valueOffset === null ? (keyOffset ?? offset) : valueOffset
-    node = pair.value
-  }
-  return offset
-}
-
-function childOf(node: Node | null, step: PropertyKey): { key: Node | null; value: Node | null } | null {
-  if (isMap<Node, Node | null>(node)) {
-    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
-    return pair === undefined ? null : { key: pair.key, value: pair.value }
-  }
-  if (isSeq<Node>(node) && typeof step === 'number') {
-    const value = node.items[step]
-    return value === undefined ? null : { key: null, value }
+  for (let depth = path.length; depth >= 0; depth -= 1) {
+    const value = document.getIn(path.slice(0, depth), true)
+    const group = depth === 0 ? null : document.getIn(path.slice(0, depth - 1), true)
+    const name = String(path[depth - 1])
+    const key = isMap(group)
+      ? group.items.find((pair) => isScalar(pair.key) && pair.key.value === name)?.key
+      : null
+    const node = of === 'key' && depth === path.length ? (key ?? value) : (value ?? key)
+    if (isNode(node) && node.range != null) return node.range[0]
   }
   return null
-}
-
-function resolve(document: Document, node: Node | null): Node | null {
-  return isAlias(node) ? (node.resolve(document) ?? null) : node
 }

@@ -8,22 +8,17 @@ export type InstallationSecret = {
   readonly release: () => void
 }
 
-export type InstallationSecretOptions = {
-  /** Where it is kept, in the clear. */
-  readonly store: Store
-  /** The key that the content of the store is encrypted with; null if it is not encrypted. */
-  readonly encryptKey: string | null
-  /** How long the store keeps a value, in milliseconds; 0: for ever. */
-  readonly lifetimeMs: number
-}
-
 /**
  * The secret under which scopes are named. All replicas that share a store have the same one, or they would not find each
  * other's records, nor their own after a restart. With an encryption key it is derived from that; else it lies in the
- * store, and is written again from time to time: the oldest values of a full store are deleted.
+ * store, in the clear, and is written again before its lifetime in milliseconds (0: for ever) is over, and before it is
+ * among the oldest values, which a full store deletes.
  */
-export async function installationSecret(options: InstallationSecretOptions): Promise<InstallationSecret> {
-  const { store, encryptKey, lifetimeMs } = options
+export async function installationSecret(
+  store: Store,
+  encryptKey: string | null,
+  lifetimeMs: number,
+): Promise<InstallationSecret> {
   if (encryptKey !== null) {
     const derived = hkdfSync('sha256', encryptKey, '', SECRET_PURPOSE, SECRET_BYTES)
     return { secret: Buffer.from(derived), release: () => {} }

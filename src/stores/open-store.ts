@@ -85,7 +85,7 @@ async function openAt(
   const bare = await openBareStore(location, settings)
   let agreed: InstallationSecret
   try {
-    agreed = await installationSecret({ store: bare, encryptKey, lifetimeMs: lifetimeMsOf(settings) })
+    agreed = await installationSecret(bare, encryptKey, lifetimeMsOf(settings))
   } catch (error) {
     // A store that fails at its first use is not used at all: this process would have another secret than others.
     await bare.close()
