@@ -1,9 +1,10 @@
 import { finish, type Steps } from '../conversation/source.ts'
 import { InvariantError } from '../errors.ts'
-import { longPieceTokens, mergeBytes, utf8Bytes } from './merge.ts'
+import { countShort, mergeBytes } from './byte-pairs.ts'
+import { longPieceTokens, utf8Bytes } from './long-piece.ts'
 import { grammarOf, type Cut } from './piece-grammar.ts'
 import { scanPieces } from './piece-scanner.ts'
-import { readRanks, type RankFile, type RankTable } from './rank-table.ts'
+import { noRank, readRanks, type RankFile, type RankOf } from './rank-table.ts'
 
 /** Counts tokens, exactly as the encoding's own encoder would; names of special tokens are ordinary text. */
 export type TokenCounter = {
@@ -16,11 +17,11 @@ export type TokenCounter = {
 /** Text counted between two pauses, in UTF-16 units: about two milliseconds. */
 const pauseUnits = 32_768
 
-/** Pieces above this length are merged in blocks, pausing in between. In UTF-16 units. */
-const longUnits = 256
-
-/** Pieces up to this length are remembered. In UTF-16 units. */
+/** Pieces up to this length are merged pair by pair, which is the faster way for a word, and remembered. In UTF-16 units. */
 const shortUnits = 48
+
+/** Pieces above this length are merged in blocks, pausing in between. In UTF-16 units. */
+const longUnits = 2048
 
 /** Pieces remembered with their counts: 16,384 of at most 48 units are 2 MB at the very most. */
 const rememberedMax = 16_384
@@ -37,18 +38,18 @@ export function createTokenCounter(file: RankFile, cut: Cut = 'own'): TokenCount
 /** What is read of a rank file, for every way to cut text. */
 export type Vocabulary = {
   readonly pattern: string
-  readonly ranks: RankTable
+  readonly rankOf: RankOf
   /** Short pieces with their counts: the same however the text around them is cut. */
   readonly remembered: Map<string, number>
 }
 
 /** In steps: reading a rank file takes tens of milliseconds. */
 export function* vocabularySteps(file: RankFile): Steps<Vocabulary> {
-  return { pattern: file.pat_str, ranks: yield* readRanks(file), remembered: new Map() }
+  return { pattern: file.pat_str, rankOf: yield* readRanks(file), remembered: new Map() }
 }
 
 /** Throws an InvariantError if the file splits text by a pattern that is not known here, or not in this cut. */
-export function counterOver({ pattern, ranks, remembered }: Vocabulary, cut: Cut): TokenCounter {
+export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cut): TokenCounter {
   const grammar = grammarOf(pattern, cut) ?? refuse()
 
   function* countSteps(text: string): Steps<number> {
@@ -64,7 +65,7 @@ export function counterOver({ pattern, ranks, remembered }: Vocabulary, cut: Cut
       }
       const { start, end } = pieces
       tokens +=
-        end - start > longUnits ? yield* longPieceTokens(text, start, end, ranks) : countPiece(text, pieces)
+        end - start > longUnits ? yield* longPieceTokens(text, start, end, rankOf) : countPiece(text, pieces)
       if (end - pausedAt >= pauseUnits) {
         pausedAt = end
         yield
@@ -77,14 +78,15 @@ export function counterOver({ pattern, ranks, remembered }: Vocabulary, cut: Cut
     { start, end, ascii }: { start: number; end: number; ascii: boolean },
   ): number {
     // An ASCII piece is its own bytes, and most of them are a token.
-    if (ascii && ranks.has(text, start, end)) return 1
+    if (ascii && rankOf(text, start, end) !== noRank) return 1
     const isShort = end - start <= shortUnits
     const piece = text.slice(start, end)
     const known = isShort ? remembered.get(piece) : undefined
     if (known !== undefined) return known
     const bytes = ascii ? piece : utf8Bytes(piece, 0, piece.length)
-    const count = !ascii && ranks.has(bytes, 0, bytes.length) ? 1 : mergeBytes(bytes, ranks).length
-    if (!isShort) return count
+    const isToken = !ascii && rankOf(bytes, 0, bytes.length) !== noRank
+    if (!isShort) return isToken ? 1 : mergeBytes(bytes, rankOf).length
+    const count = isToken ? 1 : countShort(bytes, rankOf)
     // Cleared when full: simpler than evicting, and common words are back at once.
     if (remembered.size >= rememberedMax) remembered.clear()
     remembered.set(detached(piece), count)

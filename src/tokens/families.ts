@@ -23,7 +23,8 @@ export function familyFinder<Row extends { readonly pattern: string }>(
   const patterns = table.map(({ pattern }) => new RegExp(pattern))
   return (model) => {
     const name = modelName(model)
-    return table[patterns.findIndex((pattern) => pattern.test(name))]
+    for (const [index, pattern] of patterns.entries()) if (pattern.test(name)) return table[index]
+    return undefined
   }
 }
 

@@ -16,11 +16,11 @@ export function* messageTokens(
   counter: TokenCounter,
   model: string,
 ): Steps<number> {
-  const frame = yield* frameTokens(facts, counter.countSteps)
-  const text = yield* counter.countSteps(parsed.text)
-  const calls = yield* callTokens(parsed.calls, counter.countSteps)
-  const uncut = yield* uncutTokens(parsed, counter.countSteps)
-  return frame + text + sum(calls) + uncut + (yield* allMediaTokens(facts.media, model))
+  let tokens = yield* frameTokens(facts, counter.countSteps)
+  tokens += yield* counter.countSteps(parsed.text)
+  for (const call of yield* callTokens(parsed.calls, counter.countSteps)) tokens += call
+  tokens += yield* uncutTokens(parsed, counter.countSteps)
+  return tokens + (yield* allMediaTokens(facts.media, model))
 }
 
 /** The framing of a message, its name and the names of its calls. */
@@ -62,7 +62,7 @@ export function* uncutTokens(
   parsed: Pick<ParsedMessage, 'uncut' | 'opaqueCharacters'>,
   countSteps: CountSteps,
 ): Steps<number> {
-  return (yield* countSteps(parsed.uncut)) + opaqueTokens(parsed.opaqueCharacters)
+  return (yield* countSteps(parsed.uncut)) + Math.ceil(parsed.opaqueCharacters / opaqueCharactersPerToken)
 }
 
 /**
@@ -93,10 +93,6 @@ type CountSteps = TokenCounter['countSteps']
 /** Names, calls, media and thoughts of one message between two pauses: less than a millisecond, where they are short. */
 const PARTS_PER_STEP = 1024
 
-function sum(sizes: readonly number[]): number {
-  return sizes.reduce((total, size) => total + size, 0)
-}
-
 const thoughtStart = '<think>'
 const thoughtEnd = '</think>'
 
@@ -111,7 +107,3 @@ const parallelFrameTokens = 20
 
 // Encrypted thoughts weigh what the thoughts weigh, which is less than their base64; counted as text they would be twice that.
 const opaqueCharactersPerToken = 4
-
-function opaqueTokens(characters: number): number {
-  return Math.ceil(characters / opaqueCharactersPerToken)
-}

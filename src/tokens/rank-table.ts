@@ -3,13 +3,11 @@ import type { Steps } from '../conversation/source.ts'
 /** A rank file of js-tiktoken, as its modules export it. */
 export type RankFile = { readonly pat_str: string; readonly bpe_ranks: string }
 
-/** Finds the rank of a run of bytes. Bytes stand in strings, one character a byte. */
-export type RankTable = {
-  /** The rank of the bytes from `start` up to `end`, `noRank` where they are no token. */
-  readonly rankOf: (bytes: string, start: number, end: number) => number
-  /** Whether the bytes from `start` up to `end` are one token. */
-  readonly has: (bytes: string, start: number, end: number) => boolean
-}
+/**
+ * The rank of the bytes from `start` up to `end`, `noRank` where they are no token. Bytes stand in strings, one character a
+ * byte.
+ */
+export type RankOf = (bytes: string, start: number, end: number) => number
 
 /** Above every rank, so that the lowest can be looked for without a special case. */
 export const noRank = 0x7fff_ffff
@@ -25,7 +23,7 @@ export const RANKS_STEP_CHARACTERS = 16_384
  * The table of a rank file, in steps. Tokens are kept as bytes in a few arrays and not as 200,000 strings, which would
  * take the collector longer to walk than the file takes to read.
  */
-export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
+export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankOf> {
   const tokensMax = yield* countTokens(text)
   yield
   const tokens = new Uint8Array(Math.ceil((text.length * 3) / 4))
@@ -70,7 +68,7 @@ export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
     if (until - from === 2) ranksOfTwo[(tokens[from] ?? 0) * 256 + (tokens[from + 1] ?? 0)] = rank
     let hash = hashSeed
     for (let index = from; index < until; index++) hash = Math.imul(hash ^ (tokens[index] ?? 0), hashPrime)
-    let slot = mixed(hash) & mask
+    let slot = (hash ^ (hash >>> 15)) & mask
     while (slots[slot] !== 0) slot = (slot + 1) & mask
     slots[slot] = token
   }
@@ -89,14 +87,15 @@ export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
     if (length > tokenBytesMax) return noRank
     let hash = hashSeed
     for (let index = start; index < end; index++) hash = Math.imul(hash ^ bytes.charCodeAt(index), hashPrime)
-    for (let slot = mixed(hash) & mask; ; slot = (slot + 1) & mask) {
+    // The upper bits are stirred into the lower ones, which choose the slot.
+    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
       const candidate = slots[slot] ?? 0
       if (candidate === 0) return noRank
       if (isToken(candidate, bytes, start, end)) return ranks[candidate] ?? noRank
     }
   }
 
-  return { rankOf, has: (bytes, start, end) => rankOf(bytes, start, end) !== noRank }
+  return rankOf
 }
 
 // --- internal ---
@@ -104,11 +103,6 @@ export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankTable> {
 // FNV-1a: good enough for short runs of bytes, and one multiplication each.
 const hashSeed = 0x811c_9dc5 | 0
 const hashPrime = 0x0100_0193
-
-/** The upper bits of a hash stirred into the lower ones, which choose the slot. */
-function mixed(hash: number): number {
-  return hash ^ (hash >>> 15)
-}
 
 /** How many tokens a rank file has, at most. */
 function* countTokens(text: string): Steps<number> {

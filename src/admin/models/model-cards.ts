@@ -1,7 +1,7 @@
 import { overheadIn } from '../../models/counts/overheads.ts'
 import { seenRatio } from '../../models/counts/seen-ratio.ts'
 import {
-  changedBy,
+  endings,
   type Belief,
   type Beliefs,
   type BeliefSource,
@@ -104,7 +104,7 @@ function told<Value>(field: Field, { from, sinceMs, untilMs }: Belief<unknown>, 
     // A damaged record may name a time of which no date can be made.
     since: new Date(Math.max(0, sinceMs)).toISOString(),
     until: Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : null,
-    changed_by: changedBy[field],
+    changed_by: endings[field].changedBy,
   }
 }
 

@@ -44,7 +44,14 @@ export function withSample(known: Surroundings | null, encoding: string, prompt:
  * clock or a list of files in the system block changes it a little.
  */
 export function overheadIn(known: Surroundings | null, aroundTokens: number, ratio: number): Overhead | null {
-  const found = nearestOf(known?.samples ?? [], aroundTokens)
+  let found: readonly Sample[] | null = null
+  let distance = Math.max(nearTokens, aroundTokens * nearShare)
+  for (const samples of known?.samples ?? []) {
+    const away = Math.abs((samples[0]?.aroundTokens ?? Infinity) - aroundTokens)
+    if (away > distance || (away === distance && found !== null)) continue
+    found = samples
+    distance = away
+  }
   if (found === null) return null
   const each = found.map((one) => overheadOf(one, ratio))
   // One odd report (search results that were put in, a picture) is no overhead: the least of a few is.
@@ -73,15 +80,6 @@ function kept(known: readonly Sample[], one: Sample): Sample[] {
     (each) => each !== smallest && each.ownTokens <= smallest.ownTokens * smallFactorMax,
   )
   return [smallest, ...others.slice(1 - samplesMax)]
-}
-
-function nearestOf(samples: Surroundings['samples'], aroundTokens: number): readonly Sample[] | null {
-  const reach = Math.max(nearTokens, aroundTokens * nearShare)
-  const distanceOf = (each: readonly Sample[]): number =>
-    Math.abs((each[0]?.aroundTokens ?? Infinity) - aroundTokens)
-  let nearest: readonly Sample[] | null = null
-  for (const each of samples) if (nearest === null || distanceOf(each) < distanceOf(nearest)) nearest = each
-  return nearest !== null && distanceOf(nearest) <= reach ? nearest : null
 }
 
 /** What remains of the difference once as much as texts may explain is taken off. */

@@ -1,45 +1,9 @@
 import type { Steps } from '../conversation/source.ts'
-import { noRank, type RankTable } from './rank-table.ts'
+import { mergeBytes } from './byte-pairs.ts'
+import type { RankOf } from './rank-table.ts'
 
-/** Bytes merged at once: few enough that looking at all their pairs for each merge costs less than keeping these in order. */
-const blockBytesDefault = 256
-
-/**
- * Where each token ends after byte-pair merging, in ascending order. Looks at all pairs for each merge: longer pieces are
- * merged in blocks.
- */
-export function mergeBytes(bytes: string, ranks: RankTable): number[] {
-  const { length } = bytes
-  const ends: number[] = []
-  // The rank of each part merged with the part behind it.
-  const pairRanks: number[] = []
-  for (let end = 1; end <= length; end++) {
-    ends.push(end)
-    pairRanks.push(end < length ? ranks.rankOf(bytes, end - 1, end + 1) : noRank)
-  }
-
-  const rankOfPair = (index: number): number => {
-    const end = ends[index + 1]
-    const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
-    return end === undefined ? noRank : ranks.rankOf(bytes, start, end)
-  }
-  for (;;) {
-    let lowest = noRank
-    let at = 0
-    for (let index = 0; index < pairRanks.length; index++) {
-      const rank = pairRanks[index] ?? noRank
-      if (rank < lowest) {
-        lowest = rank
-        at = index
-      }
-    }
-    if (lowest === noRank) return ends
-    ends.splice(at, 1)
-    pairRanks.splice(at + 1, 1)
-    pairRanks[at] = rankOfPair(at)
-    if (at > 0) pairRanks[at - 1] = rankOfPair(at - 1)
-  }
-}
+/** Bytes merged at once: few enough to stay in the processor's cache and to let other work run in between. */
+const blockBytesDefault = 8192
 
 /**
  * How many tokens a piece of any length has, block by block, in bounded memory.
@@ -54,7 +18,7 @@ export function* longPieceTokens(
   text: string,
   start: number,
   end: number,
-  ranks: RankTable,
+  rankOf: RankOf,
   blockBytes = blockBytesDefault,
 ): Steps<number> {
   // The block to be cut, at the front, and what may be the next one.
@@ -64,17 +28,17 @@ export function* longPieceTokens(
   let tokenEnds: readonly number[] | null = null
   for (;;) {
     while (bytes.length < 2 * blockBytes && unit < end) {
-      let stop = Math.min(end, unit + blockBytes)
+      let stop = Math.min(end, unit + unitsReadAtOnce)
       if (stop < end && isHighSurrogate(text.charCodeAt(stop - 1))) stop -= 1
       bytes += utf8Bytes(text, unit, stop)
       unit = stop
     }
-    tokenEnds ??= mergeBytes(bytes.slice(0, blockBytes), ranks)
+    tokenEnds ??= mergeBytes(bytes.slice(0, blockBytes), rankOf)
     if (bytes.length <= blockBytes) return tokens + tokenEnds.length
     yield
-    const seam = findSeam(bytes, tokenEnds, blockBytes, ranks)
+    const seam = findSeam(bytes, tokenEnds, blockBytes, rankOf)
     // Not seen with real ranks. A larger block is slower and right all the same.
-    if (seam === null) return yield* longPieceTokens(text, start, end, ranks, 2 * blockBytes)
+    if (seam === null) return yield* longPieceTokens(text, start, end, rankOf, 2 * blockBytes)
     tokens += seam.tokensBefore
     tokenEnds = seam.tokenEnds
     bytes = bytes.slice(seam.at)
@@ -111,6 +75,9 @@ export function utf8Bytes(text: string, start: number, end: number): string {
 
 // --- internal ---
 
+// Bytes become arguments of one call, which are laid on the stack. Above one, or a pair of surrogates would never be read.
+const unitsReadAtOnce = 1024
+
 /** How far into a block the seam is looked for: near the end first, as what stands behind it is merged twice. */
 const seamShares = [15 / 16, 3 / 4, 1 / 2]
 
@@ -120,7 +87,7 @@ function findSeam(
   bytes: string,
   tokenEnds: readonly number[],
   blockBytes: number,
-  ranks: RankTable,
+  rankOf: RankOf,
 ): Seam | null {
   const block = bytes.slice(0, blockBytes)
   for (const share of seamShares) {
@@ -130,7 +97,7 @@ function findSeam(
     if (at === undefined || tokenEnd === undefined) continue
     const next = bytes.slice(at, at + blockBytes)
     // One character repeated for megabytes is the likeliest long piece: all its blocks are alike.
-    const nextEnds = next === block ? tokenEnds : mergeBytes(next, ranks)
+    const nextEnds = next === block ? tokenEnds : mergeBytes(next, rankOf)
     const nextEnd = nextEnds[0]
     if (nextEnd !== undefined && at + nextEnd === tokenEnd) return { at, tokensBefore, tokenEnds: nextEnds }
   }
