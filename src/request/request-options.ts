@@ -22,8 +22,10 @@ export function readRequestOptions(
   incoming: IncomingMessage,
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
+  const { headers } = incoming
+  if (!headerNames.some((name) => headers[name] !== undefined)) return nothingAsked
   const read = (name: ClientOverride): string | null => {
-    const value = incoming.headers[`x-foldgate-${name}`]
+    const value = headers[`x-foldgate-${name}`]
     if (value === undefined) return null
     if (allowed !== null && !allowed.includes(name)) {
       throw new FoldgateError(
@@ -44,6 +46,15 @@ export function readRequestOptions(
 
 // --- internal ---
 
+const headerNames = [
+  'x-foldgate-bypass',
+  'x-foldgate-profile',
+  'x-foldgate-compact',
+  'x-foldgate-conversation',
+]
+
+const nothingAsked: RequestOptions = { bypass: false, profile: null, compact: null, conversation: null }
+
 const compactValues = ['force', 'off', 'truncate', 'summarize'] as const
 
 /** Labels stand in headers, logs and the page. */
@@ -57,8 +68,8 @@ function isSet(name: string, value: string | null): boolean {
 
 function compactOption(value: string | null): RequestOptions['compact'] {
   if (value === null) return null
-  const wish = compactValues.find((known) => known === value.toLowerCase())
-  if (wish !== undefined) return wish
+  const option = compactValues.find((known) => known === value.toLowerCase())
+  if (option !== undefined) return option
   throw invalid('compact', `set it to one of ${compactValues.join(', ')}`)
 }
 

@@ -71,7 +71,9 @@ export function dispatchRequest(
 function textsOf(headers: Dispatcher.DispatchController['rawHeaders']): string[] {
   if (headers === null || headers === undefined) return []
   if (Array.isArray(headers)) {
-    return headers.map((text) => (typeof text === 'string' ? text : text.toString('latin1')))
+    const texts: string[] = []
+    for (const text of headers) texts.push(typeof text === 'string' ? text : text.toString('latin1'))
+    return texts
   }
   return Object.entries(headers).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value ?? '']).flatMap((each) => [name, each]),

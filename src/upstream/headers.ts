@@ -24,7 +24,13 @@ export function requestHeaders(options: RequestHeaderOptions): string[] {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const lower = name.toLowerCase()
-    if (isHopByHop(lower) || notForUpstream.has(lower) || lower.startsWith(ownPrefix)) continue
+    if (
+      hopByHop.has(lower) ||
+      lower.startsWith('proxy-') ||
+      notForUpstream.has(lower) ||
+      lower.startsWith(ownPrefix)
+    )
+      continue
     if (Object.hasOwn(overrides, lower) || named.includes(lower)) continue
     if (configured.some(([other]) => other.toLowerCase() === lower)) continue
     if (!options.forwardCredential && credentialHeaders.has(lower)) continue
@@ -63,7 +69,8 @@ export function responseHeaders(options: ResponseHeaderOptions): string[] {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const lower = name.toLowerCase()
-    if (isHopByHop(lower) || lower.startsWith(ownPrefix) || drop.includes(lower)) continue
+    if (hopByHop.has(lower) || lower.startsWith('proxy-')) continue
+    if (lower.startsWith(ownPrefix) || drop.includes(lower)) continue
     if (named.includes(lower) || (isChunked && lower === 'content-length')) continue
     // `vary` is a list: ours is added to the upstream's.
     if (lower !== 'vary' && Object.hasOwn(own, lower)) continue
@@ -122,10 +129,6 @@ const hopByHop: ReadonlySet<string> = new Set([
 
 /** `host` and the length are made anew; undici refuses `expect`, which Foldgate answers itself. */
 const notForUpstream: ReadonlySet<string> = new Set(['host', 'content-length', 'expect'])
-
-function isHopByHop(lower: string): boolean {
-  return hopByHop.has(lower) || lower.startsWith('proxy-')
-}
 
 function namedByConnection(rawHeaders: readonly string[]): readonly string[] {
   let named: string[] | null = null

@@ -29,7 +29,8 @@ export function parseTarget(requestTarget: string): Target {
   const wholePath = question === -1 ? requestTarget : requestTarget.slice(0, question)
   const query = question === -1 ? '' : requestTarget.slice(question)
   if (wholePath.includes('\\')) throw notAllowed('it holds a backslash')
-  if (hasDotSegment(wholePath)) throw notAllowed('it holds a dot segment')
+  if ((wholePath.includes('.') || wholePath.includes('%')) && hasDotSegment(wholePath))
+    throw notAllowed('it holds a dot segment')
 
   const named = /^\/u\/([^/]+)(.*)$/.exec(wholePath)
   if (named === null) return { upstreamName: null, path: wholePath, query }
@@ -132,7 +133,6 @@ function isKey(pair: string): boolean {
 }
 
 function hasDotSegment(path: string): boolean {
-  if (!path.includes('.') && !path.includes('%')) return false
   // Servers decode before they resolve, some of them twice; `..;` is how servlet containers hide a segment.
   let decoded = path
   for (let pass = 0; pass < decodingPassesMax; pass += 1) {

@@ -167,7 +167,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const { address, settings, failure } = upstream
     const { signal, body, rawHeaders, method } = request
     try {
-      signal?.throwIfAborted()
+      if (signal?.aborted === true) throw signal.reason
       const { dispatcher, throughProxy } = pools.dispatcherFor(address)
       let { configured } = upstream
       if (settings.key !== null) {
@@ -203,7 +203,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       return { ...answer, address: address.display, failure }
     } catch (error) {
       leave()
-      signal?.throwIfAborted()
+      if (signal?.aborted === true) throw signal.reason
       if (error instanceof ClientGoneError) throw error
       throw failure(error)
     }

@@ -22,7 +22,8 @@ export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt
   const own = { conversation: seen.conversation, parent: seen.parent, amended: [] }
   const key = chat.keys[point] ?? ''
   const isFork = forksAt(found, chat)
-  const parting = isFork ? { key, seen } : await partingOf(found, chat, seenAt)
+  const mayBeParted = point !== chat.messages.length && seen.next === null && seen.partedAt !== null
+  const parting = isFork ? { key, seen } : mayBeParted ? await partingAt(seen.partedAt, seenAt) : null
   const rivalKey = parting?.seen.next ?? null
   if (parting === null || rivalKey === null || rivalKey === key) return own
   const rival = await newestEnd(rivalKey, isFork ? null : seen.conversation, seenAt)
@@ -55,15 +56,10 @@ export function leadsThrough(key: string, point: number, { structure, keys }: Ch
  */
 const REPLACED_MAX = 4
 
-/** Where another way took the place of the request that this one is the first to go on from; null where none did. */
-async function partingOf(
-  { point, seen: { next, partedAt } }: FoundRequest,
-  chat: Chat,
-  seenAt: SeenAt,
-): Promise<KeyedRequest | null> {
-  if (point === chat.messages.length || next !== null || partedAt === null) return null
-  const seen = await seenAt(partedAt)
-  return seen === null ? null : { key: partedAt, seen }
+/** Where another way took the place of the request that this one is the first to go on from. */
+async function partingAt(key: string, seenAt: SeenAt): Promise<KeyedRequest | null> {
+  const seen = await seenAt(key)
+  return seen === null ? null : { key, seen }
 }
 
 /**

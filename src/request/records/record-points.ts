@@ -7,7 +7,12 @@ import type { Chat, FoundRequest } from '../request.ts'
  */
 export function findingPoints({ structure, messages }: Chat): readonly number[] {
   const { recordPoints, systemCount } = structure
-  return recordPoints.filter((point) => point > systemCount || point === messages.length).toReversed()
+  const points: number[] = []
+  for (let at = recordPoints.length - 1; at >= 0; at -= 1) {
+    const point = recordPoints[at] ?? 0
+    if (point > systemCount || point === messages.length) points.push(point)
+  }
+  return points
 }
 
 /** How many points are looked up at once, the first `start` having been: a conversation was mostly seen at one of its latest. */

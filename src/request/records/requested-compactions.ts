@@ -30,12 +30,8 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
     }
   }
 
-  async function readAndTake(conversation: string): Promise<boolean> {
-    await readOthers()
-    return takeKnown(conversation)
-  }
-
-  async function takeKnown(conversation: string): Promise<boolean> {
+  async function takeIn(conversation: string, isReadFirst: boolean): Promise<boolean> {
+    if (isReadFirst) await readOthers()
     const id = asked.get(conversation)
     if (id === undefined) return false
     asked.delete(conversation)
@@ -52,8 +48,8 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
     take: (conversation) => {
-      if (performance.now() - readAtMs >= READ_GAP_MS) return readAndTake(conversation)
-      return asked.has(conversation) && takeKnown(conversation)
+      const isReadFirst = performance.now() - readAtMs >= READ_GAP_MS
+      return (isReadFirst || asked.has(conversation)) && takeIn(conversation, isReadFirst)
     },
   }
 }

@@ -13,10 +13,9 @@ import { parsedBody } from './whole-answer.ts'
 
 /** The stage that makes one reply of several answers, if the profile allows that: most replies are the answer that came. */
 export async function replyTo(request: AnsweredRequest, parts: SendingParts): Promise<RepliedRequest> {
-  const joining = joinedReply(request, parts)
-  if (joining === null) return { ...request, joined: null }
-  const joined = await joining
-  return { ...request, outcome: joined.outcome, joined }
+  const mayGoOn = request.recall !== null || request.profile.continuation.max > 0
+  const joined = mayGoOn ? await joinedReply(request, parts) : null
+  return joined === null ? { ...request, joined } : { ...request, outcome: joined.outcome, joined }
 }
 
 // --- internal ---

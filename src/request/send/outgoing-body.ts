@@ -68,10 +68,9 @@ export function withEdits(pieces: readonly BodyPiece[], edits: readonly BodyEdit
 
 /** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */
 export function bytesIn(pieces: readonly BodyPiece[]): number {
-  return pieces.reduce(
-    (bytes, piece) => bytes + (typeof piece === 'string' ? piece.length : piece.end - piece.start),
-    0,
-  )
+  let bytes = 0
+  for (const piece of pieces) bytes += typeof piece === 'string' ? piece.length : piece.end - piece.start
+  return bytes
 }
 
 // --- internal ---

@@ -5,8 +5,8 @@ import { headerValue } from '../../upstream/credential.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Measure, Send, Sending } from '../request.ts'
-import { judge, type JudgeOptions } from './judge.ts'
+import type { Form, Measure, Send } from '../request.ts'
+import { judge } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
@@ -31,7 +31,19 @@ export function sendOnce(upstreams: Upstreams): Send {
       headerOverrides,
     })
     const firstByteMs = performance.now() - sentAtMs
-    const judged = await judge(answer, judging(sending, form))
+    const { measure, profile } = sending.request
+    const promptTokens = promptTokensOf(measure, form)
+    const { measure: latest, flight } = sending
+    const judged = await judge(answer, {
+      answers: form.chat.dialect.answers,
+      mayOverflow: !profile.observe && isFull(measure, promptTokens),
+      // Hosted models have no server whose memory requests share.
+      mayBeCrowded:
+        flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),
+      holdMs: profile.overflow.hold_ms,
+      knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+      expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
+    })
     const { attempts, firstSentAtMs } = sending
     const timing = { attempts, firstSentAtMs, firstByteMs }
     return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
@@ -44,28 +56,11 @@ function bodyOf({ chat, pieces }: Form): Buffer | Promise<Buffer> {
   return hasLongText(pieces) ? drive(bytesInSteps(chat.bytes, pieces)) : bytesOf(chat.bytes, pieces)
 }
 
-function judging({ request, measure: latest, flight }: Sending, form: Form): JudgeOptions {
-  const { profile, measure } = request
-  const isJudged = !profile.observe
-  return {
-    answers: form.chat.dialect.answers,
-    mayOverflow: isJudged && mayOverflow(measure, promptTokensOf(measure, form)),
-    mayBeCrowded: flight !== null && mayBeCrowded(measure, flight.sharedTokens()),
-    holdMs: profile.overflow.hold_ms,
-    knownWindowTokens: knownWindow(measure)?.tokens ?? null,
-    expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
-  }
-}
-
 /** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
 const HOLD_SHARE = 0.5
 
-function mayOverflow(measure: Measure | null, promptTokens: number): boolean {
+/** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */
+function isFull(measure: Measure | null, promptTokens: number): boolean {
   if (measure === null || measure.window.source === 'default') return true
   return promptTokens > measure.window.tokens * HOLD_SHARE
-}
-
-/** Whether what is under way at once may have filled a memory that it shares. Hosted models have no such server. */
-function mayBeCrowded(measure: Measure | null, sharedTokens: number): boolean {
-  return measure?.window.source !== 'table' && mayOverflow(measure, sharedTokens)
 }

@@ -19,7 +19,7 @@ export type SharedPool = {
 /** A request at the upstream. */
 export type Flight = {
   /** The most prompt tokens that were under way at once while it was, its own included. */
-  readonly sharedTokens: () => number
+  readonly sharedTokens: number
   /** Its answer has ended. */
   readonly end: () => void
 }
@@ -47,7 +47,7 @@ const QUEUE_MS = 12_000
 /** A server frees its memory a moment after its last word, in milliseconds. */
 const MOMENT_MS = 200
 
-type Known = { sharedTokens: number; readonly ended: Promise<void> }
+type Known = { sharedTokens: number; readonly ended: Promise<void>; readonly end: () => void }
 
 function createSharedPool(): SharedPool {
   const underWay = new Set<Known>()
@@ -58,17 +58,18 @@ function createSharedPool(): SharedPool {
     enter: (promptTokens) => {
       const { promise: ended, resolve } = Promise.withResolvers<void>()
       tokens += promptTokens
-      const flight: Known = { sharedTokens: tokens, ended }
-      underWay.add(flight)
-      for (const each of underWay) each.sharedTokens = Math.max(each.sharedTokens, tokens)
-      return {
-        sharedTokens: () => flight.sharedTokens,
+      const flight: Known = {
+        sharedTokens: tokens,
+        ended,
         end: () => {
           if (!underWay.delete(flight)) return
           tokens -= promptTokens
           resolve()
         },
       }
+      underWay.add(flight)
+      for (const each of underWay) each.sharedTokens = Math.max(each.sharedTokens, tokens)
+      return flight
     },
 
     turn: async (client) => {

@@ -17,6 +17,7 @@ export const askForUsage =
       const { modelKey, upstreamName, profile } = request
       // Once anything of ours was refused, this request is tried with as little of ours as may be.
       const mayAsk =
+        form.chat.body.usageRequest !== null &&
         !profile.observe &&
         !refused.has('usage') &&
         models.get(modelKey, 'usage') === null &&

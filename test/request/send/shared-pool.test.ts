@@ -67,5 +67,5 @@ test('what was under way together is remembered by each of them, for every upstr
   second.end()
   second.end()
   const third = poolOf('a').enter(20)
-  expect([first, second, third, elsewhere].map((flight) => flight.sharedTokens())).toEqual([150, 150, 120, 7])
+  expect([first, second, third, elsewhere].map((flight) => flight.sharedTokens)).toEqual([150, 150, 120, 7])
 })
