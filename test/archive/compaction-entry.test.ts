@@ -111,7 +111,7 @@ describe('whatever becomes of a growing conversation', () => {
         for (const { number, fences } of written)
           expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -138,7 +138,7 @@ describe('whatever becomes of a growing conversation', () => {
           expect(held).toContain(index - systemCount + 1)
         for (const number of held) expect(numbersIn(file)).toContain(number)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })

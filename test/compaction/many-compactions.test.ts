@@ -7,12 +7,12 @@ import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
  * So that a first sight takes no minute, only 32 recaps of a walk through the past were once weighed as they are. A coding
  * agent with fifty compactions behind it then was compacted elsewhere after its records had gone (P6).
  */
-test('behind fifty compactions the past is derived without records as it went with them', () => {
+test('behind forty compactions the past is derived without records as it went with them', () => {
   const policy = policyOf()
   const messages: object[] = [{ role: 'user', content: 'Go through the queue, part by part.' }]
   const made = new Set<string>()
   let newest = null as Compaction | null
-  for (let round = 1; made.size < 55; round += 1) {
+  for (let round = 1; made.size < 42; round += 1) {
     messages.push(...roundOf(round))
     newest = compactedUnder(subjectOf(messages), {
       policy,

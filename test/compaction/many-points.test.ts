@@ -7,7 +7,7 @@ import { policyOf, subjectOf } from '../support/subject.ts'
 // other clients waiting for five seconds, and one of twice the size for twenty.
 test('a conversation of very many request points costs no more than its length', () => {
   const call = { id: 'a', type: 'function', function: { name: 'run', arguments: '{}' } }
-  const calls = Array.from({ length: 60_000 }, () => ({ role: 'assistant', tool_calls: [call] }))
+  const calls = Array.from({ length: 20_000 }, () => ({ role: 'assistant', tool_calls: [call] }))
   const subject = subjectOf(calls)
   const { view } = compactedUnder(subject, { policy: policyOf(), budgetTokens: 1_744 })
   expect(view.passes).toEqual(['fold'])

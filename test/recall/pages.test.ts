@@ -48,7 +48,7 @@ describe('the pages of an answer', () => {
       fc.property(anyHeld, anyCall, sizes, (asked, call, pageSizes) => {
         expect(askAll(asked, call, pageSizes).text).toBe(askAll(asked, call).text)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 
@@ -59,7 +59,7 @@ describe('the pages of an answer', () => {
         const page = ask(asked, { ...call, offset: at }, tokensMax)
         expect(countThirds(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     )
   })
 
@@ -70,7 +70,7 @@ describe('the pages of an answer', () => {
         const page = finish(answerRecall(held(subject, 3000), JSON.stringify(call), tokensMax))
         expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 
@@ -97,7 +97,7 @@ describe('what was left out', () => {
           for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
         }
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     )
   })
 
@@ -116,7 +116,7 @@ describe('what was left out', () => {
         const { systemCount } = subject.structure
         expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 
@@ -137,7 +137,7 @@ describe('what was left out', () => {
         const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
         expect(text).toMatch(named)
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     )
   })
 
@@ -146,7 +146,7 @@ describe('what was left out', () => {
       fc.property(anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
         expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     )
   })
 })

@@ -286,6 +286,6 @@ test('whatever is broken, in any window: nothing fails, and the rules of tool ca
         expect(brokenCalls(rawMessages(at.upstream.requests[0]))).toEqual([])
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })

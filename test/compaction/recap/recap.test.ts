@@ -46,7 +46,7 @@ describe('a recap', () => {
           expect(countThirds(text)).toBeLessThanOrEqual(tokensMax)
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 
@@ -55,7 +55,7 @@ describe('a recap', () => {
       fc.property(anyConversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
         expect(textOf(messages, { tokensMax }).isWellFormed()).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
     for (const shift of ['', 'x']) {
       const faces = shift + '😀'.repeat(2000)

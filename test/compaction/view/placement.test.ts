@@ -144,7 +144,7 @@ describe('a strictly valid conversation', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 24 },
     )
   })
 })

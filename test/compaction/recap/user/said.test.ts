@@ -257,7 +257,7 @@ describe('what the user said', () => {
         expect(told).toBe(recap(messages, tokensMax))
         expect(countThirds(told)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
