@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What has a command of its own, and is no part of `npm test`. */
 const apart = {
@@ -9,6 +10,15 @@ const apart = {
   examples: ['test/examples/*.test.ts'],
   page: ['test/admin/page/in-browser.test.ts', 'test/admin/page/with-foldgate.test.ts'],
   secrets: ['test/process/secrets/whole-life.test.ts'],
+}
+
+/** Tests that start programs wait more than they work: first, so that none of them is left waiting alone at the end. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const waits = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:process|attacks)\//.test(moduleId)
+    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
+  }
 }
 
 /** Packages bring tests of their own. */
@@ -27,6 +37,7 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and servers: as many workers as there are cores leave them idle.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: WaitingFirst },
     projects: [
       project('promises', ['test/**/*.test.ts'], [...installed, ...Object.values(apart).flat()]),
       ...Object.entries(apart).map(([name, include]) => project(name, include)),

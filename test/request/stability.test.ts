@@ -11,7 +11,7 @@ import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-c
 const profile = { window: { tokens: 12_000, output_reserve: 1_024 } }
 const run = longRun(70, 11)
 /** Long enough for some compactions. */
-const shorter = longRun(40, 11)
+const shortRun = longRun(40, 11)
 const tools = [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }]
 /** What a client may change half-way: its tools, and how long an answer may be. */
 const other = { tools, max_tokens: 1_020 }
@@ -89,7 +89,7 @@ describe('a long run of tool rounds', () => {
     await using at = await stand()
     let before = ''
     let kept = 0
-    for (const messages of growing(shorter)) {
+    for (const messages of growing(shortRun)) {
       await at.send(messages, {}, { tools })
       const body = at.upstream.requests.at(-1)?.body.toString() ?? ''
       const shared = before.slice(0, before.lastIndexOf('}],"tools"'))
@@ -137,7 +137,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
     await using two = await stand({ store: { ...store, close: async () => {} } })
     let turn = 0
     let before: readonly string[] = []
-    for (const messages of growing(shorter)) {
+    for (const messages of growing(shortRun)) {
       turn += 1
       const [mine, theirs] = turn % 2 === 0 ? [one, two] : [two, one]
       const sent = await mine.send(messages)
@@ -146,7 +146,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
       expect(same.reply.header('x-foldgate-conversation')).toBe(sent.reply.header('x-foldgate-conversation'))
       before = sent.raw
     }
-    expect(before.length).toBeLessThan(shorter.length / 2)
+    expect(before.length).toBeLessThan(shortRun.length / 2)
   })
 
   test('in two that get the same request at once', async () => {
@@ -198,7 +198,7 @@ describe('the same conversation gives the same bytes (P6)', () => {
     await using still = await stand()
     await using ticking = await stand()
     let minute = 0
-    for (const messages of growing(shorter)) {
+    for (const messages of growing(shortRun)) {
       minute += 1
       const clock = {
         role: 'system',
