@@ -11,8 +11,8 @@ import { RESERVE_TOKENS } from './options.ts'
 /** What summaries by the request's own model read over one conversation. */
 export type OwnModelRun = {
   readonly calls: number
-  /** Of these, at the end of the warm conversation. */
-  readonly warmCalls: number
+  /** Of these, at the end of the conversation itself. */
+  readonly cachedCalls: number
   readonly promptTokens: number
   readonly cachedTokens: number
 }
@@ -65,7 +65,7 @@ export async function observeOwnModel(options: OwnModelOptions): Promise<OwnMode
   }
   return {
     calls: asked.length,
-    warmCalls: asked.filter(isWarm).length,
+    cachedCalls: asked.filter(isCached).length,
     promptTokens: asked.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
     cachedTokens: asked.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
   }
@@ -80,7 +80,7 @@ export function ownModelTable(runs: readonly { readonly name: string; readonly r
   return alignedTable([
     ['', ...runs.map(({ name }) => name)],
     row('summary calls', ({ calls }) => calls),
-    row('  at the end of the warm conversation', ({ warmCalls }) => warmCalls),
+    row('  at the end of the conversation itself', ({ cachedCalls }) => cachedCalls),
     row('prompt tokens', ({ promptTokens }) => promptTokens),
     row('  from the cache', ({ cachedTokens }) => cachedTokens),
     ...CACHED_WEIGHTS.map((weight) =>
@@ -110,10 +110,10 @@ const QUIET_ROUNDS = 6
 const QUIET_ROUND_MS = 5
 
 function isSummaryCall(request: AcceptedRequest): boolean {
-  return isWarm(request) || /<messages-[\w-]{8,}>/.test(request.rawMessages.at(-1) ?? '')
+  return isCached(request) || /<messages-[\w-]{8,}>/.test(request.rawMessages.at(-1) ?? '')
 }
 
-function isWarm({ rawMessages }: AcceptedRequest): boolean {
+function isCached({ rawMessages }: AcceptedRequest): boolean {
   return rawMessages.at(-1)?.includes('does not come from the user') === true
 }
 

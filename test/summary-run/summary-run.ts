@@ -12,7 +12,7 @@
  * are there or not. 4,000 tokens of the window are kept for the reply.
  *
  * With `--own-model` the upstream writes the summaries itself, and the table shows what they read: asked for at the end
- * of the warm conversation where that is cheaper, and with transcripts only, as where nothing is known of a cache.
+ * of the conversation itself where that is cheaper, and with transcripts only, as where nothing is known of a cache.
  *
  * A request has waited, at most, if a summary call ended while it was on its way to the upstream. Latencies are the client's,
  * the upstream's counting included. Exits with 1 if a request was refused or failed, or if more than 1.5 times the
@@ -41,10 +41,10 @@ async function measure(): Promise<number> {
   const subject = longestOf(folder, file, count)
   if (subject === null) return refuse('The recordings hold no request to measure.')
   if (ownModel) {
-    const warm = await observeOwnModel({ subject, windowTokens, statesUsage: true, count })
+    const cached = await observeOwnModel({ subject, windowTokens, statesUsage: true, count })
     const transcripts = await observeOwnModel({ subject, windowTokens, statesUsage: false, count })
     const columns = [
-      { name: 'where cheaper', run: warm },
+      { name: 'where cheaper', run: cached },
       { name: 'transcripts', run: transcripts },
     ]
     process.stdout.write(`${ownModelTable(columns)}\n${seconds(performance.now() - startedMs)}\n`)

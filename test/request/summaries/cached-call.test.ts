@@ -6,8 +6,8 @@ import { summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 import { isCompacted, isPending, summariesIn, turnsUntil } from './turns-until.ts'
 
 /** What the model is told at the end of a conversation, and in a transcript's stead. */
-const WARM = 'does not come from the user'
-const COLD = /<messages-[\w-]+>/
+const INSTRUCTION = 'does not come from the user'
+const TRANSCRIPT = /<messages-[\w-]+>/
 
 const written = `## Goal and constraints
 Repair what the nightly run breaks, one file after the other.
@@ -28,7 +28,7 @@ async function ownModelStand(
     profile: { ...options.profile, summary: { upstream: null, model: null } },
     reply: (request) => {
       const last = request.rawMessages.at(-1) ?? ''
-      if (!last.includes(WARM) && !COLD.test(last)) {
+      if (!last.includes(INSTRUCTION) && !TRANSCRIPT.test(last)) {
         sent.push(request)
         return { content: 'Understood.' }
       }
@@ -57,7 +57,8 @@ const tool = {
   function: { name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } } } },
 }
 
-const isWarm = ({ rawMessages }: AcceptedRequest): boolean => rawMessages.at(-1)?.includes(WARM) === true
+const isCached = ({ rawMessages }: AcceptedRequest): boolean =>
+  rawMessages.at(-1)?.includes(INSTRUCTION) === true
 
 describe('a summary by the request’s own model', () => {
   test('is asked for at the end of what was just sent, which the provider reads from its cache', async () => {
@@ -68,7 +69,7 @@ describe('a summary by the request’s own model', () => {
     const [call] = asked
     const before = sent.at(-1)
     if (call === undefined || before === undefined) throw new Error('both were sent')
-    expect(isWarm(call)).toBe(true)
+    expect(isCached(call)).toBe(true)
     // The bytes of the messages, the tools, and everything else that a prompt is made of.
     expect(isBeginning(call.rawMessages.slice(0, -1), before.rawMessages)).toBe(true)
     expect(call.body['tools']).toEqual([tool])
@@ -87,20 +88,20 @@ describe('a summary by the request’s own model', () => {
     await using _ = stand
     await turnsUntil(agent, isPending)
     await expect.poll(() => asked.length).toBe(1)
-    expect(asked.map(isWarm)).toEqual([false])
+    expect(asked.map(isCached)).toEqual([false])
   })
 
-  test('is asked for once more with a transcript where the warm conversation made the model call a tool', async () => {
+  test('is asked for once more with a transcript where the conversation itself made the model call a tool', async () => {
     const { stand, agent, asked } = await ownModelStand({
       reply: (request) =>
-        isWarm(request)
+        isCached(request)
           ? { content: null, toolCalls: [{ id: 'call_1', name: 'read_file', argumentsText: '{"path":"a"}' }] }
           : { content: written },
     })
     await using _ = stand
     await turnsUntil(agent, isPending)
     await expect.poll(() => asked.length).toBe(2)
-    expect(asked.map(isWarm)).toEqual([true, false])
+    expect(asked.map(isCached)).toEqual([true, false])
     const turns = await turnsUntil(agent, isCompacted)
     expect(turns.at(-1)?.summary).toBe('ready')
   })
@@ -114,7 +115,7 @@ describe('a summary by the request’s own model', () => {
     await using _ = stand
     await turnsUntil(agent, isPending)
     await expect.poll(() => asked.length).toBe(1)
-    expect(asked.map(isWarm)).toEqual([false])
+    expect(asked.map(isCached)).toEqual([false])
   })
 
   test('is asked for with a transcript where the view does not show as it was what is to be summarised', async () => {
@@ -126,6 +127,6 @@ describe('a summary by the request’s own model', () => {
     await using _ = stand
     await turnsUntil(agent, isPending)
     await expect.poll(() => asked.length).toBe(1)
-    expect(asked.map(isWarm)).toEqual([false])
+    expect(asked.map(isCached)).toEqual([false])
   })
 })

@@ -99,8 +99,8 @@ describe('how summaries are asked for', () => {
       { roundTokens: 2000 },
     )
     expect(due.summary).toBe('ready')
-    const [limited, warm, accepted, ...later] = calls
-    expect([limited?.status, warm?.status, accepted?.status]).toEqual([400, 400, 200])
+    const [limited, cooler, accepted, ...later] = calls
+    expect([limited?.status, cooler?.status, accepted?.status]).toEqual([400, 400, 200])
     expect(accepted?.body).not.toHaveProperty('temperature')
     expect(accepted?.body).toHaveProperty('max_completion_tokens')
     expect(later.length).toBeGreaterThan(0)

@@ -48,7 +48,7 @@ describe('summaries are made incrementally', () => {
     async (quality) => {
       await using stand = await summaryStand({ model: { quality } })
       const agent = stand.agent(long)
-      const turns = await agent.turns(15, { pause: stand.model.quiet })
+      const turns = await agent.turns(20, { pause: stand.model.quiet })
       expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))
       const asked = stand.model.promptTokens()
       expect(stand.model.calls.length).toBeGreaterThan(1)
@@ -78,6 +78,6 @@ describe('summaries are made incrementally', () => {
     }
     const first = await callsOf(1)
     expect(first).toBeGreaterThan(1)
-    expect([await callsOf(2), await callsOf(3)]).toEqual([first, first])
+    expect(await callsOf(2)).toBe(first)
   })
 })
