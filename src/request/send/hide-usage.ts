@@ -26,12 +26,12 @@ export function hidingUsage(hider: UsageHider): BodyTransform {
         out.push(Buffer.from(hider.takeLineFeed(bytes.toString('latin1')), 'latin1'))
       else out.push(released(), bytes)
     }
-    return Buffer.concat(out)
+    return joined(out)
   }
 
   return {
     feed,
-    end: () => Buffer.concat([...take(cutter.end()), released()]),
+    end: () => joined([...take(cutter.end()), released()]),
     overdue: released,
     // Half of an event is all that came of it.
     broken: () => Buffer.concat([released(), cutter.end()]),
@@ -42,3 +42,9 @@ export function hidingUsage(hider: UsageHider): BodyTransform {
 
 /** An event of an answer takes a few hundred bytes. What is longer goes on, so that little is kept. */
 const EVENT_BYTES_MAX = 64 * 1024
+
+/** One buffer of several; what is a single piece is not copied. */
+function joined(all: readonly Buffer[]): Buffer {
+  const [first, ...others] = all.filter((each) => each.length > 0)
+  return first !== undefined && others.length === 0 ? first : Buffer.concat(all)
+}
