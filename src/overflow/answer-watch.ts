@@ -1,5 +1,4 @@
-import type { WindowKnowledge } from './classify-completion.ts'
-import { judgeJson, type JudgedJson } from './classify-json.ts'
+import { judgeJson, type JudgedJson, type WindowKnowledge } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
 import type { Answers } from '../dialects/contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
@@ -117,8 +116,8 @@ function bareJson(text: string): string {
   return text.slice(Math.max(0, text.search(/^[[{]/m)))
 }
 
-function decideJson({ isError, classification }: JudgedJson): WatchDecision {
-  return isError ? decideFailed(classification) : decideEnding(classification)
+function decideJson({ facts, classification }: JudgedJson): WatchDecision {
+  return facts !== null && facts.error !== null ? decideFailed(classification) : decideEnding(classification)
 }
 
 function decideEnding(classification: Classification): WatchDecision {

@@ -1,13 +1,12 @@
-import type { WindowKnowledge } from './classify-completion.ts'
+import { judgeJson, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
-import { judgeJson } from './classify-json.ts'
 import type { Classification } from './classification.ts'
 import { collectErrorFacts } from './error-text.ts'
 import type { Answers } from '../dialects/contract.ts'
 import { createEventReader } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 
-export type Answer = {
+export type WholeAnswer = {
   readonly status: number
   /** The `content-type` header; empty if there was none. */
   readonly contentType: string
@@ -20,7 +19,7 @@ const eventCharactersMax = 1 << 20
 
 /** Says what an answer means. Success is class `other`, with the prompt's size where `usage` states it. */
 export function classifyAnswer(
-  { status, contentType, body }: Answer,
+  { status, contentType, body }: WholeAnswer,
   answers: Answers,
   knowledge: WindowKnowledge = { knownWindowTokens: null },
 ): Classification {

@@ -1,4 +1,4 @@
-import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-completion.ts'
+import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/contract.ts'

@@ -1,10 +1,9 @@
-import { classifyEnding, classifyInnerError } from './classify-completion.ts'
+import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import type { Answers, Finish, Usage } from '../dialects/contract.ts'
 import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
 /** What an answer that was passed on turned out to be. */
@@ -96,19 +95,15 @@ function observeJson(answers: Answers): TailObserver {
   }
 
   function end(): TailReport {
-    const body = parseJsonText(pieces.joined())
+    const { facts, classification } = judgeJson(pieces.joined(), answers, nothingKnown)
     pieces.clear()
-    const facts = answers.read(body)
-    if (facts === null) {
-      return { usage: null, model: null, isOllama: false, overflow: null, isError: false }
+    return {
+      usage: facts?.usage ?? null,
+      model: facts?.model ?? null,
+      isOllama: facts?.isOllama ?? false,
+      overflow: classification.class === 'overflow' ? classification : null,
+      isError: facts !== null && facts.error !== null,
     }
-    const { usage, finish, model, isOllama, error } = facts
-    const isError = error !== null
-    const classification = isError
-      ? classifyInnerError(error, true)
-      : classifyEnding({ hasOutput: true, finish, usage }, nothingKnown)
-    const overflow = classification.class === 'overflow' ? classification : null
-    return { usage, model, isOllama, overflow, isError }
   }
 
   return { feed, end }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/overflow/classify.ts'
+import type { WholeAnswer } from '../../src/overflow/classify.ts'
 
 /** What a client may have written, in the words of overflows. */
 export const clientTexts: Readonly<Record<string, string>> = {
@@ -216,7 +216,7 @@ export const unmarked: readonly string[] = [
 ]
 
 /** As a server answers, and as an event of a stream that had begun. */
-export const ways: Readonly<Record<string, (refusal: Refusal) => Answer>> = {
+export const ways: Readonly<Record<string, (refusal: Refusal) => WholeAnswer>> = {
   plain: ({ status, body }) => ({
     status,
     contentType: typeof body === 'string' ? 'text/html' : 'application/json',

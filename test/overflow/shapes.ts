@@ -1,15 +1,15 @@
-import type { Answer } from '../../src/overflow/classify.ts'
+import type { WholeAnswer } from '../../src/overflow/classify.ts'
 
-const json = (body: unknown, status = 400): Answer => ({
+const json = (body: unknown, status = 400): WholeAnswer => ({
   status,
   contentType: 'application/json',
   body: JSON.stringify(body),
 })
 
-const stream = (body: string): Answer => ({ status: 200, contentType: 'text/event-stream', body })
+const stream = (body: string): WholeAnswer => ({ status: 200, contentType: 'text/event-stream', body })
 
 /** The ways in which servers and gateways wrap one and the same sentence. */
-export const shapes: Readonly<Record<string, (text: string) => Answer>> = {
+export const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
   'an error object': (text) => json({ error: { message: text, type: 'invalid_request_error', code: null } }),
   'a flat object': (text) => json({ object: 'error', message: text, type: 'BadRequestError', code: 400 }),
   'an error string': (text) => json({ error: text }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Answer } from '../../src/overflow/classify.ts'
+import type { WholeAnswer } from '../../src/overflow/classify.ts'
 
 /** An entry of overflow-answers.json. */
 export type RecordedAnswer = {
@@ -39,11 +39,11 @@ export function readServerAnswers(folder: string): readonly ServerAnswer[] {
   return parsed
 }
 
-export function answerOfRecorded({ status, content_type: contentType, body }: RecordedAnswer): Answer {
+export function answerOfRecorded({ status, content_type: contentType, body }: RecordedAnswer): WholeAnswer {
   return { status, contentType, body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-export function answerOfServer({ status, headers, body }: ServerAnswer): Answer {
+export function answerOfServer({ status, headers, body }: ServerAnswer): WholeAnswer {
   const contentType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   return { status, contentType: contentType ?? '', body }
 }

@@ -17,7 +17,7 @@ const { answers, rules } = chatCompletions
 type Knowledge = Parameters<typeof classify.classifyAnswer>[2]
 
 export function classifyAnswer(
-  answer: classify.Answer,
+  answer: classify.WholeAnswer,
   knowledge?: Knowledge,
 ): ReturnType<typeof classify.classifyAnswer> {
   return classify.classifyAnswer(answer, answers, knowledge)

@@ -1,6 +1,7 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import type { AnswerFacts, Usage } from '../dialects/contract.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
+import type { AnswerFacts, Answers } from '../dialects/contract.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {
@@ -15,13 +16,18 @@ export type WindowKnowledge = ErrorKnowledge & {
 /** An empty answer that ends with `length` is an overflow when the prompt fills this share of the window (pi's rule). */
 const fullShareMin = 0.99
 
-/** How a (possibly streamed) answer ended, when it held no error. */
-export type Ending = Pick<AnswerFacts, 'hasOutput' | 'finish' | 'usage'>
-
-/** Classifies an answer with status 200 by its end: success, or one of the hidden overflows. */
-export function classifyEnding(ending: Ending, { knownWindowTokens }: WindowKnowledge): Classification {
-  const { hasOutput, finish, usage } = ending
-  const plain = { ...plainClassification('other'), ...sizesOf(usage), afterOutput: hasOutput }
+/** Classifies a (possibly streamed) answer with status 200 and no error by its end: success, or one of the hidden overflows. */
+export function classifyEnding(
+  { hasOutput, finish, usage }: Pick<AnswerFacts, 'hasOutput' | 'finish' | 'usage'>,
+  { knownWindowTokens }: WindowKnowledge,
+): Classification {
+  const isCounted = usage !== null && usage.promptTokens > 0
+  const plain: Classification = {
+    ...plainClassification('other'),
+    promptTokens: isCounted ? { tokens: usage.promptTokens, exact: true } : null,
+    completionTokens: isCounted ? usage.completionTokens : null,
+    afterOutput: hasOutput,
+  }
   const overflow: Classification = { ...plain, class: 'overflow', remedy: 'compact' }
   // What prompt and reply come to would be the window, if it were counted whole: it is stated nowhere.
   if (finish === 'window') return overflow
@@ -42,12 +48,20 @@ export function classifyInnerError(
   return { ...classifyError(collectErrorFactsFrom(body), 200, knowledge), afterOutput }
 }
 
-// --- internal ---
+/** What the body of a plain answer with status 200 means. */
+export type JudgedJson = {
+  /** Null for what is not ours to judge: no JSON, or no answer. */
+  readonly facts: AnswerFacts | null
+  readonly classification: Classification
+}
 
-function sizesOf(usage: Usage | null): Pick<Classification, 'promptTokens' | 'completionTokens'> {
-  if (usage === null || usage.promptTokens === 0) return { promptTokens: null, completionTokens: null }
-  return {
-    promptTokens: { tokens: usage.promptTokens, exact: true },
-    completionTokens: usage.completionTokens,
-  }
+/** Judges the body of a plain answer with status 200: an error, or an answer that may hide an overflow. */
+export function judgeJson(body: string, answers: Answers, knowledge: WindowKnowledge): JudgedJson {
+  const facts = answers.read(parseJsonText(body))
+  if (facts === null) return { facts, classification: plainClassification('other') }
+  const classification =
+    facts.error === null
+      ? classifyEnding(facts, knowledge)
+      : classifyInnerError(facts.error, facts.hasOutput, knowledge)
+  return { facts, classification }
 }
