@@ -25,7 +25,11 @@ export function startLine(settings: Settings, started: Started): string {
   )
 }
 
-/** Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start. */
+/**
+ * Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start.
+ *
+ * @internal exported for tests
+ */
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
   const told = [...profiles.values()]
     .filter(hasSummaries)

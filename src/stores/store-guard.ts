@@ -3,7 +3,7 @@ import type { Failures } from '../activity/failures.ts'
 
 /**
  * Does something with the store; resolves with `instead` if that fails or takes too long. A broken store fails no request
- * (P2): it goes on as if nothing were kept. There is one guard for each store, so that an absent store is waited for once.
+ * (P2): it goes on as if nothing were kept. All that requests look up shares one guard, so that an absent store is waited for once.
  */
 export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
 

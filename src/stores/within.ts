@@ -1,26 +1,20 @@
 /**
  * Rejects with the error that `late` makes if `work` takes longer; a later result is dropped. The error is made only then,
- * since making one costs more than everything else here. If the event loop was blocked meanwhile, an answer that has
- * arrived is still taken: timers run before received data is read, so that the timer waits two turns more.
+ * since making one costs more than everything else here.
  */
-export function within<Result>(
+export async function within<Result>(
   timeMs: number,
   work: Promise<Result>,
   late: () => Error = () => new NoAnswerError('no answer within the time'),
 ): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
-    work.then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
+  const { promise: timeUp, reject } = Promise.withResolvers<never>()
+  // Timers run before received data is read. If the event loop was blocked meanwhile, an answer that has arrived is taken.
+  const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
+  try {
+    return await Promise.race([work, timeUp])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** A store did not answer in time. */
