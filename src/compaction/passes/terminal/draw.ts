@@ -1,5 +1,4 @@
 import type { Steps } from '../../../conversation/source.ts'
-import { escapes, controlSequences, controls } from './functions.ts'
 import { isWithinMojibake } from './mojibake.ts'
 import type { ScreenSize } from './screen-size.ts'
 import { sequenceReader } from './sequence.ts'
@@ -20,9 +19,9 @@ export function* drawTerminal(text: string, size: ScreenSize): Steps<string | nu
     if (next === text.length) break
     const sequence = sequenceAt(next)
     at = sequence.end
-    if (sequence.kind === 'control') controls[sequence.code]?.(terminal)
-    else if (sequence.kind === 'escape') escapes[sequence.name]?.(terminal)
-    else if (sequence.kind === 'csi') controlSequences[sequence.name]?.(terminal, sequence.parameters)
+    if (sequence.kind === 'control') terminal.control(sequence.code)
+    else if (sequence.kind === 'escape') terminal.escape(sequence.name)
+    else if (sequence.kind === 'csi') terminal.sequence(sequence.name, sequence.parameters)
     if (sequence.kind !== 'csi' || sequence.name !== 'b') terminal.forgetPrinted()
     if (terminal.screen.settledLength > text.length) return null
     sequences += 1

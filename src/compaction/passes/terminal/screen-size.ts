@@ -13,12 +13,21 @@ const ROWS_MAX = 200
  */
 export function screenSizeOf(text: string): ScreenSize {
   let { rows, columns } = { rows: 24, columns: 80 }
-  for (const [, first, second, final = ''] of text.matchAll(addressed)) {
-    const { row, column } = reached(Number(first ?? 1), Number(second ?? 1), final)
+  for (const [, first = '1', second = '1', final = ''] of text.matchAll(addressed)) {
+    const [row, column] = [Number(first), Number(second)]
+    // The row and the column that must be there, counted from one: what a distance leads to is one further.
+    if (final === 'H' || final === 'f') grow(row, column)
+    else if (final === 'd') grow(row, 1)
+    else if (final === 'r') grow(column, 1)
+    else if (final === 'A' || final === 'F') grow(row + 1, 1)
+    else grow(1, final === 'G' || final === '`' ? row : row + 1)
+  }
+  return { rows, columns }
+
+  function grow(row: number, column: number): void {
     if (row <= ROWS_MAX) rows = Math.max(rows, row)
     if (column <= COLUMNS_MAX) columns = Math.max(columns, column)
   }
-  return { rows, columns }
 }
 
 // --- internal ---
@@ -28,24 +37,3 @@ const addressed = new RegExp(
   String.raw`(?:\u001b\[|\u009b)(\d{1,3})?(?:;(\d{1,3}))?([HfdrAFG${'`'}Cab])`,
   'g',
 )
-
-/** The row and the column that must be there, counted from one. */
-function reached(first: number, second: number, final: string): { row: number; column: number } {
-  switch (final) {
-    case 'H':
-    case 'f':
-      return { row: first, column: second }
-    case 'd':
-      return { row: first, column: 1 }
-    case 'r':
-      return { row: second, column: 1 }
-    case 'A':
-    case 'F':
-      return { row: first + 1, column: 1 }
-    case 'G':
-    case '`':
-      return { row: 1, column: first }
-    default:
-      return { row: 1, column: first + 1 }
-  }
-}
