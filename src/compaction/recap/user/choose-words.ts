@@ -4,9 +4,6 @@ import { bestFirst } from '../best-first.ts'
 import { habitualShares } from './habits.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
 
-/** The pieces of a message that are written, in their order. */
-export type Chosen = { readonly message: UserMessage; readonly words: readonly UserWords[] }
-
 export type ChoiceOptions = {
   readonly tokensMax: number
   /** How much of that may go to what is no directive, in tokens. */
@@ -17,12 +14,15 @@ export type ChoiceOptions = {
   readonly extraTokens: number
 }
 
-/** All of what the user said where it fits; else the pieces that matter most for their size, as far as they do. */
+/**
+ * All of what the user said where it fits; else the pieces that matter most for their size, as far as they do. Messages of
+ * which nothing is chosen are left out.
+ */
 export function* chooseWords(
   subject: Subject,
   messages: readonly UserMessage[],
   options: ChoiceOptions,
-): Steps<Chosen[]> {
+): Steps<UserMessage[]> {
   const all = yield* wholeMessages(subject, messages, options)
   if (all !== null) return all
 
@@ -40,15 +40,14 @@ export function* chooseWords(
     if (seen % SEEN_PER_STEP === 0) yield
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
-    const text = options.shown(message.text.slice(words.start, words.end))
-    const answers = words.refersTo === null ? '' : ` (answers: ${words.refersTo})`
     // The same answer to two questions is two answers.
-    if (texts.has(`${text}${answers}`)) continue
+    const text = options.shown(message.text.slice(words.start, words.end)) + answersNote([words])
+    if (texts.has(text)) continue
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const beside = taken.get(message)
     const tokens =
-      (yield* subject.countSteps(`\n- ${text}${answers}`)) +
+      (yield* subject.countSteps(`\n- ${text}`)) +
       (beside === undefined ? CUT_TOKENS + options.extraTokens : CUT_TOKENS)
     if (tokens > roomTokens) {
       misses += 1
@@ -56,13 +55,19 @@ export function* chooseWords(
     }
     left -= tokens
     if (!words.isDirective) othersLeft -= tokens
-    texts.add(`${text}${answers}`)
+    texts.add(text)
     if (beside === undefined) taken.set(message, [words])
     else beside.push(words)
   }
   return [...taken]
-    .map(([message, words]) => ({ message, words: words.sort((a, b) => a.start - b.start) }))
-    .sort((a, b) => a.message.index - b.message.index)
+    .map(([message, words]) => ({ ...message, words: words.sort((a, b) => a.start - b.start) }))
+    .sort((a, b) => a.index - b.index)
+}
+
+/** What pieces of a message answer, as it stands behind them; '' where they answer nothing that has to be said. */
+export function answersNote(words: readonly UserWords[]): string {
+  const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
+  return refersTo === null ? '' : ` (answers: ${refersTo})`
 }
 
 // --- internal ---
@@ -121,31 +126,25 @@ function* wholeMessages(
   subject: Subject,
   messages: readonly UserMessage[],
   { tokensMax, othersTokensMax, shown }: ChoiceOptions,
-): Steps<Chosen[] | null> {
+): Steps<UserMessage[] | null> {
   const roomTokens = Math.min(tokensMax, othersTokensMax)
   const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
   if (sizesAbout > roomTokens * ABOUT_TOO_MUCH) return null
   let left = roomTokens
-  const all: Chosen[] = []
+  const all: UserMessage[] = []
   for (const message of messages) {
-    const { index, text, words } = message
-    const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
-    const answers = refersTo === null ? '' : ` (answers: ${refersTo})`
-    left -= (yield* subject.countSteps(`\n- ${shown(text)}${answers}`)) + CUT_TOKENS
+    const { text, words } = message
+    left -= (yield* subject.countSteps(`\n- ${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
-    const isDirective = words.some((one) => one.isDirective)
-    const isCorrection = words.some((one) => one.isCorrection)
     const whole = {
-      index,
       start: 0,
       end: text.length,
-      position: 0,
       score: 0,
-      isDirective,
-      isCorrection,
-      refersTo,
+      isDirective: words.some((one) => one.isDirective),
+      isCorrection: words.some((one) => one.isCorrection),
+      refersTo: words.find((one) => one.refersTo !== null)?.refersTo ?? null,
     }
-    all.push({ message, words: [whole] })
+    all.push({ ...message, words: [whole] })
     yield
   }
   return all

@@ -1,5 +1,5 @@
+import { z } from 'zod'
 import type { Steps } from '../../../conversation/source.ts'
-import { parseJsonText } from '../../../conversation/json-value.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import type { Subject } from '../../subject.ts'
@@ -9,14 +9,7 @@ import { languagesIn } from './forms/match.ts'
 import { sentencesOf, type Sentence } from './sentences.ts'
 
 /** A sentence of a user's message, and what it looks like. */
-export type Heard = {
-  readonly start: number
-  readonly end: number
-  readonly score: number
-  readonly isCorrection: boolean
-  /** Whether it asks something, or for an errand. */
-  readonly isAsking: boolean
-}
+export type Heard = z.output<typeof heardSchema>
 
 /** The text of a message, as far as a recap looks at it. */
 export function* textOf(subject: Subject, index: number): Steps<string> {
@@ -33,7 +26,7 @@ export function* heardIn(
 ): Steps<readonly Heard[]> {
   const key = `heard:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return readHeard(known)
+  if (known !== null) return z.array(heardSchema).parse(JSON.parse(known))
   const sentences = sentencesOf(text)
   const written = sentences.map(({ start, end }) => text.slice(start, end)).join('\n')
   const around = languagesIn(written.slice(0, AROUND_CHARS))
@@ -43,18 +36,22 @@ export function* heardIn(
     if (judged.length % SENTENCES_PER_STEP === 0) yield
   }
   const heard = besideEachOther(judged, text)
-  const fields = heard.map(({ start, end, score, isCorrection, isAsking }) => [
-    start,
-    end,
-    score,
-    Number(isCorrection),
-    Number(isAsking),
-  ])
-  cache.set(key, { text: JSON.stringify(fields), tokens: 0, how: null })
+  cache.set(key, { text: JSON.stringify(heard), tokens: 0, how: null })
   return heard
 }
 
 // --- internal ---
+
+const heardSchema = z
+  .object({
+    start: z.int(),
+    end: z.int(),
+    score: z.number(),
+    isCorrection: z.boolean(),
+    /** Whether it asks something, or for an errand. */
+    isAsking: z.boolean(),
+  })
+  .readonly()
 
 const SENTENCES_PER_STEP = 32
 
@@ -93,42 +90,21 @@ function besideEachOther(heard: readonly Judged[], text: string): Heard[] {
 
 /** For each sentence the share of the others in its paragraph that tell of what happened. */
 function toldSharesOf(heard: readonly Judged[], text: string): number[] {
-  const paragraphs = heard.map(() => 0)
-  for (const [place, { start }] of heard.entries()) {
-    const before = heard[place - 1]
-    const isSame = before !== undefined && !text.slice(before.end, start).includes('\n')
-    paragraphs[place] = (paragraphs[place - 1] ?? 0) + (isSame ? 0 : 1)
+  const shares: number[] = []
+  let paragraph: Judged[] = []
+  for (const [place, sentence] of heard.entries()) {
+    paragraph.push(sentence)
+    const next = heard[place + 1]
+    if (next !== undefined && !text.slice(sentence.end, next.start).includes('\n')) continue
+    const told = paragraph.filter(({ isTold }) => isTold).length
+    const others = paragraph.length - 1
+    for (const { isTold } of paragraph)
+      shares.push(others < STORY_SENTENCES_MIN ? 0 : (told - Number(isTold)) / others)
+    paragraph = []
   }
-  const sums = new Map<number, { all: number; told: number }>()
-  for (const [place, { isTold }] of heard.entries()) {
-    const sum = sums.get(paragraphs[place] ?? 0) ?? { all: 0, told: 0 }
-    sums.set(paragraphs[place] ?? 0, { all: sum.all + 1, told: sum.told + Number(isTold) })
-  }
-  return heard.map(({ isTold }, place) => {
-    const { all, told } = sums.get(paragraphs[place] ?? 0) ?? { all: 0, told: 0 }
-    return all - 1 < STORY_SENTENCES_MIN ? 0 : (told - Number(isTold)) / (all - 1)
-  })
+  return shares
 }
 
 const isQuoted = /^\s*>/
 
 const itemBegin = /^(?:[-*•–+]|\d{1,3}[.)])\s/
-
-/** What `heardIn` put into the cache. */
-function readHeard(json: string): Heard[] {
-  const rows = parseJsonText(json)
-  if (!Array.isArray(rows)) return []
-  return rows.flatMap((row: unknown) =>
-    Array.isArray(row)
-      ? [
-          {
-            start: Number(row[0]),
-            end: Number(row[1]),
-            score: Number(row[2]),
-            isCorrection: row[3] === 1,
-            isAsking: row[4] === 1,
-          },
-        ]
-      : [],
-  )
-}

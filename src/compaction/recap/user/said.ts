@@ -4,7 +4,7 @@ import { messageNumber } from '../../message-numbers.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import { isSystem, isSaidByUser, type Subject } from '../../subject.ts'
-import { chooseWords, type Chosen } from './choose-words.ts'
+import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
 import { newestOnSubject } from './newest.ts'
 import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
@@ -62,10 +62,10 @@ export function* writeUsers(
   })
   if (chosen.length === 0 || !(yield* writer.line(headings.users))) return unsaid
   const marked = newestOf(chosen)
-  for (const { message, words } of chosen) {
-    const newest = words.some((one) => marked.has(one)) ? NEWEST : ''
+  for (const message of chosen) {
+    const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
-    const { text, rest } = excerpt(message, words, name)
+    const { text, rest } = excerpt(message, name)
     if (yield* writer.line(`- ${newest}${text}`)) unsaid.set(message.index, rest)
     yield
   }
@@ -110,11 +110,11 @@ function shareOf(subject: Subject, indexes: readonly number[]): Share {
 }
 
 /** The newest of several pieces on one subject. */
-function newestOf(chosen: readonly Chosen[]): Set<UserWords> {
-  const directed = chosen.flatMap(({ message, words }) =>
+function newestOf(chosen: readonly UserMessage[]): Set<UserWords> {
+  const directed = chosen.flatMap(({ text, words }) =>
     words
       .filter(({ isDirective }) => isDirective)
-      .map((one) => ({ one, text: message.text.slice(one.start, one.end), isCorrection: one.isCorrection })),
+      .map((one) => ({ one, text: text.slice(one.start, one.end), isCorrection: one.isCorrection })),
   )
   const newest = newestOnSubject(directed)
   return new Set(directed.filter((_, place) => newest.has(place)).map(({ one }) => one))
@@ -122,11 +122,9 @@ function newestOf(chosen: readonly Chosen[]): Set<UserWords> {
 
 /** Pieces of a message in one line, with a mark wherever something is missing, and what of it they leave. */
 function excerpt(
-  { text }: UserMessage,
-  words: readonly UserWords[],
+  { text, words }: UserMessage,
   name: string,
 ): { readonly text: string; readonly rest: string } {
-  const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
   let shown = ''
   let rest = ''
   let end = 0
@@ -143,8 +141,7 @@ function excerpt(
   const isCut = after.trim() !== ''
   if (isCut) rest += after
   const cut = isCut || rest !== '' ? name : ''
-  const answers = refersTo === null ? '' : ` (answers: ${refersTo})`
-  return { text: `${shown}${isCut ? '…' : ''}${cut}${answers}`, rest }
+  return { text: `${shown}${isCut ? '…' : ''}${cut}${answersNote(words)}`, rest }
 }
 
 /** A text in one line, every other character as it was written. */

@@ -10,12 +10,9 @@ import { lastQuestion, referredIn } from './referred.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
 export type UserWords = {
-  readonly index: number
   /** Where it stands in the message's text. */
   readonly start: number
   readonly end: number
-  /** Which sentence of its message it is; consecutive ones are written as one run. */
-  readonly position: number
   /** How much it looks like something that is to hold later on. */
   readonly score: number
   readonly isDirective: boolean
@@ -33,9 +30,9 @@ export type UserMessage = {
 }
 
 /**
- * What the user said in these messages, each distinct one once, at its newest place, the same answer to two questions
- * twice, cut into pieces that are judged one by one: by their form, and by what stands around them. Rules are laid down early, they answer a question,
- * and a short answer follows, as "noted" does. What a program wrote has to speak up to be heard.
+ * What the user said in these messages, each distinct one once, at its newest place (the same answer to two questions
+ * twice), cut into pieces that are judged one by one: by their form, and by what stands around them. Rules are laid down
+ * early, they answer a question, and are answered in a word, such as "noted". What a program wrote counts less.
  */
 export function* userMessages(
   subject: Subject,
@@ -67,7 +64,7 @@ export function* userMessages(
       isMachines || !folded.has(index - 1)
         ? null
         : yield* answeredBy(subject, index, answerIn(text, heard), heard)
-    messages.push({ index, text, words: wordsOf({ index, text, heard, gain, isMachines, answered }) })
+    messages.push({ index, text, words: wordsOf({ text, heard, gain, isMachines, answered }) })
     if (!isMachines) order += 1
     yield
   }
@@ -141,7 +138,6 @@ function* distinctSaid(
 }
 
 type Judged = {
-  readonly index: number
   readonly text: string
   readonly heard: readonly Heard[]
   readonly gain: number
@@ -150,7 +146,7 @@ type Judged = {
   readonly answered: { readonly isAsked: boolean; readonly refersTo: string | null } | null
 }
 
-function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): UserWords[] {
+function wordsOf({ text, heard, gain, isMachines, answered }: Judged): UserWords[] {
   const refersTo = answered?.refersTo ?? null
   const answers = answered?.isAsked === true && heard[0]?.isAsking === false
   const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
@@ -158,14 +154,12 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     const score = gain + (answers ? Math.max(0, best) + ANSWERED : best)
     const isDirective = best >= DIRECTIVE_SCORE || refersTo !== null
     const isCorrection = heard.some((sentence) => sentence.isCorrection)
-    return [{ index, start: 0, end: text.length, position: 0, score, isDirective, isCorrection, refersTo }]
+    return [{ start: 0, end: text.length, score, isDirective, isCorrection, refersTo }]
   }
   const words = heard.map(({ start, end, score, isCorrection }, position) => ({
-    index,
     refersTo: position === 0 ? refersTo : null,
     start,
     end,
-    position,
     // Of a longer message the first sentence answers. What it tells is what was asked for.
     score: gain + (position === 0 && answers ? Math.max(0, score) + ANSWERED : score),
     isDirective: score >= DIRECTIVE_SCORE || (position === 0 && refersTo !== null),
@@ -177,16 +171,8 @@ function wordsOf({ index, text, heard, gain, isMachines, answered }: Judged): Us
     return [{ ...first, score: Math.max(first.score, BEGINNING_SCORE) }, ...words.slice(1)]
   const start = text.length - text.trimStart().length
   const end = Math.min(first?.start ?? text.length, start + BEGINNING_CHARS)
-  const beginning = {
-    start,
-    end,
-    position: -1,
-    score: BEGINNING_SCORE,
-    isDirective: false,
-    isCorrection: false,
-    refersTo: null,
-  }
-  return [{ index, ...beginning }, ...words]
+  const nothing = { isDirective: false, isCorrection: false, refersTo: null }
+  return [{ start, end, score: BEGINNING_SCORE, ...nothing }, ...words]
 }
 
 /** What of a message answers: a short one all of it, unless it goes on to ask; else its first sentence. */
