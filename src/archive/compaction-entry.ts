@@ -58,9 +58,10 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
 
 // --- internal ---
 
-type Held = Pick<Holding, 'messages' | 'summaries'>
-
-type OwnHolding = { readonly held: Held; readonly others: readonly Holding[] }
+type OwnHolding = {
+  readonly held: Pick<Holding, 'messages' | 'summaries'>
+  readonly others: readonly Holding[]
+}
 
 /** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
 function ownHolding(entry: CompactionEntry): OwnHolding {

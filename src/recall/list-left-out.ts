@@ -2,14 +2,14 @@ import { messageNumber } from '../compaction/message-numbers.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
-import { pausing, type Answer } from './page.ts'
+import { pausing, type RecallAnswer } from './page.ts'
 import { segmentsOf } from './segments.ts'
 
 /**
  * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
  * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
  */
-export function listLeftOut(subject: Subject, leftOut: readonly LeftOut[]): Answer {
+export function listLeftOut(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer {
   return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
 }
 
@@ -31,7 +31,7 @@ const BEGINNING_CHARS = 80
 
 const CALLS_SHOWN_MAX = 3
 
-function* lines(subject: Subject, leftOut: readonly LeftOut[]): Answer['pieces'] {
+function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pieces'] {
   if (leftOut.length === 0) {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
     return

@@ -4,7 +4,7 @@ import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'
 
 /** An answer of any length, made only as far as it is looked at. */
-export type Answer = {
+export type RecallAnswer = {
   /** The same text each time, in pieces; an empty one is a pause. It ends with a line break. */
   readonly pieces: Generator<string, void, void>
   /** The arguments of the call that reads on at this character, up to which it was made; null: the same with an offset. */
@@ -27,7 +27,7 @@ export type PageOptions = {
  * are the answer, whatever their sizes. A page ends with a line where one ends nearby, and never within a character.
  */
 export function* pageOf(
-  answer: Answer,
+  answer: RecallAnswer,
   { offset, tokensMax, count, countSteps }: PageOptions,
 ): Steps<string> {
   const roomTokens = Math.min(tokensMax, PAGE_TOKENS_MAX)
@@ -98,7 +98,7 @@ type Gathered = {
 }
 
 /** At most so many characters from the offset on. */
-function* gathered(pieces: Answer['pieces'], offset: number, bytesMax: number): Steps<Gathered> {
+function* gathered(pieces: RecallAnswer['pieces'], offset: number, bytesMax: number): Steps<Gathered> {
   let made = 0
   let start = offset
   let text = ''

@@ -1,18 +1,18 @@
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'
-import { pausing, type Answer } from './page.ts'
+import { pausing, type RecallAnswer } from './page.ts'
 import { runsText, type Asked, type HandleRun } from './recall-query.ts'
 import { segmentsOf, segmentText } from './segments.ts'
 
 /** Messages word for word, in their order, each of their texts under a label. */
-export function readMessages(subject: Subject, asked: Asked): Answer {
+export function readMessages(subject: Subject, asked: Asked): RecallAnswer {
   const last = lastNumber(subject)
   const runs = runsWithin(asked.runs, last)
   /** Where each message begins that was made so far: there another call can go on as if it had asked for no more. */
   const starts: { readonly offset: number; readonly number: number }[] = []
 
-  function* pieces(): Answer['pieces'] {
+  function* pieces(): RecallAnswer['pieces'] {
     let made = 0
     for (const notice of noticesOf(asked, runs, last)) {
       const line = `${ownLine(notice)}\n`

@@ -3,7 +3,7 @@ import type { Subject } from '../compaction/subject.ts'
 import { findInMessage, PARTIAL_RANK, type Hit } from './find-in-message.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
-import { pausing, type Answer } from './page.ts'
+import { pausing, type RecallAnswer } from './page.ts'
 import { lastNumber, runsWithin } from './read-messages.ts'
 import { runsText, type Asked, type RecallQuery } from './recall-query.ts'
 import { wantedWords, type WantedWords } from './wanted-words.ts'
@@ -19,7 +19,7 @@ export function searchMessages(
   subject: Subject,
   leftOut: readonly LeftOut[],
   { text, among }: SearchQuery,
-): Answer {
+): RecallAnswer {
   const asked = among === null ? {} : { messages: runsText(among.runs) }
   return {
     pieces: pieces(subject, leftOut, wantedWords(text), among),
@@ -38,7 +38,7 @@ function* pieces(
   leftOut: readonly LeftOut[],
   wanted: WantedWords,
   among: Asked | null,
-): Answer['pieces'] {
+): RecallAnswer['pieces'] {
   const searched = among === null ? leftOut.map(({ index }) => index) : indexesOf(subject, among)
   const hits = yield* hitsIn(subject, searched, wanted)
   const whole = hits.filter(({ rank }) => rank < PARTIAL_RANK)

@@ -21,17 +21,17 @@ export function* transcriptOf(
   subject: Subject,
   indexes: readonly number[],
 ): Steps<readonly TranscriptMessage[]> {
-  const entries: TranscriptMessage[] = []
+  const shown: TranscriptMessage[] = []
   for (const index of indexes) {
     const message = subject.messages[index]
     if (message === undefined) continue
     const parsed = yield* readMessage(subject, message)
     const said = yield* saidIn(subject, message, index, parsed.text)
     const text = [...said, ...(yield* callsIn(subject, parsed))].join('\n')
-    if (text !== '') entries.push({ text, tokens: yield* subject.countSteps(text) })
+    if (text !== '') shown.push({ text, tokens: yield* subject.countSteps(text) })
     yield
   }
-  return entries
+  return shown
 }
 
 // --- internal ---

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Held } from '../../src/recall/answer-recall.ts'
+import type { RecallSource } from '../../src/recall/answer-recall.ts'
 import { assistant, prose, round, rounds, system, user } from '../compaction/sending.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
 import { ask, askAll, held } from './asking.ts'
@@ -9,7 +9,7 @@ const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_00
 const worker = 'the lock_holder is worker_77412\nand it waits'
 
 /** A run whose first rounds do not fit any more. */
-function longRun(): Held {
+function longRun(): RecallSource {
   const conversation = [
     system('Be brief.'),
     user('Mend the queue.'),

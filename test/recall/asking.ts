@@ -1,7 +1,7 @@
 import type { Compacted } from '../../src/compaction/compact.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'
+import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
@@ -11,7 +11,7 @@ export function held(
   conversation: readonly object[] | Subject,
   budgetTokens: number,
   { profile = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
-): Held & { readonly compacted: Compacted } {
+): RecallSource & { readonly compacted: Compacted } {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
   const policy = policyOf({ recall: { enabled: true }, ...profile })
   const compacted = compactedUnder(subject, { policy, budgetTokens, strict })
@@ -19,14 +19,14 @@ export function held(
 }
 
 /** One call of the tool. */
-export function ask(asked: Held, callArguments: unknown, tokensMax = 1_000_000): string {
+export function ask(asked: RecallSource, callArguments: unknown, tokensMax = 1_000_000): string {
   const text = typeof callArguments === 'string' ? callArguments : JSON.stringify(callArguments)
   return finish(answerRecall(asked, text, tokensMax))
 }
 
 /** Follows the last lines of pages to the end; the whole answer. The sizes of pages take turns. */
 export function askAll(
-  asked: Held,
+  asked: RecallSource,
   callArguments: unknown,
   sizes: readonly number[] = [1_000_000],
 ): { readonly text: string; readonly pages: readonly string[] } {

@@ -4,7 +4,7 @@ import { isObject, textsOf as textsIn } from '../support/strict-upstream/wire-me
 import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
-import { answerRecall, type Held } from '../../src/recall/answer-recall.ts'
+import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
 import { leftOutOf } from '../../src/recall/left-out.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation } from '../support/conversations.ts'
@@ -154,7 +154,7 @@ describe('what was left out', () => {
 // --- internal ---
 
 /** What a message says and hands to tools. */
-function textsOf({ subject }: Held, index: number): string[] {
+function textsOf({ subject }: RecallSource, index: number): string[] {
   const message = subject.messages[index]
   if (message === undefined) return []
   const { text, calls } = parseMessage(subject.source, message)
