@@ -1,5 +1,18 @@
-import { braceOpen, bracketOpen } from './json-characters.ts'
-import { JsonScanner, type ScanFault } from './json-scanner.ts'
+import {
+  backslash,
+  braceClose,
+  braceOpen,
+  bracketClose,
+  bracketOpen,
+  carriageReturn,
+  colon,
+  comma,
+  lineFeed,
+  quote,
+  space,
+  tab,
+} from './json-characters.ts'
+import { endOfEscape, endOfScalar, isPlain } from './json-scalars.ts'
 import { readKey } from './json-value.ts'
 import type { Source, Span, Steps } from './source.ts'
 
@@ -17,16 +30,22 @@ export type BodyLimits = {
   readonly partsMax: number
 }
 
-/** An entry of the history, or a member of the body, delimited: nothing of it is read. */
-export type EntrySpan = Span & {
+/** A value that was delimited: nothing of it is read. */
+export type ValueSpan = Span & {
   /** Elements and members in it. */
   readonly elements: number
+}
+
+/** An entry of the history. */
+export type EntrySpan = ValueSpan & {
+  /** How many keys it has itself, if it is an object, each as often as it stands there. */
+  readonly keys: number
   /** Its strings of 4,096 bytes or more, with their quotes, ascending; left out where there are none. */
   readonly longStrings?: readonly Span[]
 }
 
 /** A member of a body: its key, and its value with what is in it. */
-export type BodyMember = { readonly key: Span; readonly value: EntrySpan }
+export type BodyMember = { readonly key: Span; readonly value: ValueSpan }
 
 /** A body that is known to be JSON. */
 export type BodyScan = {
@@ -36,7 +55,13 @@ export type BodyScan = {
 }
 
 /** Why a body is not read. */
-export type BodyFault = ScanFault | 'too-many-keys' | 'too-many-messages' | 'too-many-parts'
+export type BodyFault =
+  | 'no-json'
+  | 'too-deep'
+  | 'too-many-elements'
+  | 'too-many-keys'
+  | 'too-many-messages'
+  | 'too-many-parts'
 
 /** A beginning of the history that was scanned before: from its bracket to the end of the last known entry. */
 export type KnownHistory = Span & { readonly messages: number; readonly elements: number }
@@ -51,22 +76,18 @@ export function* scanBody(
   known: KnownHistory | null,
   limits: BodyLimits,
 ): Steps<BodyScan | BodyFault> {
-  const found = new BodyVisitor(source, historyKey, known, limits)
-  const scanner = new JsonScanner(source.bytes, found, limits)
-  scanner.elements = known?.elements ?? 0
-  found.scanner = scanner
+  const scanner = new BodyScanner(source, historyKey, known, limits)
   for (;;) {
     scanner.scan(STEP_BYTES)
     if (scanner.isOver) break
     yield
   }
-  const fault = found.fault ?? scanner.fault
-  if (fault !== null) return fault
-  return found.isObject ? { entries: found.entries, history: found.history } : 'no-json'
+  const { fault, isObject, entries, history } = scanner
+  return fault ?? (isObject ? { entries, history } : 'no-json')
 }
 
 /** Whether a member may be parsed in one go: a large one would keep others waiting, and take many times its bytes. */
-export function isParsedAtOnce({ start, end, elements }: EntrySpan): boolean {
+export function isParsedAtOnce({ start, end, elements }: ValueSpan): boolean {
   return end - start <= PARSED_BYTES_MAX && elements <= PARSED_ELEMENTS_MAX
 }
 
@@ -83,22 +104,34 @@ const STEP_BYTES = 262_144
 /** A key that means `historyKey` has at most so many bytes for each of its characters: an escape. */
 const ESCAPE_BYTES = 6
 
-class BodyVisitor {
+/**
+ * Reads JSON by its bytes without building any of it: the grammar is that of JSON.parse, so what is scanned to its end
+ * can be parsed piece by piece. It stops wherever it is told to and goes on from there, within strings too.
+ *
+ * @internal exported for tests
+ */
+export class BodyScanner {
+  isOver = false
+  fault: BodyFault | null = null
+  isObject = false
   readonly entries: BodyMember[] = []
   history: EntrySpan[] | null = null
-  isObject = false
-  fault: BodyFault | null = null
-  scanner: JsonScanner | null = null
+  /** Elements and members met so far. */
+  elements: number
   readonly #source: Source
   readonly #historyKey: string
   readonly #known: KnownHistory | null
   readonly #limits: BodyLimits
-  #key: Span = { start: 0, end: 0 }
-  #valueStart = 0
-  #elementsBeforeValue = 0
-  #isInHistory = false
-  #entryStart = 0
-  #elementsBefore = 0
+  /** Of each open container: 1 for an object, 0 for an array. */
+  #open = new Uint8Array(USUAL_DEPTH)
+  #depth = 0
+  #index = 0
+  #stringStart = 0
+  #expected: Expected = VALUE
+  #key: Span = NOWHERE
+  /** Of the member of the body that is being scanned, and of the entry of its history. */
+  #member = { start: 0, elementsBefore: 0, isHistory: false }
+  #entry = { start: 0, elementsBefore: 0, keys: 0 }
   #longStrings: Span[] = []
 
   constructor(source: Source, historyKey: string, known: KnownHistory | null, limits: BodyLimits) {
@@ -106,62 +139,212 @@ class BodyVisitor {
     this.#historyKey = historyKey
     this.#known = known
     this.#limits = limits
+    this.elements = known?.elements ?? 0
   }
 
-  key(key: Span): void {
-    this.#key = key
-  }
-
-  longString(string: Span): void {
-    if (this.#isInHistory) this.#longStrings.push(string)
-  }
-
-  begin(depth: number, start: number): number {
-    const first = this.#source.bytes[start]
-    if (depth === 0) this.isObject = first === braceOpen
-    else if (depth === 1 && this.isObject) return this.#beginMember(start, first)
-    else if (depth === 2 && this.#isInHistory) {
-      this.#entryStart = start
-      this.#elementsBefore = this.scanner?.elements ?? 0
+  /** Scans about so many bytes more, until `isOver`: at the end of the text or at a fault. */
+  scan(byteCount: number): void {
+    const { bytes } = this.#source
+    const until = Math.min(bytes.length, this.#index + byteCount)
+    while (this.#index < until && !this.isOver) {
+      const byte = bytes[this.#index] ?? 0
+      if (this.#expected === STRING_END || this.#expected === KEY_END) this.#continueString(until)
+      else if (byte === space || byte === lineFeed || byte === carriageReturn || byte === tab)
+        this.#index += 1
+      else this.#take(byte)
     }
-    return start
+    if (this.#index < bytes.length || this.isOver) return
+    if (this.#expected === NOTHING) this.isOver = true
+    else this.#fail('no-json')
   }
 
-  end(depth: number, end: number): boolean {
-    if (depth === 1 && this.isObject) this.#endMember(end)
-    else if (depth === 2 && this.#isInHistory) this.#endEntry(end)
-    return this.fault === null
+  #take(byte: number): void {
+    const isInObject = this.#open[this.#depth - 1] === 1
+    switch (this.#expected) {
+      case COMMA:
+        if (byte === comma) {
+          this.#index += 1
+          this.#expected = isInObject ? KEY : VALUE
+        } else if (byte === (isInObject ? braceClose : bracketClose)) this.#close()
+        else this.#fail('no-json')
+        return
+      case COLON:
+        this.#index += 1
+        this.#expected = VALUE
+        if (byte !== colon) this.#fail('no-json')
+        return
+      case KEY:
+      case FIRST_KEY:
+        if (byte === quote) this.#beginString(KEY_END)
+        else if (byte === braceClose && this.#expected === FIRST_KEY) this.#close()
+        else this.#fail('no-json')
+        return
+      case FIRST_VALUE:
+      case VALUE:
+        if (byte === bracketClose && this.#expected === FIRST_VALUE) this.#close()
+        else this.#beginValue(byte, isInObject)
+        return
+      case STRING_END:
+      case KEY_END:
+      case NOTHING:
+        this.#fail('no-json')
+    }
   }
 
-  #beginMember(start: number, first: number | undefined): number {
-    this.#valueStart = start
-    this.#elementsBeforeValue = this.scanner?.elements ?? 0
-    this.#isInHistory = first === bracketOpen && this.#isHistory()
-    if (!this.#isInHistory) return start
+  #beginString(expected: typeof KEY_END | typeof STRING_END): void {
+    // A member is counted with its key.
+    if (expected === KEY_END) this.elements += 1
+    if (this.elements > this.#limits.elementsMax) this.#fail('too-many-elements')
+    this.#stringStart = this.#index
+    this.#index += 1
+    this.#expected = expected
+  }
+
+  #beginValue(byte: number, isInObject: boolean): void {
+    const start = this.#index
+    if (this.#depth > 0 && !isInObject) {
+      this.elements += 1
+      if (this.elements > this.#limits.elementsMax) {
+        this.#fail('too-many-elements')
+        return
+      }
+    }
+    let goesOnAt = start
+    if (this.#depth === 0) this.isObject = byte === braceOpen
+    else if (this.#depth === 1 && this.isObject) goesOnAt = this.#beginMember(start, byte)
+    else if (this.#depth === 2 && this.#member.isHistory)
+      this.#entry = { start, elementsBefore: this.elements, keys: 0 }
+    if (byte === quote) this.#beginString(STRING_END)
+    else if (byte === braceOpen || byte === bracketOpen) {
+      this.#descend(byte === braceOpen)
+      if (goesOnAt === start) return
+      this.#index = goesOnAt
+      this.#expected = COMMA
+    } else {
+      const end = endOfScalar(this.#source.bytes, start)
+      if (end === -1) this.#fail('no-json')
+      else this.#endValue(end)
+    }
+  }
+
+  /** Where to go on: behind what is known of the history. */
+  #beginMember(start: number, byte: number): number {
+    const { start: keyStart, end: keyEnd } = this.#key
+    const isHistory =
+      byte === bracketOpen &&
+      keyEnd - keyStart <= ESCAPE_BYTES * this.#historyKey.length + 2 &&
+      readKey(this.#source, this.#key) === this.#historyKey
+    this.#member = { start, elementsBefore: this.elements, isHistory }
+    if (!isHistory) return start
     this.history = []
     return start === this.#known?.start ? this.#known.end : start
   }
 
-  #endMember(end: number): void {
-    const elements = (this.scanner?.elements ?? 0) - this.#elementsBeforeValue
-    this.entries.push({ key: this.#key, value: { start: this.#valueStart, end, elements } })
-    this.#isInHistory = false
-    if (this.entries.length > this.#limits.keysMax) this.fault = 'too-many-keys'
+  #descend(isObject: boolean): void {
+    if (this.#depth === this.#limits.depthMax) {
+      this.#fail('too-deep')
+      return
+    }
+    if (this.#depth === this.#open.length) {
+      const longer = new Uint8Array(2 * this.#open.length)
+      longer.set(this.#open)
+      this.#open = longer
+    }
+    this.#open[this.#depth] = isObject ? 1 : 0
+    this.#depth += 1
+    this.#index += 1
+    this.#expected = isObject ? FIRST_KEY : FIRST_VALUE
+  }
+
+  #close(): void {
+    this.#depth -= 1
+    this.#endValue(this.#index + 1)
+  }
+
+  #endValue(end: number): void {
+    this.#index = end
+    this.#expected = this.#depth === 0 ? NOTHING : COMMA
+    if (this.#depth === 1 && this.isObject) {
+      const { start, elementsBefore } = this.#member
+      this.#member.isHistory = false
+      this.entries.push({ key: this.#key, value: { start, end, elements: this.elements - elementsBefore } })
+      if (this.entries.length > this.#limits.keysMax) this.#fail('too-many-keys')
+    } else if (this.#depth === 2 && this.#member.isHistory) this.#endEntry(end)
   }
 
   #endEntry(end: number): void {
-    const elements = (this.scanner?.elements ?? 0) - this.#elementsBefore
-    const entry = { start: this.#entryStart, end, elements }
+    const { start, elementsBefore, keys } = this.#entry
+    const entry = { start, end, elements: this.elements - elementsBefore, keys }
     this.history?.push(this.#longStrings.length === 0 ? entry : { ...entry, longStrings: this.#longStrings })
     if (this.#longStrings.length > 0) this.#longStrings = []
     const messages = (this.#known?.messages ?? 0) + (this.history?.length ?? 0)
-    if (messages > this.#limits.messagesMax) this.fault = 'too-many-messages'
-    else if (elements > this.#limits.partsMax) this.fault = 'too-many-parts'
+    if (messages > this.#limits.messagesMax) this.#fail('too-many-messages')
+    else if (entry.elements > this.#limits.partsMax) this.#fail('too-many-parts')
   }
 
-  #isHistory(): boolean {
-    const { start, end } = this.#key
-    if (end - start > ESCAPE_BYTES * this.#historyKey.length + 2) return false
-    return readKey(this.#source, this.#key) === this.#historyKey
+  #continueString(until: number): void {
+    const { bytes } = this.#source
+    let index = this.#index
+    for (;;) {
+      while (index < until && isPlain[bytes[index] ?? 0] === 1) index += 1
+      this.#index = index
+      if (index >= until) return
+      const byte = bytes[index]
+      if (byte === quote) break
+      const end = byte === backslash ? endOfEscape(bytes, index) : -1
+      if (end === -1) {
+        this.#fail('no-json')
+        return
+      }
+      index = end
+    }
+    const string = { start: this.#stringStart, end: index + 1 }
+    if (this.#member.isHistory && string.end - string.start >= LONG_STRING_BYTES)
+      this.#longStrings.push(string)
+    if (this.#expected === STRING_END) this.#endValue(string.end)
+    else {
+      this.#index = string.end
+      this.#expected = COLON
+      if (this.#depth === 1) this.#key = string
+      else if (this.#depth === ENTRY_DEPTH) this.#entry.keys += 1
+    }
+  }
+
+  #fail(fault: BodyFault): void {
+    this.fault = fault
+    this.isOver = true
   }
 }
+
+const NOWHERE: Span = { start: 0, end: 0 }
+
+/** From this length on the strings of an entry are told of, in bytes. */
+const LONG_STRING_BYTES = 4_096
+
+/** So many containers are open within an entry. */
+const ENTRY_DEPTH = 3
+
+/** How deep bodies mostly are. */
+const USUAL_DEPTH = 32
+
+// What may come next.
+const VALUE = 0
+const FIRST_VALUE = 1
+const KEY = 2
+const FIRST_KEY = 3
+const COLON = 4
+const COMMA = 5
+const STRING_END = 6
+const KEY_END = 7
+const NOTHING = 8
+
+type Expected =
+  | typeof VALUE
+  | typeof FIRST_VALUE
+  | typeof KEY
+  | typeof FIRST_KEY
+  | typeof COLON
+  | typeof COMMA
+  | typeof STRING_END
+  | typeof KEY_END
+  | typeof NOTHING

@@ -1,5 +1,5 @@
 import type { Growth } from './structure.ts'
-import type { Message, MessageFacts, ParsedMessage } from './message.ts'
+import type { Message, ParsedMessage } from './message.ts'
 import type { Digest, Steps } from './source.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
@@ -12,15 +12,12 @@ export type Meaning = {
 }
 
 /** The digest of a meaning. The encoding is unambiguous, so that only equal meanings have equal digests. */
-export function digestOfMeaning(meaning: Meaning, digest: Digest): string {
-  return digest(
-    JSON.stringify([
-      meaning.role,
-      meaning.name,
-      meaning.content.filter(({ text }) => text !== '').map(({ kind, text }) => [kind, text]),
-      meaning.calls.map(({ name, argumentsText }) => [name, argumentsText]),
-    ]),
-  )
+export function digestOfMeaning({ role, name, content, calls }: Meaning, digest: Digest): string {
+  const said: (readonly [string, string])[] = []
+  for (const { kind, text } of content) if (text !== '') said.push([kind, text])
+  const called: (readonly [string, string])[] = []
+  for (const call of calls) called.push([call.name, call.argumentsText])
+  return digest(JSON.stringify([role, name, said, called]))
 }
 
 /**
@@ -38,7 +35,7 @@ export function* meaningKeys(
   const keys = grewFrom === null ? [root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
   let key = keys.at(-1) ?? root
   for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
-    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = nextKey(key, facts, digest)
+    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = digest(JSON.stringify([key, facts.meaning]))
     keys.push(key)
     if (keys.length % KEYS_PER_STEP === 0) yield
   }
@@ -59,8 +56,4 @@ function rootOf(digest: Digest): string {
   const root = digest('conversation')
   roots.set(digest, root)
   return root
-}
-
-function nextKey(previous: string, { meaning }: MessageFacts, digest: Digest): string {
-  return digest(JSON.stringify([previous, meaning]))
 }

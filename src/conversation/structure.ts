@@ -113,7 +113,8 @@ function pointsOf(
   grewFrom: Shared,
 ): Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'> {
   const shared = grewFrom?.shared ?? 0
-  const { turns, requestPoints, recordPoints } = beginnings(grewFrom)
+  const { turns, requestPoints, recordPoints } =
+    grewFrom === null ? { turns: [], requestPoints: [], recordPoints: [] } : beginnings(grewFrom)
   for (let index = shared; index < messages.length; index += 1) {
     const isUser = messages[index]?.facts.role === 'user'
     if (isUser && !standIns.has(index)) turns.push(index)
@@ -129,9 +130,10 @@ function pointsOf(
 }
 
 /** What was found in the shared messages. */
-function beginnings(grewFrom: Shared): Record<'turns' | 'requestPoints' | 'recordPoints', number[]> {
-  if (grewFrom === null) return { turns: [], requestPoints: [], recordPoints: [] }
-  const { structure, shared } = grewFrom
+function beginnings({
+  structure,
+  shared,
+}: NonNullable<Shared>): Record<'turns' | 'requestPoints' | 'recordPoints', number[]> {
   const sharedOf = (indexes: readonly number[]): number[] => indexes.slice(0, countBelow(indexes, shared))
   return {
     turns: sharedOf(structure.turns),

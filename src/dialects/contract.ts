@@ -1,4 +1,4 @@
-import type { BodyFault, BodyLimits, EntrySpan, KnownHistory } from '../conversation/body-scan.ts'
+import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../conversation/body-scan.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Meaning } from '../conversation/keys.ts'
 import type { Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
@@ -59,11 +59,11 @@ export type BodyFacts = {
   /** How many replies are asked for. */
   readonly repliesWanted: number
   /** The list of tools, to which one can be added; null if there is none. */
-  readonly tools: EntrySpan | null
+  readonly tools: ValueSpan | null
   /** An older form of the list of tools. */
-  readonly legacyTools: EntrySpan | null
+  readonly legacyTools: ValueSpan | null
   /** The schema that the reply has to keep to. */
-  readonly schema: EntrySpan | null
+  readonly schema: ValueSpan | null
   /** Whether the reply has to call a tool. */
   readonly isToolForced: boolean
   /** Whether the client gets to see the usage of a streamed reply. */

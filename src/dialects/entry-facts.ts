@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { EntrySpan } from '../conversation/body-scan.ts'
-import { scanObject } from '../conversation/json-scan.ts'
 import { isJsonObject, parseJson, type JsonObject } from '../conversation/json-value.ts'
 import { digestOfMeaning } from '../conversation/keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
@@ -96,7 +95,7 @@ export function* readFacts(
   if (reading === null) return null
   const { span, marks } = reading
   const value = parseJson(reading.source, span)
-  if (!isJsonObject(value) || !hasPlainKeys(reading.source, span, value)) return null
+  if (!isJsonObject(value) || !hasPlainKeys(entry, value)) return null
   if (span.end - span.start > LONG_BYTES) yield
   const described = yield* dialect.entries.describe(value, digest, (text) => unreadBytesIn(text, marks))
   if (described === null) return null
@@ -170,9 +169,8 @@ function* shortReading(source: Source, entry: EntrySpan): Steps<Reading | null> 
 }
 
 /** No key stands twice, since which one counts is anybody's guess. Of a key that does, parsing keeps one. */
-function hasPlainKeys(source: Source, { start, end }: Span, value: JsonObject): boolean {
-  const count = scanObject(source.latin1(start, end), 0)?.entries.length
-  return count === Object.keys(value).length && count <= KEYS_MAX
+function hasPlainKeys({ keys }: EntrySpan, value: JsonObject): boolean {
+  return keys <= KEYS_MAX && keys === Object.keys(value).length
 }
 
 function keptName(text: string, digest: Digest): string {

@@ -12,6 +12,7 @@ export const bodyLimits: BodyLimits = {
 
 const unlimited: BodyLimits = {
   ...bodyLimits,
+  depthMax: Infinity,
   elementsMax: Infinity,
   messagesMax: Infinity,
   partsMax: Infinity,
@@ -27,9 +28,10 @@ export function entriesOf(source: Source): readonly EntrySpan[] {
     start: start - before.length,
     end: end - before.length,
   })
-  return (scanned.history ?? []).map(({ longStrings, elements, ...span }) => ({
+  return (scanned.history ?? []).map(({ longStrings, elements, keys, ...span }) => ({
     ...movedBack(span),
     elements,
+    keys,
     ...(longStrings !== undefined && { longStrings: longStrings.map(movedBack) }),
   }))
 }

@@ -1,13 +1,15 @@
 import { readFacts } from './chat-completions.ts'
 import type { Message, MessageFacts } from '../../src/conversation/message.ts'
 import { finish } from '../../src/conversation/source.ts'
+import { entriesOf } from './body-limits.ts'
 import { sourceOf } from './source.ts'
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {
   const json = typeof message === 'string' ? message : JSON.stringify(message)
-  const source = sourceOf(json)
-  const facts = finish(readFacts(source, { start: 0, end: source.length, elements: 0 }))
+  const source = sourceOf(`[${json}]`)
+  const [entry] = entriesOf(source)
+  const facts = entry === undefined ? null : finish(readFacts(source, entry))
   if (facts === null) throw new Error('unreadable message')
   return facts
 }

@@ -1,4 +1,4 @@
-import { scanBody, type BodyLimits, type EntrySpan, type KnownHistory } from '../../conversation/body-scan.ts'
+import { scanBody, type BodyLimits, type ValueSpan, type KnownHistory } from '../../conversation/body-scan.ts'
 import { endOfAnyValue, scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import type { EntrySpans } from '../../conversation/json-scan.ts'
 import { isJsonObject, parseJson, readKey } from '../../conversation/json-value.ts'
@@ -26,7 +26,7 @@ export function* readBody(
   if (byteOrderMark.every((byte, index) => source.bytes[index] === byte)) return notRead('bom')
   const body = yield* scanBody(source, 'messages', known, limits)
   if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
-  const spans = new Map<string, EntrySpan>()
+  const spans = new Map<string, ValueSpan>()
   const values = new Map<string, unknown>()
   for (const { key, value } of body.entries) {
     const name = lengthOf(key) > KEY_BYTES_MAX ? null : readKey(source, key)
@@ -121,7 +121,7 @@ function lengthOf({ start, end }: Span): number {
 }
 
 /** `streamOptions` as they were parsed; undefined if there are none. */
-function usageRequestOf(spans: ReadonlyMap<string, EntrySpan>, streamOptions: unknown): BodyEdit | null {
+function usageRequestOf(spans: ReadonlyMap<string, ValueSpan>, streamOptions: unknown): BodyEdit | null {
   const stream = spans.get('stream')
   const options = spans.get('stream_options')
   if (stream === undefined) return null
@@ -135,7 +135,7 @@ function usageRequestOf(spans: ReadonlyMap<string, EntrySpan>, streamOptions: un
 /** Servers refuse options of a stream beside a plain answer: they go, with one of the commas beside them. */
 function withoutStreamingOf(
   source: Source,
-  spans: ReadonlyMap<string, EntrySpan>,
+  spans: ReadonlyMap<string, ValueSpan>,
   entries: readonly EntrySpans[],
 ): readonly BodyEdit[] {
   const stream = spans.get('stream')
@@ -159,7 +159,7 @@ function emptySpan(at: number): Span {
 
 function outputLimitOf(
   name: 'max_completion_tokens' | 'max_tokens',
-  spans: ReadonlyMap<string, EntrySpan>,
+  spans: ReadonlyMap<string, ValueSpan>,
   values: ReadonlyMap<string, unknown>,
 ): BodyFacts['outputLimit'] {
   const value = spans.get(name)
@@ -172,7 +172,7 @@ function positiveInteger(value: unknown): number | null {
 }
 
 /** The span of a value that opens as its kind has to; null for `null` and whatever else stands there. */
-function spanOpening(opening: '[' | '{', source: Source, span: EntrySpan | undefined): EntrySpan | null {
+function spanOpening(opening: '[' | '{', source: Source, span: ValueSpan | undefined): ValueSpan | null {
   return span !== undefined && source.latin1(span.start, span.start + 1) === opening ? span : null
 }
 

@@ -1,6 +1,6 @@
 import type { Chat, RecallOffer, TokenCounts, MessageTokens } from '../request.ts'
 import { LRUCache } from 'lru-cache'
-import { isParsedAtOnce, type EntrySpan } from '../../conversation/body-scan.ts'
+import { isParsedAtOnce, type ValueSpan } from '../../conversation/body-scan.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
@@ -182,7 +182,7 @@ const countSchema: CountValue = function* countSchema(value, counter, model) {
 
 function* countSpan(
   { chat, counter, encoding, model, scope }: CountRequest,
-  { span, added }: { readonly span: EntrySpan; readonly added: RecallOffer | null },
+  { span, added }: { readonly span: ValueSpan; readonly added: RecallOffer | null },
   count: CountValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {

@@ -1,19 +1,18 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { JsonScanner, type ScanLimits } from '../../src/conversation/json-scanner.ts'
+import { BodyScanner, type BodyLimits } from '../../src/conversation/body-scan.ts'
+import { bodyLimits } from '../support/body-limits.ts'
+import { sourceOf } from '../support/source.ts'
 
-const roomy: ScanLimits = { depthMax: 512, elementsMax: 1_000_000 }
+const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
 
-const silent = {
-  key: () => {},
-  begin: (_depth: number, start: number) => start,
-  end: () => true,
-  longString: () => {},
+function scannerOf(text: string): BodyScanner {
+  return new BodyScanner(sourceOf(text), 'messages', null, roomy)
 }
 
 /** Scans a text in steps of so many bytes; the scanner at its end. */
-function scanned(text: string, stepBytes = 1_000, limits = roomy): JsonScanner {
-  const scanner = new JsonScanner(Buffer.from(text), silent, limits)
+function scanned(text: string, stepBytes = 1_000): BodyScanner {
+  const scanner = scannerOf(text)
   while (!scanner.isOver) scanner.scan(stepBytes)
   return scanner
 }
@@ -88,7 +87,7 @@ test.each([
 
 test('a step ends within a string, and within white space', () => {
   for (const text of [`"${'x'.repeat(100_000)}"`, `${' '.repeat(100_000)}1`, `"${'\\n'.repeat(50_000)}"`]) {
-    const scanner = new JsonScanner(Buffer.from(text), silent, roomy)
+    const scanner = scannerOf(text)
     let steps = 0
     for (; !scanner.isOver; steps += 1) scanner.scan(1_000)
     expect([scanner.fault, steps >= 99]).toEqual([null, true])
