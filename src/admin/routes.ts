@@ -5,7 +5,7 @@ import type { Conversations } from '../activity/conversations/conversations.ts'
 import type { Journal } from '../activity/journal/journal.ts'
 import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
 import { FoldgateError } from '../errors.ts'
-import { readBody, type ReadBodyOptions } from '../http/read-body.ts'
+import { receiveBody, type ReceiveBodyOptions } from '../http/receive-body.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 import type { ModelCard } from './models/model-cards.ts'
 import { contentSecurityPolicy, pageAssets } from './page/assets.ts'
@@ -37,7 +37,7 @@ export type RoutesOptions = {
   readonly deleteConversation: (id: string) => Promise<void>
   /** Has a compaction made at the conversation's next request. */
   readonly compactConversation: (id: string) => Promise<void>
-  readonly bodyLimits: ReadBodyOptions
+  readonly bodyLimits: ReceiveBodyOptions
   /** What would be done with a request body, as JSON. What it throws is answered. */
   readonly explain: (
     body: Buffer,
@@ -112,7 +112,7 @@ export function adminRoutes(options: RoutesOptions): Hono<AdminEnvironment> {
 
   // What would be sent for a request, and why. Nothing is sent, and nothing recorded.
   app.post('/explain', async ({ req, env: { incoming, outgoing }, body: answer }) => {
-    const body = await readBody({ incoming, outgoing, holder: operatorAt(outgoing) }, options.bodyLimits)
+    const body = await receiveBody({ incoming, outgoing, holder: operatorAt(outgoing) }, options.bodyLimits)
     try {
       if (body.decoded === null) {
         throw new FoldgateError(

@@ -12,7 +12,7 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import { createByteBudget } from './byte-budget.ts'
 import type { ClientRights } from './confinement.ts'
 import type { Lifecycle } from './drain.ts'
-import type { ReadBodyOptions } from './read-body.ts'
+import type { ReceiveBodyOptions } from './receive-body.ts'
 import { createRelay, type Relay } from './relay.ts'
 import { createScopes } from './scope.ts'
 import { createServer, type ServerOptions } from './server.ts'
@@ -36,7 +36,7 @@ export type OpenHttpOptions = {
 
 /** How requests of clients come in, and how those that nobody reads go on. */
 export type Doors = {
-  readonly bodyLimits: ReadBodyOptions
+  readonly bodyLimits: ReceiveBodyOptions
   /** What a client key may do; null for a client without one. */
   readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   readonly relay: Relay

@@ -3,7 +3,7 @@ import type { PreparedFold } from '../compaction/plan/options.ts'
 import { noOutlook, type MissingReason } from '../summaries/summary-record.ts'
 import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
 import { summaryName } from '../summaries/summary-keys.ts'
-import { asItCame, dryRun, nextForm } from './compact/forms.ts'
+import { originalForm, dryRun, nextForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
 import type { Counted, FormRequest, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
 import type { RequestParts } from './parts.ts'
@@ -47,8 +47,8 @@ async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<P
   const { failures } = parts
   const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
   if (measure === null)
-    return { ...request, ...unwritten, form: asItCame(chat, chat.bytes.length), failedOpen: 'measure' }
-  const original = asItCame(whyUntouched === null ? chat : received, measure.incomingTokens)
+    return { ...request, ...unwritten, form: originalForm(chat, chat.bytes.length), failedOpen: 'measure' }
+  const original = originalForm(whyUntouched === null ? chat : received, measure.incomingTokens)
   const { counted } = measure
   if (whyUntouched !== null || counted === null) {
     const observed = request.profile.observe ? await observe(request, counted, parts) : null

@@ -3,7 +3,7 @@ import { reportUnanswered } from '../activity/reports.ts'
 import { bareReport, type Arrival } from '../http/bare-report.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
-import { readBody } from '../http/read-body.ts'
+import { receiveBody } from '../http/receive-body.ts'
 import { withOffer } from './recall/recall-offer.ts'
 import { workFor } from '../scheduling/drive.ts'
 import { compactRequest } from './compact.ts'
@@ -53,7 +53,7 @@ type Asked = Pick<ArrivedRequest, 'dialect' | 'options' | 'rights'>
 
 /** The stages, up to the answer that the client gets. Its own frame, so that the body ends with it. */
 async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts): Promise<Settled> {
-  const body = await readBody(exchange, parts.bodyLimits).catch((error: unknown) => {
+  const body = await receiveBody(exchange, parts.bodyLimits).catch((error: unknown) => {
     tellUnanswered(exchange, error, null, arrivalNow(parts), parts)
     throw error
   })

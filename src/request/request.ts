@@ -18,7 +18,7 @@ import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
 import type { ClientRights } from '../http/confinement.ts'
-import type { RequestBody } from '../http/read-body.ts'
+import type { RequestBody } from '../http/receive-body.ts'
 import type { WindowQuestion } from '../models/discovery/sites.ts'
 import type { Flight } from './send/shared-pool.ts'
 import type { Arrival } from '../http/bare-report.ts'
@@ -186,7 +186,7 @@ export type Measure = {
   readonly pressure: number
 }
 
-export type Counted = TokenCounts & {
+export type Counted = ConversationTokens & {
   readonly room: Room
   /** What the provider is known to have counted of what is sent under `compaction`; null where nothing. */
   readonly anchor: Anchor | null
@@ -199,7 +199,7 @@ export type Counted = TokenCounts & {
 }
 
 /** A conversation with the counts of its parts, in our tokens. */
-export type TokenCounts = {
+export type ConversationTokens = {
   readonly subject: Subject
   /** The leading system block, tools, schemas and priming. */
   readonly aroundTokens: number

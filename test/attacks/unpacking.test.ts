@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../../src/http/byte-budget.ts'
-import { readBody, type RequestBody } from '../../src/http/read-body.ts'
+import { receiveBody, type RequestBody } from '../../src/http/receive-body.ts'
 import { fakeUpstream, silence } from '../support/fake-upstream.ts'
 import { startProxy } from '../http/start-proxy.ts'
 
@@ -29,7 +29,7 @@ describe('a small body that unpacks to a large one', () => {
       const budget = createByteBudget({ bytesMax: 32 * MEGABYTE })
       await using proxy = await startProxy(upstream.url, {
         handleConversation: (exchange) =>
-          readBody(exchange, {
+          receiveBody(exchange, {
             bodyBytesMax: 64 * MEGABYTE,
             budget: {
               ...budget,
@@ -71,7 +71,7 @@ describe('a small body that unpacks to a large one', () => {
     await using proxy = await startProxy(upstream.url, {
       handleConversation: async (exchange) => {
         const arrival = { silenceMs: 60_000, bytesPerSecondMin: 0 }
-        bodies.push(await readBody(exchange, { bodyBytesMax: 64 * MEGABYTE, budget, arrival }))
+        bodies.push(await receiveBody(exchange, { bodyBytesMax: 64 * MEGABYTE, budget, arrival }))
         exchange.outgoing.end()
       },
     })

@@ -10,7 +10,7 @@ import { profileSchema } from '../../src/profiles/schema.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createMeasure } from '../../src/request/measure/measure.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
-import { asItCame } from '../../src/request/compact/forms.ts'
+import { originalForm } from '../../src/request/compact/forms.ts'
 import { describeSent, promptTokensOf } from '../../src/request/measure/sent-prompt.ts'
 import { unknownWindow } from '../support/models.ts'
 import type { CountedRecording } from './counted-recordings.ts'
@@ -61,7 +61,7 @@ export async function measureRecording(
       addedTool: null,
       mustCount: true,
     })
-    const prepared = asItCame(chat, measured.incomingTokens)
+    const prepared = originalForm(chat, measured.incomingTokens)
     const { counted, prompt, textBytes } = describeSent(chat, 'recorded', measured, prepared)
     if (counted === null) throw new Error('the request was not counted')
     believed.push({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { deliver, type BodyTransform, type Delivery, type DeliverOptions } from '../../src/http/deliver.ts'
-import { holdBack, type Held, type HoldOptions } from '../../src/request/send/hold.ts'
+import { holdBack, type HeldBeginning, type HoldOptions } from '../../src/request/send/hold.ts'
 import { bytes, events, fakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
 import { startProxy, type TestProxy } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-type Holder = TestProxy & { readonly held: Held[]; readonly deliveries: Delivery[] }
+type Holder = TestProxy & { readonly held: HeldBeginning[]; readonly deliveries: Delivery[] }
 
 /** A server that holds the beginning of each answer back and then delivers it. */
 async function startHolder(
@@ -14,7 +14,7 @@ async function startHolder(
   hold: Partial<HoldOptions> = {},
   options: DeliverOptions = {},
 ): Promise<Holder> {
-  const held: Held[] = []
+  const held: HeldBeginning[] = []
   const deliveries: Delivery[] = []
   const proxy = await startProxy(upstreamUrl, {
     handleConversation: async (exchange, upstreams) => {
@@ -75,7 +75,7 @@ function onePieceLate(): BodyTransform {
 const story = ['data: a\n\n', 'data: enough\n\n', 'data: b\n\n', 'data: c\n\n']
 
 describe('what is held back reaches the client before the rest, and nothing is lost', () => {
-  test.each<[string, Script, Partial<HoldOptions>, Held['reason']]>([
+  test.each<[string, Script, Partial<HoldOptions>, HeldBeginning['reason']]>([
     ['until enough was seen', events(story), {}, 'enough'],
     ['until it has ended', events(story), { enough: () => false }, 'ended'],
     ['until it is too much', events(story), { enough: () => false, bytesMax: 1 }, 'bytes'],

@@ -12,7 +12,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
-import { createTokenCounts } from '../../src/request/measure/count-tokens.ts'
+import { createTokenCounting } from '../../src/request/measure/count-tokens.ts'
 import { createRecords } from '../../src/request/records/records.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies } from '../../src/request/read/last-bodies.ts'
@@ -141,7 +141,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       lastBodies: createLastBodies({ bytesMax: 10_000_000, bodyBytesMin: 0, idleMs: 60_000 }),
     }),
   }
-  const weigh = createTokenCounts()
+  const weigh = createTokenCounting()
   const store = openMemoryStore({ bytesMax: 10_000_000, lifetimeMs: 0 })
   const records = createRecords(store, (_, work) => work())
 

@@ -17,7 +17,7 @@ import { reserveOf } from '../../request/measure/reserve.ts'
 import { repairedChat } from '../../request/repair.ts'
 import { createRecallOffers, withTool } from '../../request/recall/recall-offer.ts'
 import { readBytes } from '../../request/read/read-chat.ts'
-import { asItCame, dryRun } from '../../request/compact/forms.ts'
+import { originalForm, dryRun } from '../../request/compact/forms.ts'
 import { bytesOf } from '../../request/send/outgoing-body.ts'
 import { withUsageAsked } from '../../request/send/usage-in-streams.ts'
 import type { Explanation, ExplainedMessage } from './explanation.ts'
@@ -65,7 +65,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)
     const prepared = profile.observe
-      ? asItCame(received, measure.incomingTokens)
+      ? originalForm(received, measure.incomingTokens)
       : offered(withUsageAsked(dry, parts.usageInStreams) ?? dry, recall)
     const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
     const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)

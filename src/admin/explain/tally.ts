@@ -1,4 +1,4 @@
-import type { Chat, TokenCounts } from '../../request/request.ts'
+import type { Chat, ConversationTokens } from '../../request/request.ts'
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -10,7 +10,7 @@ import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */
-export function* tallyReceived(chat: Chat, counts: TokenCounts): Steps<TokensByCategory> {
+export function* tallyReceived(chat: Chat, counts: ConversationTokens): Steps<TokensByCategory> {
   const tally = openTally(counts)
   for (const [index, message] of chat.messages.entries()) {
     const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
@@ -25,7 +25,7 @@ export function* tallyReceived(chat: Chat, counts: TokenCounts): Steps<TokensByC
 export function* tallySent(
   sent: Chat,
   view: View,
-  counts: TokenCounts,
+  counts: ConversationTokens,
   model: string,
 ): Steps<TokensByCategory> {
   const tally = openTally(counts)
@@ -53,7 +53,7 @@ export function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
 
 type Category = Exclude<keyof TokensByCategory, 'total' | 'tools'>
 
-function openTally({ toolsTokens }: TokenCounts) {
+function openTally({ toolsTokens }: ConversationTokens) {
   const tokens = {
     system: 0,
     tools: toolsTokens,

@@ -33,7 +33,7 @@ export type NextFormOptions = {
   readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
 }
 
-export type TightenOptions = {
+export type SmallerFormOptions = {
   readonly previous: Compaction | null
   readonly budgetTokens: number
   /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
@@ -45,7 +45,7 @@ export type TightenOptions = {
 }
 
 /** A conversation with all of its messages: the client's own bytes, or the repaired ones. */
-export function asItCame(chat: Chat, sentTokens: number): Form {
+export function originalForm(chat: Chat, sentTokens: number): Form {
   return {
     chat,
     pieces: [{ start: 0, end: chat.bytes.length }],
@@ -115,7 +115,7 @@ export async function placedAnew(
 export async function tightenedForm(
   request: FormRequest,
   counted: Counted,
-  how: TightenOptions,
+  how: SmallerFormOptions,
   { cache, keepTaken }: FormParts,
 ): Promise<Form | null> {
   const beganMs = performance.now()
@@ -223,11 +223,11 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
   let systemTokens = 0
   for (const message of messages.slice(0, chat.structure.systemCount)) systemTokens += message.tokens
   const sentTokens = tokens - systemTokens + counted.aroundTokens
-  if (isWhole) return { ...asItCame(chat, sentTokens), compacted }
+  if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)
   const items = messages.map(({ item }) => item)
   const pieces = spliceMessages(chat.messages, items, chat.body.history, chat.bytes.length)
-  return { ...asItCame(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
+  return { ...originalForm(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */

@@ -1,4 +1,4 @@
-import type { Chat, RecallOffer, TokenCounts, MessageTokens } from '../request.ts'
+import type { Chat, RecallOffer, ConversationTokens, MessageTokens } from '../request.ts'
 import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce, type ValueSpan } from '../../conversation/body-scan.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
@@ -32,7 +32,7 @@ export type CountRequest = {
 }
 
 /** Counts conversations; remembers how many tokens a message and a list of tools have. */
-export function createTokenCounts(): (request: CountRequest) => Promise<TokenCounts> {
+export function createTokenCounting(): (request: CountRequest) => Promise<ConversationTokens> {
   const known: KnownCounts = new LRUCache({ max: WAYS_MAX })
   const lists = new WeakMap<readonly Message[], CountList>()
   const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })

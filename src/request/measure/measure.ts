@@ -1,4 +1,4 @@
-import type { Chat, Measure, RecallOffer, TokenCounts } from '../request.ts'
+import type { Chat, Measure, RecallOffer, ConversationTokens } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
@@ -16,7 +16,7 @@ import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
-import { createTokenCounts } from './count-tokens.ts'
+import { createTokenCounting } from './count-tokens.ts'
 
 export type MeasureRequest = {
   readonly chat: Chat
@@ -45,7 +45,7 @@ export type MeasureOptions = {
 /** Measures requests; remembers how many tokens a message and a list of tools have. */
 export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
   const { counts } = options
-  const countTokens = createTokenCounts()
+  const countTokens = createTokenCounting()
 
   return async function measure(request) {
     const { chat, profile, model, modelKey, window } = request
@@ -123,7 +123,7 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 /** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
 function besideFor(
   { overheadTokens, overheadDoubtTokens, ratio }: Rate,
-  { toolsTokens, toolsMarginTokens }: TokenCounts,
+  { toolsTokens, toolsMarginTokens }: ConversationTokens,
   budgetTokens: number,
   isAnswered: boolean,
 ): number {

@@ -10,7 +10,7 @@ import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
-import type { RequestBody } from '../../http/read-body.ts'
+import type { RequestBody } from '../../http/receive-body.ts'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader

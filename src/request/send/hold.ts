@@ -10,7 +10,7 @@ export type HoldOptions = {
   readonly bytesMax: number
 }
 
-export type Held = {
+export type HeldBeginning = {
   readonly pieces: readonly Buffer[]
   /** Why holding ended: `ended` and `broken` mean that the body has no more to give. */
   readonly reason: 'enough' | 'time' | 'bytes' | 'ended' | 'broken'
@@ -21,14 +21,14 @@ export type Held = {
  * Takes the beginning of an answer's body and leaves the rest in it: `deliver` sends both. Never
  * rejects.
  */
-export function holdBack(body: AnswerBody, options: HoldOptions): Promise<Held> {
+export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBeginning> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = []
     const small = createGrowingBytes()
     let bytes = 0
     const timer = setTimeout(() => settle('time'), options.holdMs)
 
-    function settle(reason: Held['reason'], error: unknown = null): void {
+    function settle(reason: HeldBeginning['reason'], error: unknown = null): void {
       clearTimeout(timer)
       body.unread()
       if (small.length() > 0) pieces.push(small.take())

@@ -1,7 +1,7 @@
 import type { Classification } from '../../overflow/classification.ts'
 import { nextAttempt } from '../../overflow/tighten.ts'
 import { formRequest } from '../compact.ts'
-import { tightenedForm, type TightenOptions } from '../compact/forms.ts'
+import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
@@ -138,7 +138,7 @@ async function countSent(form: Form, sending: Sending, parts: RequestParts): Pro
 /** A smaller form of what was refused; null where nothing more can be taken away. */
 function tightened(
   refused: Form,
-  how: Omit<TightenOptions, 'previous'>,
+  how: Omit<SmallerFormOptions, 'previous'>,
   sending: Sending,
   parts: RequestParts,
 ): Promise<Form | null> {

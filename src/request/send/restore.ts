@@ -1,5 +1,5 @@
 import { formRequest } from '../compact.ts'
-import { asItCame, placedAnew } from '../compact/forms.ts'
+import { originalForm, placedAnew } from '../compact/forms.ts'
 import type { Form, Send, Sending } from '../request.ts'
 import { clamped } from './recover.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
@@ -33,7 +33,7 @@ export const restoreOnRefusal =
       if (refused.has('original')) return last
       refused.add('original')
       const { received, measure, chat } = request
-      const original = asItCame(received, measure?.incomingTokens ?? chat.bytes.length)
+      const original = originalForm(received, measure?.incomingTokens ?? chat.bytes.length)
       const third = await sendAgain(last, () => send(original, sending))
       if (third === null) return standing(last)
       // If joining was refused too, this view was at fault: the next one may be welcome. If the refused request

@@ -5,7 +5,7 @@ import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
-import { asItCame } from '../../../src/request/compact/forms.ts'
+import { originalForm } from '../../../src/request/compact/forms.ts'
 import type { AnswerBody } from '../../../src/upstream/answer-body.ts'
 
 /** A small request as it came. */
@@ -14,7 +14,7 @@ export async function preparedRequest(): Promise<Form> {
   const readFacts = createFactsReader(digest, { entriesMax: 10 })
   const chat = await readBytes(chatCompletions, bytes, 'scope', { readFacts, limits: bodyLimits })
   if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
-  return asItCame(chat, 10)
+  return originalForm(chat, 10)
 }
 
 /** A good answer to it; `held` was taken from its body before. */

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../../src/http/byte-budget.ts'
-import { readBody, type ReadBodyOptions, type RequestBody } from '../../src/http/read-body.ts'
+import { receiveBody, type ReceiveBodyOptions, type RequestBody } from '../../src/http/receive-body.ts'
 import { fakeUpstream, silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
 import { startProxy, type TestProxy } from './start-proxy.ts'
@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024
 type Reader = TestProxy & { readonly bodies: RequestBody[]; readonly errors: unknown[] }
 
 /** A server that reads chat bodies and answers with what it made of them. */
-async function startReader(given: Partial<ReadBodyOptions> = {}): Promise<Reader> {
+async function startReader(given: Partial<ReceiveBodyOptions> = {}): Promise<Reader> {
   const upstream = await fakeUpstream(silence)
   const bodies: RequestBody[] = []
   const errors: unknown[] = []
@@ -20,7 +20,7 @@ async function startReader(given: Partial<ReadBodyOptions> = {}): Promise<Reader
   const proxy = await startProxy(upstream.url, {
     handleConversation: async (exchange) => {
       try {
-        const body = await readBody(exchange, {
+        const body = await receiveBody(exchange, {
           bodyBytesMax: 8 * mebibyte,
           budget,
           arrival: { silenceMs: 60_000, bytesPerSecondMin: 0 },

@@ -8,7 +8,7 @@ import { bodyAtHand, declaredBytes, hasBody, inviteBody } from './upload.ts'
 import { decodeBody } from './decode-body.ts'
 import { gather } from './gather.ts'
 
-export type ReadBodyOptions = {
+export type ReceiveBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
   readonly bodyBytesMax: number
   /** Shared by all requests (`limits.bytes_in_flight_mb`). */
@@ -35,9 +35,9 @@ export type RequestBody = {
  * Reads a request's body into memory, and pays for its bytes as they come: a stated length takes nothing from anybody.
  * Throws `body_too_large`, `overloaded`, `body_timeout` or, when the client leaves, a `ClientGoneError`.
  */
-export async function readBody(
+export async function receiveBody(
   exchange: Pick<ClientRequest, 'incoming' | 'outgoing' | 'holder'>,
-  options: ReadBodyOptions,
+  options: ReceiveBodyOptions,
 ): Promise<RequestBody> {
   const { incoming, outgoing } = exchange
   const share = options.budget.open(exchange.holder)
@@ -63,7 +63,7 @@ export async function readBody(
 
 // --- internal ---
 
-function requireRoom(bytes: number, { bodyBytesMax, budget }: ReadBodyOptions): void {
+function requireRoom(bytes: number, { bodyBytesMax, budget }: ReceiveBodyOptions): void {
   if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax, 'limits.body_mb')
   if (bytes > budget.bytesMax) throw tooLarge(budget.bytesMax, 'limits.bytes_in_flight_mb')
 }
@@ -76,7 +76,7 @@ function pay(share: Lease, bytes: number): void {
 /** Resolves when all pieces have come and are one. */
 async function collect(
   { incoming }: Pick<ClientRequest, 'incoming'>,
-  options: ReadBodyOptions,
+  options: ReceiveBodyOptions,
   share: Lease,
   declared: number | null,
 ): Promise<Buffer> {
@@ -126,7 +126,7 @@ async function collect(
 function decodedBody(
   raw: Buffer,
   contentEncoding: string,
-  { bodyBytesMax, budget }: ReadBodyOptions,
+  { bodyBytesMax, budget }: ReceiveBodyOptions,
   share: Lease,
 ): Promise<Buffer | null> {
   let bytes = 0
