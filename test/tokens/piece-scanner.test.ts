@@ -4,11 +4,13 @@ import { expect, test } from 'vitest'
 import { grammarOf } from '../../src/tokens/piece-grammar.ts'
 import { scanPieces } from '../../src/tokens/piece-scanner.ts'
 
+// Nothing is assigned from U+33480 on but tags and variation selectors: of those planes one in 256 will do.
+const codePoints = Array.from({ length: 0x11_0000 }, (_, codePoint) => codePoint).filter(
+  (codePoint) =>
+    codePoint < 0x3_4000 || (codePoint >= 0xe_0000 && codePoint < 0xe_0200) || codePoint % 256 === 0,
+)
 // Joined by a letter of either case, which every class of character treats in its own way.
-const everyCharacter = Array.from(
-  { length: 0x11_0000 },
-  (_, codePoint) => `${String.fromCodePoint(codePoint)}aA`,
-).join('')
+const everyCharacter = codePoints.map((codePoint) => `${String.fromCodePoint(codePoint)}aA`).join('')
 
 test.each([
   { name: 'o200k_base', file: o200k },
