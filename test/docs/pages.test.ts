@@ -133,7 +133,7 @@ describe('what is told is told whole', () => {
       ...page.split(/[^a-z-]+/),
       ...page.replaceAll('x-foldgate-', '').split(/[^a-z-]+/),
     ])
-    const folders = (await foldersOf('src')).filter((name) => name !== 'proxy')
+    const folders = await foldersOf('src')
     const headers = [...(await sources()).matchAll(/x-foldgate-([a-z-]+)/g)].map((found) => found[1] ?? '')
     const metrics = Object.keys(metricNames).map((name) => name.replace(/^foldgate_/, ''))
     const metricWords = metrics
