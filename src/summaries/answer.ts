@@ -1,9 +1,8 @@
 import { parseJsonText } from '../conversation/json-value.ts'
 import type { Dialect, Finish, Usage, Written } from '../dialects/contract.ts'
-import { classifyAnswer } from '../overflow/classify.ts'
+import { classifyAnswer, type WholeAnswer } from '../overflow/classify.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
-import type { CalledAnswer } from './summary-call.ts'
 import { failure, type Failure } from './summary-record.ts'
 import { withoutThoughts } from './thoughts.ts'
 
@@ -30,7 +29,7 @@ export type SummaryAnswer =
 
 /** Reads an answer, and what it cost: text is only what the model wrote as its answer, never its thoughts. */
 export function readSummaryAnswer(
-  answer: CalledAnswer,
+  answer: WholeAnswer,
   { answers, summaries }: Dialect,
 ): { readonly answer: SummaryAnswer; readonly usage: Usage | null } {
   const body = parseJsonText(answer.body)
@@ -51,7 +50,7 @@ function isRefusal(status: number): boolean {
   return isSuccess(status) || status === 400 || status === 404 || status === 422
 }
 
-function errorIn(answer: CalledAnswer, answers: Dialect['answers']): SummaryAnswer {
+function errorIn(answer: WholeAnswer, answers: Dialect['answers']): SummaryAnswer {
   const { class: answerClass, window, promptTokens } = classifyAnswer(answer, answers)
   switch (answerClass) {
     case 'overflow':
@@ -79,7 +78,7 @@ function errorIn(answer: CalledAnswer, answers: Dialect['answers']): SummaryAnsw
 }
 
 /** Content policies answer `denied`, too, and say nothing of keys. */
-function isUnauthorized({ status, body }: CalledAnswer): boolean {
+function isUnauthorized({ status, body }: WholeAnswer): boolean {
   if (status === 401 || status === 407) return true
   const facts = collectErrorFacts(body)
   const isPolicy = /content.{0,20}polic|moderat|filtered|inappropriate/i.test(facts.text)

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../conversation/json-value.ts'
 import { FoldgateError } from '../errors.ts'
+import type { WholeAnswer } from '../overflow/classify.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import { readSummaryAnswer, type SummaryAnswer } from './answer.ts'
 import type { SummaryOrder, SummaryResult } from './order.ts'
 import { TOKENS_RATIO } from './pieces.ts'
 import { REASONING_TOKENS, rejectionIn, SYSTEM_ROLE, type Rejections } from './rejections.ts'
-import type { Ask, CalledAnswer } from './summary-call.ts'
+import type { Ask } from './summary-call.ts'
 import { failure, type FailureReason } from './summary-record.ts'
 
 /** A prompt, and how it is sent. */
@@ -57,7 +58,7 @@ export function createOrderCalls(
     if (!isPaid()) return { answer: failure('too-dear'), text: '' }
     if (signal.aborted) return { answer: failure('cancelled'), text: '' }
     charge()
-    let called: CalledAnswer
+    let called: WholeAnswer
     try {
       called = await ask({ body, payAgain }, signal)
     } catch (error) {

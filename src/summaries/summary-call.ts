@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FoldgateError } from '../errors.ts'
+import type { WholeAnswer } from '../overflow/classify.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import { retryAfterMs } from '../upstream/retry-after.ts'
@@ -16,10 +17,7 @@ export type Ask = (
     readonly payAgain: () => boolean
   },
   signal: AbortSignal,
-) => Promise<CalledAnswer>
-
-/** The whole answer, whatever its status. */
-export type CalledAnswer = { readonly status: number; readonly contentType: string; readonly body: string }
+) => Promise<WholeAnswer>
 
 /** Where a summary is asked for, and as whom: of the client's headers those that the upstream is to see. */
 export type Destination = Pick<UpstreamRequest, 'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'>
@@ -76,7 +74,7 @@ async function askOnce(
   body: Buffer,
   signal: AbortSignal,
   { upstreams, onRateLimited, nowMs }: AskOptions,
-): Promise<CalledAnswer | 'no-place' | 'gave-way'> {
+): Promise<WholeAnswer | 'no-place' | 'gave-way'> {
   try {
     const request = { ...destination, method: 'POST', body, headerOverrides: HEADERS, signal }
     const answer = await upstreams.sendIdle(request)
