@@ -9,7 +9,7 @@ import {
   type LevelLine,
 } from './chart-geometry.ts'
 import { compactionReason } from './event-table.ts'
-import { boundedFigure, clock, counted, figure, shortFigure } from './figures.ts'
+import { boundedFigure, clock, plural, figure, shortFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
 export type ChartOptions = {
@@ -112,7 +112,7 @@ function alternative({ rows, firstNumber }: ChartOptions): string {
   const received = `Tokens in went from ${figure(first.tokens_received)} to ${figure(last.tokens_received)}`
   const sent = `tokens sent from ${figure(first.tokens_sent)} to ${figure(last.tokens_sent)}`
   const window = last.window_tokens === null ? '' : ` The window has ${figure(last.window_tokens)}.`
-  return `${span} ${received}, ${sent}, with ${counted(compactions, 'compaction')}.${window} The table below has every figure.`
+  return `${span} ${received}, ${sent}, with ${plural(compactions, 'compaction')}.${window} The table below has every figure.`
 }
 
 /** A piece of one request is drawn as a dot: the line has round ends. */

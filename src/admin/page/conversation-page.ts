@@ -2,7 +2,7 @@ import type { ConversationDetail } from '../../activity/conversations/conversati
 import { chart } from './chart.ts'
 import { actionWord, answeringMark, conversationPath, observedWords } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
-import { ago, boundedFigure, counted, figure, moment, percent } from './figures.ts'
+import { ago, boundedFigure, plural, figure, moment, percent } from './figures.ts'
 import { gauge } from './gauge.ts'
 import { layout, type PageSetting } from './layout.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -81,9 +81,9 @@ function windowFact({ window_tokens: tokens, rows }: ConversationDetail): string
   if (tokens === null) return 'not known'
   const row = rows.at(-1)
   const source = row?.window_source ?? null
-  if (row === undefined || source === null) return counted(tokens, 'token')
+  if (row === undefined || source === null) return plural(tokens, 'token')
   const { overruled_tokens, profile } = row
-  return html`${counted(tokens, 'token')}: ${windowWords({ tokens, source, overruled_tokens, profile })}`
+  return html`${plural(tokens, 'token')}: ${windowWords({ tokens, source, overruled_tokens, profile })}`
 }
 
 /** Plain buttons that the script acts on: what to ask for, what to ask the user first, what to say when it is done. */

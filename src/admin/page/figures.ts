@@ -19,8 +19,8 @@ export function shortFigure(value: number): string {
 }
 
 /** `1 request`, `2 requests`. */
-export function counted(value: number, word: string, plural = `${word}s`): string {
-  return `${figure(value)} ${Math.round(value) === 1 ? word : plural}`
+export function plural(value: number, word: string, many = `${word}s`): string {
+  return `${figure(value)} ${Math.round(value) === 1 ? word : many}`
 }
 
 /** `83%` of 0.83. A pressure below a threshold is never shown as if it had reached it. */

@@ -1,5 +1,5 @@
 import type { Totals } from '../../activity/conversations/totals.ts'
-import { counted, moment, money } from './figures.ts'
+import { plural, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
 export type HeadlineOptions = {
@@ -32,9 +32,9 @@ function told(totals: Totals, hasPrices: boolean): HtmlEscapedString {
   const { requests, since, compactions, recoveries } = totals
   const found = notes(totals, hasPrices)
   const facts = [
-    `${counted(requests, 'request')} since ${moment(since)}`,
-    counted(compactions, 'compaction'),
-    `${counted(recoveries, 'recovery', 'recoveries')} from an overflow`,
+    `${plural(requests, 'request')} since ${moment(since)}`,
+    plural(compactions, 'compaction'),
+    `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
     ...(savedMoney(totals) === null ? [] : ['money in the currency of your prices']),
   ]
   return html`<p class="statement">${fitting(totals)} ${saving(totals)}</p>
@@ -44,7 +44,7 @@ function told(totals: Totals, hasPrices: boolean): HtmlEscapedString {
 
 function fitting(totals: Totals): HtmlEscapedString {
   const { beyond_window: beyond, beyond_unknown: unknown, requests } = totals
-  if (beyond > 0) return html`<strong>${counted(beyond, 'request')}</strong> would not have fit.`
+  if (beyond > 0) return html`<strong>${plural(beyond, 'request')}</strong> would not have fit.`
   if (unknown === 0) return html`Every request would have fit as it came.`
   return unknown < requests
     ? html`No request is known that would not have fit.`
@@ -68,9 +68,9 @@ function saving(totals: Totals): HtmlEscapedString {
   const paid = summaryMoney(totals) ?? (summaryTokens === 0 ? 0 : null)
   const leftTokens = savedTokens - summaryTokens
   const leftMoney = saved === null || paid === null ? null : saved - paid
-  const tokens = amount(leftTokens, counted(Math.abs(leftTokens), 'token'))
+  const tokens = amount(leftTokens, plural(Math.abs(leftTokens), 'token'))
   const inMoney = leftMoney === null ? null : amount(leftMoney, `${money(Math.abs(leftMoney))} in money`)
-  const spentTokens = counted(summaryTokens, 'token')
+  const spentTokens = plural(summaryTokens, 'token')
   const spent = paid === null ? spentTokens : `${spentTokens} and ${money(paid)}`
   const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
   const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
@@ -100,8 +100,8 @@ function notes(totals: Totals, hasPrices: boolean): readonly HtmlEscapedString[]
     )
   } else if (requests > 0 || summaries > 0) {
     const leftOut = [
-      ...(requests > 0 ? [counted(requests, 'changed request')] : []),
-      ...(summaries > 0 ? [counted(summaries, 'summary', 'summaries')] : []),
+      ...(requests > 0 ? [plural(requests, 'changed request')] : []),
+      ...(summaries > 0 ? [plural(summaries, 'summary', 'summaries')] : []),
     ].join(' and ')
     found.push(
       html`${leftOut} ${savedMoney(totals) === null ? 'cannot be' : 'are not'} counted in money: the model has
@@ -111,13 +111,13 @@ function notes(totals: Totals, hasPrices: boolean): readonly HtmlEscapedString[]
   }
   if (totals.observed_tokens > 0) {
     found.push(
-      html`Profiles that only observe would have left out ${counted(totals.observed_tokens, 'token')}: take
+      html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,
     )
   }
   if (totals.beyond_unknown > 0) {
     found.push(
-      html`Of ${counted(totals.beyond_unknown, 'request')} it is not known whether they would have fit: their
+      html`Of ${plural(totals.beyond_unknown, 'request')} it is not known whether they would have fit: their
       size or their window was not known.`,
     )
   }

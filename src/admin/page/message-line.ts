@@ -1,7 +1,7 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { pinnedWords, readable, treatmentMeanings } from './message-words.ts'
+import { pinnedWords, treatmentMeanings, unescaped } from './message-words.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {
@@ -12,22 +12,25 @@ export type MessageScale = {
 
 /** A message in a line: who says it, how large it came and was sent, and what became of it; its texts behind that. */
 export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEscapedString {
-  const line = html`<span class="place">${message.index === null ? '' : figure(message.index)}</span>
+  const { index, role, tool, pinned, receivedTokens, sentTokens, treatment } = message
+  const kind = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
+  const line = html`<span class="place">${index === null ? '' : figure(index)}</span>
     <span class="who"
-      >${foreign(message.role)}${message.tool !== null && html` <span class="tool">${foreign(message.tool)}</span>`}${message.pinned !== null && message.pinned !== message.role && html` <span class="pin">${pinnedWords[message.pinned]}</span>`}</span
+      >${foreign(role)}${tool !== null && html` <span class="tool">${foreign(tool)}</span>`}${pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`}</span
     >
-    <span class="size came"
-      >${figure(message.receivedTokens)}<span class="hidden"> tokens came in,</span></span
-    >
-    ${tokenBar('came', message.receivedTokens, scale)} ${tokenBar('sent', message.sentTokens, scale)}
-    <span class="size sent">${figure(message.sentTokens)}<span class="hidden"> were sent:</span></span>
-    <span class="treatment">${badge(message)}</span>`
+    <span class="size came">${figure(receivedTokens)}<span class="hidden"> tokens came in,</span></span>
+    ${tokenBar('came', receivedTokens, scale)} ${tokenBar('sent', sentTokens, scale)}
+    <span class="size sent">${figure(sentTokens)}<span class="hidden"> were sent:</span></span>
+    <span class="treatment"><span class="badge ${kind}">${treatment}</span></span>`
+  const li = `message-${messageName(message)}`
   return scale.showsContent
-    ? html`<details class="message">
-        <summary class="line">${line}</summary>
-        ${texts(message)}
-      </details>`
-    : html`<div class="message line">${line}</div>`
+    ? html`<li id="${li}">
+        <details class="message">
+          <summary class="line">${line}</summary>
+          ${texts(message)}
+        </details>
+      </li>`
+    : html`<li id="${li}"><div class="message line">${line}</div></li>`
 }
 
 /** A message's share of the largest one, growing away from the middle. */
@@ -36,22 +39,17 @@ export function tokenBar(
   tokens: number | null,
   { tokensMax }: MessageScale,
 ): HtmlEscapedString {
-  const share = shareOf(tokens, tokensMax)
+  const share = Math.round(((tokens ?? 0) / tokensMax) * 1_000) / 10
   return html`<svg class="bar ${side}" width="100%" height="8" aria-hidden="true">
     <rect x="${side === 'came' ? `${100 - share}%` : '0'}" width="${share}%" height="8" />
   </svg>`
-}
-
-/** A message's share of the largest one, in percent. */
-export function shareOf(tokens: number | null, tokensMax: number): number {
-  return Math.round(((tokens ?? 0) / tokensMax) * 1_000) / 10
 }
 
 /** A text to scroll through, or that it is gone. */
 export function messageText(shown: string | null, name: string): HtmlEscapedString {
   return shown === null
     ? html`<p class="soft">No longer held.</p>`
-    : html`<pre tabindex="0" role="region" aria-label="${name}">${readable(shown)}</pre>`
+    : html`<pre tabindex="0" role="region" aria-label="${name}">${unescaped(shown)}</pre>`
 }
 
 /** Tells a message from the others, in an element's id. */
@@ -63,31 +61,23 @@ export function messageName(message: ShownMessage | undefined): string {
 
 // --- internal ---
 
-function badge({ treatment }: ShownMessage): HtmlEscapedString {
-  const kind = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
-  return html`<span class="badge ${kind}">${treatment}</span>`
+function texts({ received, sent, treatment }: ShownMessage): HtmlEscapedString {
+  const came = part('came in', messageText(received, 'what came in'))
+  if (treatment === 'folded') return html`<div class="texts one">${came}</div>`
+  if (received !== null && received === sent) {
+    const same = part('came in and was sent', messageText(received, 'the message'))
+    return html`<div class="texts one">${same}</div>`
+  }
+  const left =
+    treatment === 'dropped' && sent === null
+      ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
+      : messageText(sent, 'what was sent')
+  return html`<div class="texts">${came}${part('was sent', left)}</div>`
 }
 
-function texts({ received, sent, treatment }: ShownMessage): HtmlEscapedString {
-  if (treatment === 'folded')
-    return html`<div class="texts one">${messageText(received, 'what came in')}</div>`
-  if (received !== null && received === sent) {
-    return html`<div class="texts one">
-      <div>
-        <p class="caption">came in and was sent</p>
-        ${messageText(received, 'the message')}
-      </div>
-    </div>`
-  }
-  const isSent = treatment !== 'dropped'
-  return html`<div class="texts">
-    <div>
-      <p class="caption">came in</p>
-      ${messageText(received, 'what came in')}
-    </div>
-    <div>
-      <p class="caption">was sent</p>
-      ${isSent || sent !== null ? messageText(sent, 'what was sent') : html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`}
-    </div>
+function part(caption: string, shown: HtmlEscapedString): HtmlEscapedString {
+  return html`<div>
+    <p class="caption">${caption}</p>
+    ${shown}
   </div>`
 }

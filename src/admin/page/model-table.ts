@@ -1,5 +1,5 @@
 import type { ModelCard } from '../models/model-cards.ts'
-import { ago, counted, figure, moment, unknownFigure } from './figures.ts'
+import { ago, plural, figure, moment, unknownFigure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { windowWords } from './window-words.ts'
 
@@ -70,14 +70,14 @@ function windowCell({ window_in_force: window, fields }: ModelCard): HtmlEscaped
   if (window === null) return 'not known before its next request'
   const taughtBy = fields.window?.from
   const isLoaded = fields.stated?.value.is_loaded
-  return html`${counted(window.tokens, 'token')}
+  return html`${plural(window.tokens, 'token')}
     <span class="under"><span>${windowWords({ ...window, taughtBy, isLoaded })}</span></span>`
 }
 
 function ratioCell(ratio: ModelCard['fields']['ratio']): HtmlEscapedString | string {
   if (ratio === undefined) return unknownFigure
   const { ratio: value, own_tokens: ownTokens } = ratio.value
-  return html`${value.toFixed(2)} <span class="under">over ${counted(ownTokens, 'token')}</span>`
+  return html`${value.toFixed(2)} <span class="under">over ${plural(ownTokens, 'token')}</span>`
 }
 
 /** What requests to this model are kept from, since it was refused. */

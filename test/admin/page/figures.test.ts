@@ -3,7 +3,7 @@ import {
   ago,
   boundedFigure,
   clock,
-  counted,
+  plural,
   duration,
   figure,
   moment,
@@ -65,7 +65,7 @@ test('what is no time is shown as it stands', () => {
 })
 
 test('words and times have the form of their number', () => {
-  expect([counted(1, 'request'), counted(1_200, 'token')]).toEqual(['1 request', '1,200 tokens'])
+  expect([plural(1, 'request'), plural(1_200, 'token')]).toEqual(['1 request', '1,200 tokens'])
   expect([duration(38.4), duration(1_440), duration(180_000), duration(null)]).toEqual([
     '38 ms',
     '1.4 s',

@@ -3,7 +3,7 @@ import { assetPaths, pageAssets } from '../../../src/admin/page/assets.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
-import { readable } from '../../../src/admin/page/message-words.ts'
+import { unescaped } from '../../../src/admin/page/message-words.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { agentMessages, messageWith } from './made-up-messages.ts'
 import {
@@ -288,7 +288,7 @@ describe('the messages of a conversation', () => {
 })
 
 test('a message is easier to read with its line breaks, and shows what a terminal would act on', () => {
-  expect(readable(String.raw`{"content":"a\r\nb\t\"c\" \\n \u001b[31m`)).toBe(
+  expect(unescaped(String.raw`{"content":"a\r\nb\t\"c\" \\n \u001b[31m`)).toBe(
     '{"content":"a\nb\t"c" \\n \\u001b[31m',
   )
 })

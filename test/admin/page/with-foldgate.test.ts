@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readable } from '../../../src/admin/page/message-words.ts'
+import { unescaped } from '../../../src/admin/page/message-words.ts'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { exactUpstream } from '../../support/exact-upstream.ts'
@@ -113,7 +113,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
         '#messages pre:is([aria-label="what was sent"], [aria-label="the message"], [aria-label="its text"])',
       )
       .allTextContents()
-    expect(shown).toEqual(sent.at(-1)?.rawMessages.map(readable))
+    expect(shown).toEqual(sent.at(-1)?.rawMessages.map(unescaped))
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(errors).toEqual([])
     expect([...home.origins]).toEqual([origin])
