@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { grouped } from '../log/grouped.ts'
 import { wholePercent, type RequestFigures } from './tally.ts'
 
-export type Screen = {
+export type Output = {
   readonly write: (text: string) => void
   /** Width of a line in characters. */
   readonly columns: number
@@ -23,7 +23,7 @@ export type Drawing = {
 }
 
 /** Draws a run: one line a request, nothing that moves, so that it reads the same in a file. */
-export function openDrawing(screen: Screen): Drawing {
+export function openDrawing(screen: Output): Drawing {
   const barColumns = screen.columns >= 100 ? 24 : 12
   const paint = (color: number, text: string) => (screen.color ? `\u001B[${color}m${text}\u001B[0m` : text)
   const line = (text = '') => screen.write(`${cut(text.trimEnd(), screen.columns)}\n`)

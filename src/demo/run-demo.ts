@@ -1,14 +1,14 @@
 import { ChatError, openChatClient, type ChatClient, type ChatTarget } from './chat-client.ts'
 import { scriptedConversation, type ScriptedConversation } from './conversation.ts'
 import { startDemoUpstream } from './demo-upstream.ts'
-import { openDrawing, type Drawing, type Screen } from './drawing.ts'
+import { openDrawing, type Drawing, type Output } from './drawing.ts'
 import { facts } from './facts.ts'
 import { holdConversation, replyFromScript } from './hold.ts'
 import { grouped } from '../log/grouped.ts'
 import { runOwnServer, type OwnServer } from './own-server.ts'
 import { addAnswer, addFailure, costText, openTally, type Tally } from './tally.ts'
 
-export type DemoOptions = Screen & {
+export type DemoOptions = Output & {
   /** Starts Foldgate in front of an upstream. `windowTokens` is null where it has to find out by itself. */
   readonly startFoldgate: (upstream: {
     readonly url: string

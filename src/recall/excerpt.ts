@@ -1,7 +1,7 @@
-import type { Found } from './wanted-words.ts'
+import type { WordPlace } from './wanted-words.ts'
 
 /** What was found with the words around it: its lines, cut where they are long, and a short line before and behind them. */
-export function excerptAround(text: string, { start, end }: Found): string {
+export function excerptAround(text: string, { start, end }: WordPlace): string {
   const before = text.slice(Math.max(0, start - AROUND_CHARS), start)
   const after = text.slice(end, end + AROUND_CHARS)
   const lineStart = before.lastIndexOf('\n')

@@ -4,7 +4,7 @@ import type { Steps } from '../conversation/source.ts'
 import { excerptAround } from './excerpt.ts'
 import { unforgedLines } from './own-lines.ts'
 import { segmentsOf, segmentText, type Segment } from './segments.ts'
-import type { Found, WantedWords } from './wanted-words.ts'
+import type { WordPlace, WantedWords } from './wanted-words.ts'
 
 /** What a message holds of the words that are searched for. */
 export type Hit = {
@@ -46,7 +46,7 @@ type Searched = {
   readonly isText: boolean
 }
 
-type Place = Found & { readonly at: Searched }
+type Place = WordPlace & { readonly at: Searched }
 
 /** How much is read before what was found. */
 const LEAD_CHARS = 200
@@ -120,7 +120,7 @@ function hitOf(index: number, places: readonly Place[], rank: number): Hit | nul
   return { index, label: first.at.segment.label, excerpt: excerpts.join('\n…\n'), offset, rank }
 }
 
-const BEGINNING: Found = { start: 0, end: 0 }
+const BEGINNING: WordPlace = { start: 0, end: 0 }
 
 /** What stands so near to something that is shown is shown with it, mostly. */
 const SHOWN_AROUND_CHARS = 60

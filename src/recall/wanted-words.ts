@@ -1,15 +1,15 @@
 import type { Steps } from '../conversation/source.ts'
 
 /** Where in a text something was found. */
-export type Found = { readonly start: number; readonly end: number }
+export type WordPlace = { readonly start: number; readonly end: number }
 
 /** Words that are searched for, whatever their case. */
 export type WantedWords = {
   readonly count: number
   /** Where the words stand in a row, and how well: 0 as a name of their own, 1 as words of their own, 2 within words. */
-  readonly phraseIn: (text: string) => Steps<(Found & { readonly looseness: number }) | null>
+  readonly phraseIn: (text: string) => Steps<(WordPlace & { readonly looseness: number }) | null>
   /** Where the word at `position` stands; as a word of its own if it does that anywhere. */
-  readonly wordIn: (text: string, position: number) => Steps<(Found & { readonly isOwn: boolean }) | null>
+  readonly wordIn: (text: string, position: number) => Steps<(WordPlace & { readonly isOwn: boolean }) | null>
 }
 
 /** @param text the words, with single blanks between them. */
@@ -24,7 +24,7 @@ export function wantedWords(text: string): WantedWords {
   return {
     count: words.length,
     phraseIn: function* phraseIn(searched) {
-      let best: (Found & { readonly looseness: number }) | null = null
+      let best: (WordPlace & { readonly looseness: number }) | null = null
       for (const [position, pattern] of phrases.entries()) {
         const found = yield* firstIn(searched, pattern)
         if (found === null) break
@@ -63,7 +63,7 @@ function asName(pattern: string): RegExp {
 }
 
 /** Window by window. What begins in one may reach into the next; no more than a few blanks stand between two words. */
-function* firstIn(text: string, pattern: RegExp): Steps<Found | null> {
+function* firstIn(text: string, pattern: RegExp): Steps<WordPlace | null> {
   for (let start = 0; start < text.length; start += WINDOW_CHARS) {
     const from = Math.max(0, start - LOOKED_BACK_CHARS)
     const match = pattern.exec(text.slice(from, start + WINDOW_CHARS + REACHING_CHARS))

@@ -72,8 +72,9 @@ function typeOf(schema: unknown, indent: string, depth: number): string {
   if (depth === depthMax || typeof schema['$ref'] === 'string') return pythonJson(schema)
   if (schema['const'] !== undefined) return pythonJson(schema['const'])
   if (Array.isArray(schema['enum'])) return schema['enum'].map(pythonJson).join(' | ')
-  const choices = choicesOf(schema)
-  if (choices !== null) return choices.map((choice) => typeOf(choice, indent, depth + 1)).join(' | ')
+  const alternatives = alternativesOf(schema)
+  if (alternatives !== null)
+    return alternatives.map((choice) => typeOf(choice, indent, depth + 1)).join(' | ')
   const { type } = schema
   if (type === 'array') {
     const items = schema['items'] === undefined ? 'any' : typeOf(schema['items'], indent, depth + 1)
@@ -89,9 +90,9 @@ function typeOf(schema: unknown, indent: string, depth: number): string {
 }
 
 /** The schemas of which a value may follow any; null where there is only this one. */
-function choicesOf(schema: JsonObject): readonly unknown[] | null {
-  const choices = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(choices)) return choices
+function alternativesOf(schema: JsonObject): readonly unknown[] | null {
+  const alternatives = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(alternatives)) return alternatives
   const { type } = schema
   return Array.isArray(type) ? type.map((one: unknown) => ({ ...schema, type: one })) : null
 }

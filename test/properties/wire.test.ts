@@ -6,7 +6,7 @@ import type { Message } from '../../src/conversation/message.ts'
 import { readMessages } from '../support/chat-completions.ts'
 import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { readBody } from '../../src/dialects/chat-completions/body.ts'
+import { readChatBody } from '../../src/dialects/chat-completions/body.ts'
 import type { BodyFacts } from '../../src/dialects/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
@@ -14,7 +14,7 @@ import { digest, sourceOf } from '../support/source.ts'
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const result = finish(readBody(source, bodyLimits, null))
+  const result = finish(readChatBody(source, bodyLimits, null))
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
   const messages = finish(readMessages(result.body.entrySpans, source, 'scope', reader))
@@ -280,7 +280,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
       const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
       const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
       const body = Buffer.from(`{${fields}${rest}}`)
-      expect(finish(readBody(sourceOf(body), bodyLimits, null))).toEqual({
+      expect(finish(readChatBody(sourceOf(body), bodyLimits, null))).toEqual({
         read: false,
         reason: 'duplicate-key',
       })

@@ -4,7 +4,7 @@ import { sum } from '../size-sums.ts'
 import { isSystem } from '../subject.ts'
 import { editsOf } from '../token-counts.ts'
 import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clips.ts'
-import { counted, type Draft } from './draft.ts'
+import { countedDraft, type Draft } from './draft.ts'
 import { isPinned, type Frame } from './frame.ts'
 import { templateFits } from './frontier.ts'
 
@@ -25,7 +25,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   )
   let draft: Draft = { ...begun, clips }
   if (draft.tokens <= budgetTokens) return draft
-  draft = yield* counted(frame, draft)
+  draft = yield* countedDraft(frame, draft)
   const goalTokens = budgetTokens - Math.floor(budgetTokens * COUNT_DOUBT_SHARE)
   const isDone = (): boolean => draft.tokens <= goalTokens
   const shorten = function* shorten(
@@ -73,7 +73,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   for (const recapTokens of [MARK_TOKENS, 0])
     if (!isDone() && draft.fold !== null) {
       const { frontier, kept } = draft.fold
-      draft = yield* counted(frame, { ...draft, fold: bareFold(frontier, kept, recapTokens) })
+      draft = yield* countedDraft(frame, { ...draft, fold: bareFold(frontier, kept, recapTokens) })
     }
   if (isDone() || !hasRoom) return draft
   yield* shorten(cuttable, 0, LEAST_TOKENS)
@@ -115,7 +115,7 @@ function* shortened(
   const excessTokens = Math.min(draft.tokens - goalTokens, groupTokens - toTokens)
   if (excessTokens <= 0) return draft
   const clips = yield* clipGroup(frame.counts, draft, group, excessTokens, floorTokens)
-  return yield* counted(frame, { ...draft, clips })
+  return yield* countedDraft(frame, { ...draft, clips })
 }
 
 /** A user message without its media, the first of them first, as long as it takes more than `toTokens`. */
@@ -132,7 +132,7 @@ function* unloaded(
   const others = begun.clips.filter((each) => each.index !== index)
   const without = (count: number): Steps<Draft> => {
     const clip = { kind: 'media', index, mediaKept: mediaSizes.length - count } as const
-    return counted(frame, { ...begun, clips: [...others, clip] })
+    return countedDraft(frame, { ...begun, clips: [...others, clip] })
   }
   // No more than bring it down to its share, and of these the fewest that are enough: there may be thousands.
   let most = 0
@@ -163,7 +163,7 @@ function* withLessRecap(frame: Frame, begun: Draft, goalTokens: number): Steps<D
   const share = (recapTokens - lessTokens) / recapTokens
   const beforeTokensMax = Math.floor(fold.beforeTokensMax * share)
   const afterTokensMax = Math.floor(fold.afterTokensMax * share)
-  return yield* counted(frame, { ...begun, fold: { ...fold, beforeTokensMax, afterTokensMax } })
+  return yield* countedDraft(frame, { ...begun, fold: { ...fold, beforeTokensMax, afterTokensMax } })
 }
 
 /** The same with all messages before the newest round folded, if the view is smaller then. */
@@ -179,7 +179,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
     afterTokensMax: isSplit ? half : 0,
     systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
   }
-  const folded = yield* counted(frame, { ...begun, clips, fold })
+  const folded = yield* countedDraft(frame, { ...begun, clips, fold })
   return folded.tokens < begun.tokens ? folded : begun
 }
 
@@ -188,10 +188,10 @@ function* foldedWhole(frame: Frame, begun: Draft, goalTokens: number): Steps<Dra
   const { counts, options, pins } = frame
   const clips = begun.clips.filter(({ index }) => isPinned(pins, index))
   const fold = bareFold(options.point, [], 0)
-  const bare = yield* counted(frame, { ...begun, clips, fold })
+  const bare = yield* countedDraft(frame, { ...begun, clips, fold })
   const leftTokens = Math.max(0, Math.min(counts.policy.recap.max_tokens, goalTokens - bare.tokens))
   const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
-  return yield* counted(frame, { ...bare, fold: { ...fold, [split]: leftTokens } })
+  return yield* countedDraft(frame, { ...bare, fold: { ...fold, [split]: leftTokens } })
 }
 
 /** A fold with nothing but recaps of so many tokens. */

@@ -12,7 +12,7 @@ export type Draft = Pick<Compaction, 'reach' | 'fold' | 'clips'> & {
 }
 
 /** A draft and what its view comes to. */
-export function* counted(
+export function* countedDraft(
   { counts, options, pins }: Frame,
   { reach, fold, clips, protectedFrom }: Omit<Draft, 'tokens'>,
 ): Steps<Draft> {

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import { editsOf } from '../token-counts.ts'
-import { counted, editedFurther, type Draft } from './draft.ts'
+import { countedDraft, editedFurther, type Draft } from './draft.ts'
 import type { FoldAt } from './fold-at.ts'
 import { runs, type Frame } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
@@ -32,10 +32,10 @@ export function* foldedByTurns(
     overLimit ??
     (yield* foldTurns(frame, function* isSmallEnough({ frontier, kept }) {
       if (!isTooLarge) return true
-      return (yield* counted(frame, { ...draft, fold: foldAt(frontier, kept) })).tokens <= aimTokens
+      return (yield* countedDraft(frame, { ...draft, fold: foldAt(frontier, kept) })).tokens <= aimTokens
     }))
   if (turnsFold === null) return draft
-  return yield* counted(frame, { ...draft, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
+  return yield* countedDraft(frame, { ...draft, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
 }
 
 /**
@@ -81,7 +81,7 @@ function* foldedAtFrontier(
   if (isEnough && draft.fold !== null) return yield* told(plan, draft, toldTokens, aimTokens)
   const foldedAt = (cut: number) => foldAt(cut, [], toldTokens)
   const frontier = yield* chooseFrontier(frame, draft, foldedAt, aimTokens)
-  return frontier === null ? draft : yield* counted(frame, { ...draft, fold: foldedAt(frontier) })
+  return frontier === null ? draft : yield* countedDraft(frame, { ...draft, fold: foldedAt(frontier) })
 }
 
 /** The same fold, whose recap tells what was shortened behind it, too, as far as the aim leaves room. */
@@ -94,7 +94,7 @@ function* told(
   const { fold } = draft
   if (fold === null || frame.options.plannedTokensMax !== null) return draft
   const longer = foldAt(fold.frontier, fold.kept, toldTokens)
-  const whole = yield* counted(frame, { ...draft, fold: longer })
+  const whole = yield* countedDraft(frame, { ...draft, fold: longer })
   const overTokens = Math.max(0, whole.tokens - aimTokens)
   if (overTokens === 0) return whole
   // What lies behind the frontier is told by the recap nearest to it.
@@ -102,7 +102,7 @@ function* told(
   const shorter = { ...longer, [nearest]: longer[nearest] - overTokens }
   const isLonger =
     shorter.beforeTokensMax >= fold.beforeTokensMax && shorter.afterTokensMax >= fold.afterTokensMax
-  return isLonger ? yield* counted(frame, { ...draft, fold: shorter }) : draft
+  return isLonger ? yield* countedDraft(frame, { ...draft, fold: shorter }) : draft
 }
 
 /** What clearing and previews have taken from the messages that are not folded. */

@@ -5,7 +5,7 @@ import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
-import { counted, editedFurther } from './draft.ts'
+import { countedDraft, editedFurther } from './draft.ts'
 import { folding, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
 import { frameOf, isPinned } from './frame.ts'
@@ -41,7 +41,7 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   const plan = { frame, foldAt, recapTokensMax: caps.recapTokensMax }
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   const standing = furthest(before.fold, prepared)
-  let draft = yield* counted(frame, {
+  let draft = yield* countedDraft(frame, {
     reach: before.reach,
     fold: standing === null ? null : foldAt(standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
@@ -66,14 +66,14 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   if (draft.tokens > aimTokens) {
     const cut = yield* withCutUnit(frame, draft)
     const isUnprotected = cut.protectedFrom > draft.protectedFrom
-    draft = yield* counted(frame, { ...cut, clips: [...cut.clips, ...pinnedClips(frame)] })
+    draft = yield* countedDraft(frame, { ...cut, clips: [...cut.clips, ...pinnedClips(frame)] })
     if (isUnprotected) draft = yield* editedFurther(frame, draft, aimTokens, keptResults)
   }
   draft = yield* folded(plan, draft, aimTokens)
   if (plannedTokensMax === null) {
     if (!smallest) {
       const clips = withSpare(frame, draft.clips, aimTokens - draft.tokens)
-      draft = yield* counted(frame, { ...draft, clips })
+      draft = yield* countedDraft(frame, { ...draft, clips })
     }
     draft = yield* clippedToFit(frame, draft)
     const isSmaller = draft.tokens < beforeTokens && (!isByPressure || draft.tokens <= worthTokens)

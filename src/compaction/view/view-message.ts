@@ -20,7 +20,7 @@ export type ViewMessage = {
 }
 
 /** A message of the client's as it is. */
-export function asItCame({ messages, sizes }: Subject, index: number): ViewMessage {
+export function originalMessage({ messages, sizes }: Subject, index: number): ViewMessage {
   return {
     item: { kind: 'kept', index },
     tokens: sizes[index] ?? 0,

@@ -9,7 +9,7 @@ import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, editsOf, type Edits, type TokenCounts } from '../token-counts.ts'
 import { joinUsers } from './placement.ts'
-import { asItCame, standIn, type ViewMessage } from './view-message.ts'
+import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]
@@ -38,7 +38,7 @@ export function* viewUnder(
   const { systemCount } = structure
   const counts = countsOf(subject, policy, cache)
   const messages: ViewMessage[] = []
-  for (let index = 0; index < systemCount; index += 1) messages.push(asItCame(subject, index))
+  for (let index = 0; index < systemCount; index += 1) messages.push(originalMessage(subject, index))
   if (compaction !== null)
     for (const message of yield* standingView(counts, compaction)) messages.push(message)
   const { before, after, tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
@@ -168,7 +168,7 @@ function* addRange(
 ): Steps<void> {
   for (let index = start; index < end; index += 1) {
     if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
-    const message = asItCame(subject, index)
+    const message = originalMessage(subject, index)
     const edit = editOf(index, edits)
     const made = edit.kind === 'kept' ? null : yield* make(index, edit)
     if (made === null || made.text === null || made.how === null) into.push(message)

@@ -18,7 +18,7 @@ const readNames: ReadonlySet<string> = new Set([
 ])
 
 /** Reads the body of a chat completion request around its messages. */
-export function* readBody(
+export function* readChatBody(
   source: Source,
   limits: BodyLimits,
   known: KnownHistory | null,

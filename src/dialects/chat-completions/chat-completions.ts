@@ -1,6 +1,6 @@
 import type { Dialect } from '../contract.ts'
 import { readAnswer, readEvent, telling } from './answers.ts'
-import { findHistory, readBody } from './body.ts'
+import { findHistory, readChatBody } from './body.ts'
 import { describeMessage, parseMessage } from './describe.ts'
 import { chatFields } from './fields.ts'
 import { joinedMessages } from './joined-content.ts'
@@ -21,7 +21,7 @@ import { createUsageHider } from './usage-hider.ts'
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   paths: ['chat/completions'],
-  bodies: { knownFields: chatFields, findHistory, read: readBody },
+  bodies: { knownFields: chatFields, findHistory, read: readChatBody },
   entries: {
     describe: describeMessage,
     parse: parseMessage,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finish, type Span } from '../../../src/conversation/source.ts'
-import { readBody as readBodySteps } from '../../../src/dialects/chat-completions/body.ts'
+import { readChatBody } from '../../../src/dialects/chat-completions/body.ts'
 import type { BodyFacts, NotReadReason } from '../../../src/dialects/contract.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { sourceOf } from '../../support/source.ts'
@@ -9,7 +9,7 @@ import { sourceOf } from '../../support/source.ts'
 const messages = '[{"role":"user","content":"hi"}]'
 
 function readBody(body: string) {
-  return finish(readBodySteps(sourceOf(body), bodyLimits, null))
+  return finish(readChatBody(sourceOf(body), bodyLimits, null))
 }
 
 function requestIn(body: string): BodyFacts {

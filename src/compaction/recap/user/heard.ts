@@ -12,12 +12,12 @@ import { sentencesOf, type Sentence } from './sentences.ts'
 export type Heard = z.output<typeof heardSchema>
 
 /** The text of a message, as far as a recap looks at it. */
-export function* textOf(subject: Subject, index: number): Steps<string> {
+export function* heardText(subject: Subject, index: number): Steps<string> {
   const message = subject.messages[index]
   return message === undefined ? '' : lookedAt((yield* readMessage(subject, message)).text)
 }
 
-/** The sentences of a user's message, each judged. Found once for each message. */
+/** The sentences of a user's message, each judged. FormsFound once for each message. */
 export function* heardIn(
   subject: Subject,
   index: number,

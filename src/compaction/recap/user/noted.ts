@@ -3,7 +3,7 @@ import type { MadeCache } from '../../made-cache.ts'
 import type { Subject } from '../../subject.ts'
 import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordCount } from './forms/words.ts'
-import { textOf } from './heard.ts'
+import { heardText } from './heard.ts'
 
 /**
  * How much the reply to each of these messages looks like a word of assent, from 0 to 1: "Understood." Who lays down a
@@ -68,7 +68,7 @@ function* isNotedIn(subject: Subject, index: number, cache: MadeCache): Steps<bo
   const key = `noted:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known === 'yes'
-  const isNoted = beginsNoting(yield* textOf(subject, index))
+  const isNoted = beginsNoting(yield* heardText(subject, index))
   cache.set(key, { text: isNoted ? 'yes' : 'no', tokens: 0, how: null })
   return isNoted
 }

@@ -3,7 +3,7 @@ import type { MadeCache } from '../../made-cache.ts'
 import { isSaidByUser, type Subject } from '../../subject.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
 import { formsIn } from './forms/match.ts'
-import { heardIn, textOf, type Heard } from './heard.ts'
+import { heardIn, heardText, type Heard } from './heard.ts'
 import { machineWritten } from './machine-output.ts'
 import { notedShares } from './noted.ts'
 import { lastQuestion, referredIn } from './referred.ts'
@@ -43,7 +43,7 @@ export function* userMessages(
   const said = yield* distinctSaid(subject, indexes, folded, cache)
   const texts: string[] = []
   for (const index of said) {
-    texts.push(yield* textOf(subject, index))
+    texts.push(yield* heardText(subject, index))
     if (texts.length % TEXTS_PER_STEP === 0) yield
   }
   const byMachine = yield* machineWritten(texts)
@@ -124,7 +124,7 @@ function* distinctSaid(
     if (order % SAID_PER_STEP === SAID_PER_STEP - 1) yield
     let key = meaningOf(index)
     if ((times.get(key) ?? 0) > 1 && folded.has(index - 1)) {
-      const text = yield* textOf(subject, index)
+      const text = yield* heardText(subject, index)
       // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
       if (text.length <= ANSWER_CHARS_MAX) {
         const heard = yield* heardIn(subject, index, text, cache)
@@ -192,7 +192,7 @@ function* answeredBy(
 ): Steps<Judged['answered']> {
   const before = subject.messages[index - 1]?.facts
   if (before?.role !== 'assistant' || before.callIds.length > 0) return null
-  const asked = yield* textOf(subject, index - 1)
+  const asked = yield* heardText(subject, index - 1)
   const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
   const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
   return {

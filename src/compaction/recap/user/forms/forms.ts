@@ -41,7 +41,7 @@ export const formKinds = [
 export type FormKind = (typeof formKinds)[number]
 
 /** How a language says something of one kind. */
-export type Form = {
+export type Phrase = {
   /** A sentence of this kind that holds one of the phrases. */
   readonly sample: string
   /**
@@ -51,7 +51,7 @@ export type Form = {
   readonly phrases: readonly string[]
 }
 
-type FormsByLanguage = Readonly<Record<string, Partial<Record<FormKind, Form>>>>
+type FormsByLanguage = Readonly<Record<string, Partial<Record<FormKind, Phrase>>>>
 
 /** All that is known of how people say that something is to hold, by language (ISO 639-1). */
 export const forms: FormsByLanguage = {

@@ -2,7 +2,7 @@ import { formKinds, forms, unspacedLanguages, type FormKind } from './forms.ts'
 import { evened, wordsOf, type Word } from './words.ts'
 
 /** What stands in a sentence. */
-export type Found = {
+export type FormsFound = {
   readonly kinds: ReadonlySet<FormKind>
   /** Those that stand in a clause which begins as statements and errands do, and nowhere else: "I never saw that." */
   readonly stated: ReadonlySet<FormKind>
@@ -20,7 +20,7 @@ export function languagesIn(text: string): Languages {
  * The kinds of phrases that stand in a sentence, in the language that knows most of its words, and of the text around
  * it. Each word is looked up once for each length of what is known.
  */
-export function formsIn(sentence: string, around: Languages = new Map()): Found {
+export function formsIn(sentence: string, around: Languages = new Map()): FormsFound {
   const text = evened(sentence)
   const unspacedLanguage = unspacedLanguageOf(text)
   if (unspacedLanguage !== null) return { kinds: unspacedKinds(text, unspacedLanguage), stated: new Set() }
