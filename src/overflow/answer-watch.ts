@@ -1,6 +1,6 @@
 import { judgeJson, type JudgedJson, type WindowKnowledge } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { Answers } from '../dialects/contract.ts'
+import type { Answers } from '../dialects/answer-contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'

@@ -1,7 +1,7 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
 import { parseJsonText } from '../conversation/json-value.ts'
-import type { AnswerFacts, Answers } from '../dialects/contract.ts'
+import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {

@@ -2,7 +2,7 @@ import { judgeJson, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import { collectErrorFacts } from './error-text.ts'
-import type { Answers } from '../dialects/contract.ts'
+import type { Answers } from '../dialects/answer-contract.ts'
 import { createEventReader } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 

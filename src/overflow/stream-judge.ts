@@ -1,7 +1,7 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/contract.ts'
+import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/answer-contract.ts'
 import { collectErrorFacts } from './error-text.ts'
 import type { ServerEvent } from '../dialects/event-reader.ts'
 

@@ -1,7 +1,7 @@
 import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import type { Answers, Finish, Usage } from '../dialects/contract.ts'
+import type { Answers, Finish, Usage } from '../dialects/answer-contract.ts'
 import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'

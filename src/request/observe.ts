@@ -1,4 +1,4 @@
-import type { Answers } from '../dialects/contract.ts'
+import type { Answers } from '../dialects/answer-contract.ts'
 import { createTailObserver, type TailObserver, type TailReport } from '../overflow/tail-observer.ts'
 import { shapeOf } from '../upstream/answer-shape.ts'
 import type { Answer } from '../upstream/upstreams.ts'

@@ -1,5 +1,6 @@
 import { parseJsonText } from '../conversation/json-value.ts'
-import type { Dialect, Finish, Usage, Written } from '../dialects/contract.ts'
+import type { Finish, Usage } from '../dialects/answer-contract.ts'
+import type { Dialect, Written } from '../dialects/contract.ts'
 import { classifyAnswer, type WholeAnswer } from '../overflow/classify.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'

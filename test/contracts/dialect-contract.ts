@@ -4,15 +4,8 @@ import type { Message, Role } from '../../src/conversation/message.ts'
 import { finish, type Source, type Span } from '../../src/conversation/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/conversation/splice.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
-import type {
-  AnswerEvent,
-  BodyFacts,
-  Dialect,
-  Finish,
-  Rule,
-  Slot,
-  Usage,
-} from '../../src/dialects/contract.ts'
+import type { AnswerEvent, Finish, Usage } from '../../src/dialects/answer-contract.ts'
+import type { BodyFacts, Dialect, Rule, Slot } from '../../src/dialects/contract.ts'
 import { createFactsReader, parseEntry, readEntries } from '../../src/dialects/entry-facts.ts'
 import { createEventReader } from '../../src/dialects/event-reader.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerEvent, AnswerFacts, Finish, Usage } from '../contract.ts'
+import type { AnswerEvent, AnswerFacts, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { isPresent, thoughtFields } from './thoughts.ts'
 

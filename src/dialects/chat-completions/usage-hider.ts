@@ -1,6 +1,6 @@
 import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
-import type { UsageHider } from '../contract.ts'
+import type { UsageHider } from '../answer-contract.ts'
 import { createEventReader } from '../event-reader.ts'
 
 /**

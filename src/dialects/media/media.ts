@@ -62,7 +62,7 @@ export function audioReference(id: string, digest: Digest): Media {
 }
 
 /** The length of a text in UTF-8, in bytes. */
-export function utf8Length(text: string): number {
+function utf8Length(text: string): number {
   let length = text.length
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)

@@ -1,7 +1,7 @@
 import type { Form, Outcome, ReplyCounts } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import { nextStep, type StepLimits } from './next-step.ts'
-import type { AnsweredCall, CallRules, Reply, ReplyCall, Seam } from '../../dialects/contract.ts'
+import type { AnsweredCall, CallRules, Reply, ReplyCall, Seam } from '../../dialects/answer-contract.ts'
 import type { Failures } from '../../activity/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../recall/recall-answers.ts'
 import { continuationSeam, lastWordsOf, paragraphSeam } from './seams.ts'

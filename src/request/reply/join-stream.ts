@@ -1,6 +1,6 @@
 import type { JoinedReply, Outcome } from '../request.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
-import type { Replies } from '../../dialects/contract.ts'
+import type { Replies } from '../../dialects/answer-contract.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'

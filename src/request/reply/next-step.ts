@@ -1,4 +1,4 @@
-import type { Reply, ReplyCall } from '../../dialects/contract.ts'
+import type { Reply, ReplyCall } from '../../dialects/answer-contract.ts'
 
 /** What is to be done when a reply has ended. */
 export type Step =

@@ -1,4 +1,4 @@
-import type { Seam } from '../../dialects/contract.ts'
+import type { Seam } from '../../dialects/answer-contract.ts'
 
 /** A new utterance begins a paragraph of its own. */
 export function paragraphSeam(before: string): Seam {

@@ -44,7 +44,7 @@ export function sendFurther(
 }
 
 /** The form with further messages, as JSON, behind its own. */
-export function withTurns(form: Form, turns: readonly string[]): Form {
+function withTurns(form: Form, turns: readonly string[]): Form {
   const at = form.chat.body.history.end - 1
   const text = turns.map((message) => `,${message}`).join('')
   return { ...form, pieces: withReplaced(form.pieces, { start: at, end: at }, text) }

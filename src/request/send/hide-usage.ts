@@ -1,4 +1,4 @@
-import type { UsageHider } from '../../dialects/contract.ts'
+import type { UsageHider } from '../../dialects/answer-contract.ts'
 import type { BodyTransform } from '../../http/deliver.ts'
 import { createEventCutter } from './event-cutter.ts'
 

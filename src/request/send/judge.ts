@@ -1,4 +1,4 @@
-import type { Answers } from '../../dialects/contract.ts'
+import type { Answers } from '../../dialects/answer-contract.ts'
 import type { Judged } from '../request.ts'
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'

@@ -1,4 +1,4 @@
-import type { UsageHider } from '../../dialects/contract.ts'
+import type { UsageHider } from '../../dialects/answer-contract.ts'
 import type { RequestReport } from '../../activity/request-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver, type Delivery } from '../../http/deliver.ts'

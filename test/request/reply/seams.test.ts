@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
-import type { Seam } from '../../../src/dialects/contract.ts'
+import type { Seam } from '../../../src/dialects/answer-contract.ts'
 import { lastWordsOf, continuationSeam, paragraphSeam } from '../../../src/request/reply/seams.ts'
 
 const source = sampleSource(openDice(3), 40)

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import type { Answers } from '../../contract.ts'
+import type { Answers } from '../../answer-contract.ts'
 import { readAnswer } from '../answers.ts'
 import { writeChunk } from './chunk.ts'
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import type { CallRules, PlainReply, Seam } from '../../contract.ts'
+import type { CallRules, PlainReply, Seam } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { readReply, type ChatReply } from './reply.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
-import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../contract.ts'
+import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
 import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
 import { mergedDelta } from './merged-delta.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
-import type { Reply, ReplyCall } from '../../contract.ts'
+import type { Reply, ReplyCall } from '../../answer-contract.ts'
 import { finishOf } from '../answers.ts'
 import { thoughtFields } from '../thoughts.ts'
 

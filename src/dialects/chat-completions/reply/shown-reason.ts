@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import type { CallRules } from '../../contract.ts'
+import type { CallRules } from '../../answer-contract.ts'
 import { isIncomplete } from './reply.ts'
 
 /** Whether calls that were cut are left out: where others are complete, which a client can only make beside none that is not. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import type { AnsweredCall, Reply, ReplyCall } from '../../contract.ts'
+import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 
 /**
  * The messages, as JSON, by which a model goes on after its calls were answered. `round` is which time it is within one

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createPlainReply } from '../../../../src/dialects/chat-completions/reply/plain-reply.ts'
-import type { Seam } from '../../../../src/dialects/contract.ts'
+import type { Seam } from '../../../../src/dialects/answer-contract.ts'
 import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
 
 const rules = { toolName: 'recall_conversation', continues: true }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createReplyStream } from '../../../../src/dialects/chat-completions/reply/reply-stream.ts'
-import type { StreamEvent } from '../../../../src/dialects/contract.ts'
-import type { CallRules } from '../../../../src/dialects/contract.ts'
+import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
+import type { CallRules } from '../../../../src/dialects/answer-contract.ts'
 import { paragraphSeam } from '../../../../src/request/reply/seams.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
 

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../../../src/dialects/contract.ts'
+import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 
 /** The fields of one chunk, or an event's text as it is. */
 export type Said = object | string

@@ -1,0 +1,168 @@
+import type { JsonObject } from '../conversation/json-value.ts'
+import type { ServerEvent } from './event-reader.ts'
+
+// What a dialect gives to read answers, and to make one reply of several.
+
+// --- answers ---
+
+/** Reads what a server answers. */
+export type Answers = {
+  /** What matters of a plain answer's parsed body; null if it is neither an object nor a list. */
+  readonly read: (body: unknown) => AnswerFacts | null
+  /** The same of an event of a streamed answer. */
+  readonly event: (event: ServerEvent) => AnswerEvent
+  /** Only events whose data match it say more than a piece of the reply. */
+  readonly telling: RegExp
+  /** A plain answer as the stream of events that says the same; null if there is no output in it. */
+  readonly asStream: (body: unknown) => { readonly text: string; readonly statesUsage: boolean } | null
+  /** Takes the usage that only Foldgate asked for out of a stream. */
+  readonly usageHider: () => UsageHider
+}
+
+export type AnswerFacts = {
+  /** Content, reasoning, a refusal, audio or a call: something that a client may already show. */
+  readonly hasOutput: boolean
+  readonly finish: Finish | null
+  readonly usage: Usage | null
+  readonly model: string | null
+  /** The server says that it is Ollama, which cuts prompts to its window without a word. */
+  readonly isOllama: boolean
+  /** What states an error instead of, or beside, an answer; null if nothing does. */
+  readonly error: unknown
+}
+
+/** Why a reply ended. `window`: the window was full; `filtered`: a policy ended it; `other`: a reason of the server's own. */
+export type Finish = 'end' | 'length' | 'calls' | 'filtered' | 'window' | 'error' | 'other'
+
+/** The token counts of an answer, in the server's tokens. */
+export type Usage = {
+  /** Includes what was read from the provider's prompt cache. */
+  readonly promptTokens: number
+  readonly completionTokens: number | null
+  readonly cachedTokens: number | null
+}
+
+/** `unknown`: nothing that can be read, though it is not empty. */
+export type AnswerEvent =
+  | { readonly kind: 'facts'; readonly facts: AnswerFacts }
+  | { readonly kind: 'error'; readonly said: string }
+  | { readonly kind: 'done' | 'empty' | 'unknown' }
+
+/**
+ * Makes of a stream that was asked for usage the one that was not. Events are texts of one character a byte, each with the
+ * blank line at its end.
+ */
+export type UsageHider = {
+  /** Takes an event; returns what goes on now, the very event if it goes on as it came. */
+  readonly take: (event: string) => readonly string[]
+  /** Takes a line feed that belongs to the end of the event before it. */
+  readonly takeLineFeed: (lineFeed: string) => string
+  /** What is held back, where it cannot wait any longer. */
+  readonly release: () => string
+}
+
+// --- replies ---
+
+/** Makes one reply of several answers, and asks a model to go on. */
+export type Replies = {
+  /** The reply in a plain answer; null unless there is exactly one. */
+  readonly read: (body: unknown) => Reply | null
+  readonly plain: (rules: CallRules) => PlainReply
+  readonly stream: <Event extends StreamEvent>(rules: CallRules) => ReplyStream<Event>
+  /** Whether an event is the last word of a stream. */
+  readonly isDone: (event: string) => boolean
+  /** An error, given as parsed JSON, as the event of a stream. */
+  readonly errorEvent: (error: JsonObject) => string
+  /**
+   * The entries by which a model goes on after its calls were answered. `round` says how often that was done for one reply:
+   * calls without ids get ones of ours, which no two have.
+   */
+  readonly answeredCalls: (
+    said: string,
+    reply: Reply,
+    answered: readonly AnsweredCall[],
+    round: number,
+  ) => readonly string[]
+  /** The entries by which a model goes on with what it `said`, as it is `asked` to. */
+  readonly goOn: (said: string, asked: string) => readonly string[]
+}
+
+/** Joins the text of a further answer to what was said before. */
+export type Seam = {
+  /** Takes a piece of it, cut anywhere; returns what the reader gets by now. */
+  readonly feed: (text: string) => string
+  /** What was held back and turned out to be text. */
+  readonly end: () => string
+}
+
+/** What a model answered to one request, plain or streamed. */
+export type Reply = {
+  /** Its text; null if its content is something else than text. */
+  readonly text: string | null
+  /** Fields that some servers want back with it: thoughts, signatures. */
+  readonly kept: JsonObject
+  /** The calls in their order, as they came. */
+  readonly calls: readonly ReplyCall[]
+  readonly finish: Finish | null
+  readonly hasRefusal: boolean
+  /** As it was stated; null if it was not. */
+  readonly usage: JsonObject | null
+}
+
+export type ReplyCall = {
+  readonly id: string
+  readonly name: string
+  readonly argumentsText: string
+  /** Whether its arguments end in the middle. */
+  readonly isIncomplete: boolean
+  /** The call as it came, or as its pieces add up. */
+  readonly json: JsonObject
+}
+
+/** A call of Foldgate's tool, and what it is answered with. */
+export type AnsweredCall = { readonly call: ReplyCall; readonly answer: string }
+
+/** What is done with calls of a reply, before the client gets to see it. */
+export type CallRules = {
+  /** The name of the tool that Foldgate answers; null if it was not offered. */
+  readonly toolName: string | null
+  /** Whether a reply that was cut may be continued. */
+  readonly continues: boolean
+}
+
+/** One plain reply for the client, made of one answer or of several that go on from each other. */
+export type PlainReply = {
+  /** Takes an answer's body: what it says, with its text as the client will see it; null if nobody can go on from it. */
+  readonly take: (body: unknown) => Reply | null
+  /** A further answer follows, whose text is joined by the seam. */
+  readonly goOn: (seam: Seam) => void
+  /** The body that the client gets; null if that is the one that came. */
+  readonly finish: () => JsonObject | null
+  /** The usage of all answers so far; null if none was stated. */
+  readonly usage: () => Usage | null
+}
+
+/** An event as it came. Whoever holds its bytes gets this very object back if it goes on unchanged. */
+export type StreamEvent = { readonly text: string }
+
+/** One streamed reply for the client, made of one answer or of several that go on from each other. */
+export type ReplyStream<Event extends StreamEvent> = {
+  /** Takes an event of the answer that flows; returns what the client gets now: events as they came, or new ones. */
+  readonly take: (event: Event) => readonly (Event | string)[]
+  /**
+   * The answer has ended: what it said, and what the client gets of it now. `reply` is null if nobody can go on from it: it
+   * failed, or was not understood.
+   */
+  readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
+  /** What was held back, if no further answer follows. */
+  readonly finish: () => readonly (Event | string)[]
+  /**
+   * What is missing of the end of a reply whose further answer broke off: it stands as one that was cut, unless its end
+   * was there. Null if nothing can be said.
+   */
+  readonly cut: () => readonly string[] | null
+  /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
+  readonly goOn: (seam: Seam) => void
+  /** The usage of all answers so far; null if none was stated. */
+  readonly usage: () => Usage | null
+}
