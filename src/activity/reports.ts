@@ -9,7 +9,7 @@ import {
   type RequestReport,
 } from './request-report.ts'
 
-/** One of those who are told of generation requests: metrics, journal and conversations, traces. */
+/** What is told of generation requests: the metrics, the journal with the conversations, the traces. */
 export type Listener = {
   /** An answer is settled on, or will never be. `messages` must not be kept without a bound. */
   readonly begun?: (report: RequestReport, messages: HeldMessages | null) => void

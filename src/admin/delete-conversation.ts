@@ -7,7 +7,7 @@ import type { SummaryWriter } from '../summaries/summary-writer.ts'
 export type DeleteConversationParts = {
   readonly store: Pick<Store, 'name' | 'deleteGroup'>
   readonly summaryWriter: Pick<SummaryWriter, 'forget'>
-  /** Forgets what the books of this process have of it; resolves with whether there was anything. Must not reject. */
+  /** Forgets what this process has kept of its requests; resolves with whether there was anything. Must not reject. */
   readonly forget: (conversation: string) => Promise<boolean>
   /** Deletes its file in the archive; resolves with whether there was one. */
   readonly deleteArchived: (conversation: string) => Promise<boolean>
@@ -24,7 +24,7 @@ export type Deleted = { readonly records: number; readonly hadFile: boolean }
 
 /**
  * Deletes what is kept of a conversation: its records and summaries in the store, the summary that is being written
- * for it, and its file in the archive. Throws `invalid_conversation_id`, `unknown_conversation` where there was nothing, or `store_failed`.
+ * for it, and its file in the archive. Throws `invalid_conversation_id`, `unknown_conversation` if there was nothing, or `store_failed`.
  *
  * What was made of its messages (`made-cache.ts`), their facts and their counts stay until they are driven out: they are
  * found only by the very bytes they were made of, are the same when they are made again, and no id leads to them. So do

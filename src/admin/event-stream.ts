@@ -39,13 +39,13 @@ export function createEventStreams({
       'x-accel-buffering': 'no',
     })
     write(`retry: ${RETRY_MS}\n\n`)
-    // Who asks for headers only has them, and nothing will come after them.
+    // A client that asks for headers only has them, and nothing will come after them.
     if (outgoing.req.method === 'HEAD') outgoing.end()
 
     function write(text: string): void {
       if (outgoing.destroyed || outgoing.writableEnded) return
       outgoing.write(text)
-      // Whoever does not read must not have it all kept for him.
+      // What a client does not read is not kept without a bound.
       if (outgoing.writableLength > UNREAD_BYTES_MAX) outgoing.destroy()
     }
 

@@ -29,7 +29,7 @@ export type ConversationCard = Pick<
   readonly beyond_window: number
 }
 
-/** A row, whoever writes it. */
+/** A row without the process that writes it. */
 type BareRow = Readonly<Omit<UsageRow, 'process'>>
 
 /** The conversations of late, made of the rows of their requests. Holds figures and names only. */

@@ -26,7 +26,6 @@ const figures = z.object({
   unknown_summaries: count,
 })
 
-/** @internal exported for tests */
 export const totalsSchema = figures.extend({
   process: z.string(),
   /** When the first of them was; ISO 8601, in UTC. */

@@ -1,4 +1,4 @@
-/** Who answers behind an upstream's address, in the words of the GenAI conventions. */
+/** The server behind an upstream's address, in the words of the GenAI conventions. */
 export type ModelServer = {
   readonly provider: string
   readonly address: string

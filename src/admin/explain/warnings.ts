@@ -21,7 +21,7 @@ export type WarnedOf = Pick<
   readonly hasRecap: boolean
 }
 
-/** What somebody who asks should know of a request, the gravest first. */
+/** What the operator should know of a request, the gravest first. */
 export function warningsOf(of: WarnedOf): readonly ExplainWarning[] {
   const all = [doesNotFit, broken, large, guessed, nameless, observed, standIn, sampled]
   return all.map((warningOf) => warningOf(of)).filter((warning) => warning !== null)

@@ -10,7 +10,7 @@ export type MessageScale = {
   readonly showsContent: boolean
 }
 
-/** A message in a line: who says it, how large it came and was sent, and what became of it; its texts behind that. */
+/** A message in a line: its role, how large it came and was sent, and what became of it; its texts behind that. */
 export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEscapedString {
   const { index, role, tool, pinned, receivedTokens, sentTokens, treatment } = message
   const kind = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'

@@ -3,7 +3,7 @@ import { compactionReason } from './event-table.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
-/** What the chart draws as figures, for those who do not see it and those who want to copy them. The newest first. */
+/** The chart's figures, to be read aloud or copied. The newest first. */
 export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
   return html`<details id="requests" class="figures">
     <summary>The figures of every request</summary>

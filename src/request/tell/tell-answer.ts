@@ -26,7 +26,7 @@ export function tellAnswer(
   if (isSmall && joined?.isOpen !== true) body.release()
   // The answer is there: nothing that only learns from it may stand in its way.
   const isAccepted = isAnswered(outcome)
-  // A summary is only asked for after the upstream has accepted whoever asks, and by the view that it has accepted.
+  // A summary is only asked for after the upstream has accepted this credential, and by the view that it has accepted.
   const outlook = isAccepted && outcome.remedy === 'none' ? request.outlook : noOutlook
   outlook.begin?.()
   const lesson = failures.attempt('observation', null, () => {
