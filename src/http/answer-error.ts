@@ -55,7 +55,7 @@ const unreadMs = 5_000
 /** How long the rest of an unwanted upload is read and dropped before the connection is cut, in milliseconds. */
 const lingerMs = 2_000
 
-/** What a client is told to wait before it tries again, in seconds. */
+/** How long a client is told to wait before it tries again, in seconds. */
 const retryAfterSecondsOf: Partial<Record<FoldgateError['code'], number>> = { overloaded: 1, draining: 2 }
 
 /**

@@ -5,7 +5,7 @@ export type ArrivalLimits = {
   readonly silenceMs: number
   /** The fewest bytes of a body that a client has to send in a second (`limits.body_kb_per_s`); 0: no least. */
   readonly bytesPerSecondMin: number
-  /** What a client may be behind that, in milliseconds. Default 20,000: a connection that changes networks takes seconds. */
+  /** How far a client may be behind that, in milliseconds. Default 20,000: a connection that changes networks takes seconds. */
   readonly graceMs?: number
 }
 
@@ -45,7 +45,7 @@ export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateErro
     if (leftMs > 0) timer = setTimeout(checkBehindInput, Math.ceil(leftMs))
     else onLate(late(limits, leeway <= 0))
   }
-  /** What came while this process was busy is read after the timers. */
+  /** Node reads bytes that came while this process was busy after it has run the timers. */
   function checkBehindInput(): void {
     setImmediate(() => {
       if (timer !== null) check()

@@ -5,7 +5,7 @@ import type { ClientRequest } from './client-request.ts'
 /** When a request had arrived: by the clock, and as `performance.now()` told. In milliseconds. */
 export type Arrival = { readonly atMs: number; readonly monotonicMs: number }
 
-/** What is told of a request that was not read. */
+/** The report of a request that was not read. */
 export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestReport {
   return {
     row: {

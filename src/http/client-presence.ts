@@ -50,5 +50,5 @@ class ClientPresence implements Presence {
 }
 
 function ignore(): void {
-  // What happened is learnt from the `close` of the answer; the event only must not stay unheard.
+  // The `close` of the answer tells that the client left; an error without a listener would end the process.
 }

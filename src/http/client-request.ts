@@ -33,7 +33,7 @@ export type ClientRequest = {
   readonly answerHeaders: Readonly<Record<string, string>>
 }
 
-/** What every request to an upstream takes from the client's: a key of Foldgate's own stays here. */
+/** The parts of a client's request that every request to an upstream takes over: a key of Foldgate's own stays here. */
 export function onwardOf(
   exchange: ClientRequest,
 ): Pick<UpstreamRequest, 'method' | 'target' | 'rawHeaders' | 'withholdCredential' | 'signal'> {

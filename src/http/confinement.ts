@@ -8,13 +8,13 @@ import type { ClientRequest } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 
 /**
- * What confines a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
+ * The limits of a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
  * read with certainty and found under a profile of its own: everything but that and lists of models is refused, since it
  * would run any model with the key that Foldgate holds. One that may not bypass Foldgate has its conversations read:
  * whatever would carry one past it unread is refused.
  */
 
-/** What a client key may do; null for a client without one, who may do everything. */
+/** The rights of a client key; a client without one may do everything. */
 export type ClientRights = {
   readonly profiles: readonly string[]
   readonly overrides: readonly ClientOverride[]
@@ -61,10 +61,10 @@ export function refuseUnread(rights: ClientRights | null, why: string): void {
 
 /** The names under which a request may reach a model, none of them longer than a model's name. */
 export type NamedModels = {
-  /** What the body says. */
+  /** As the body names them. */
   readonly body: Pick<BodyFacts, 'model' | 'fieldNames'>
   readonly dialect: Dialect
-  /** What the path says, where it names a deployment. */
+  /** As the path names it; null if it names no deployment. */
   readonly deployment: string | null
 }
 

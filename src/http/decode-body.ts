@@ -11,7 +11,7 @@ import { gather } from './gather.ts'
 /**
  * Undoes the content codings of a body, piece by piece and on threads of Node's own. Resolves with null for a coding that is
  * not known, for bytes that are not what they claim, and as soon as `take` refuses a piece, of which it is told the
- * length: the caller's bound against decompression bombs. What `take` throws, it rejects with.
+ * length: the caller's bound against decompression bombs. Rejects with an error that `take` throws.
  */
 export async function decodeBody(
   body: Buffer,

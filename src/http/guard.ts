@@ -44,7 +44,7 @@ export function clientKeyOf(
   return found
 }
 
-/** What a listener that only this machine reaches lets in beside its own names, and how it calls itself. */
+/** The names and pages that a listener on loopback lets in beside its own, and how it calls itself. */
 export type GuardOptions = {
   /** Begins a sentence: "The admin listener", say. */
   readonly listener: string

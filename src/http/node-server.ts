@@ -12,7 +12,7 @@ export type ServerLimits = {
   readonly headerBytesMax: number
 }
 
-/** Node's own server around a listener. What never reaches that is answered in the shape of all errors. */
+/** Node's own server around a listener. A request that never reaches it is answered in the shape of all errors. */
 export function serverAround(listener: RequestListener, { headersMs, headerBytesMax }: ServerLimits): Server {
   const server = createServer({
     headersTimeout: headersMs,
@@ -28,7 +28,8 @@ export function serverAround(listener: RequestListener, { headersMs, headerBytes
   const ending = new WeakSet<Socket>()
   const answer = boundPipelining(listener)
   server.on('request', (incoming, outgoing) => {
-    // Who does not speak as we do may also end his requests elsewhere: what follows such a one is not read as another.
+    // A client that breaks these rules may also end its requests elsewhere: bytes behind such a request are not read as
+    // another one.
     if (ending.has(incoming.socket)) return
     const fault = faultOf(incoming)
     if (fault !== null) {

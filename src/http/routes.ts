@@ -4,7 +4,7 @@ import type { Dialect } from '../dialects/contract.ts'
 import { dialects } from '../dialects/dialects.ts'
 import { barePath, type UncompactedPath } from '../upstream/target.ts'
 
-/** What a method and a path lead to. */
+/** Where a method and a path lead. */
 export type Route =
   /** Foldgate itself answers, before any gate: whether the process lives, or whether it takes requests. */
   | { readonly kind: 'probe'; readonly probe: '/healthz' | '/readyz' }

@@ -8,7 +8,7 @@ import type { Target } from '../upstream/target.ts'
 export type Scope = {
   readonly scope: string
   readonly credential: string
-  /** Who has a share of what all clients share: the scope, or of a client without credentials its address. */
+  /** The owner of a share of what all clients share: the scope, or the address of a client without credentials. */
   readonly holder: string
 }
 
@@ -40,7 +40,7 @@ export function createScopes(options: {
     const credential = digestOf('credential', exchange.clientKeyName ?? allCredentials(exchange))
     const trusted = header === null ? null : headerValue(rawHeaders, header)
     if (trusted !== null && trusted !== '') {
-      // Whoever needs such a header has tokens that rotate: what is learnt of one is true of the next.
+      // Such a header is there because tokens rotate: what is learnt of one token is true of the next.
       const name = digestOf('header', trusted)
       return { scope: name, credential: name, holder: name }
     }
@@ -56,7 +56,7 @@ export function createScopes(options: {
 
 // --- internal ---
 
-/** What of an exchange tells whose it is. */
+/** The parts of a request by which its scope is told. */
 type ScopedExchange = {
   readonly target: Pick<Target, 'query'>
   readonly clientKeyName: string | null

@@ -76,12 +76,12 @@ async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<P
   const outlook = await failures.around('summary', noOutlook, () =>
     outlookOf(wanted, form.compacted, parts.summaries),
   )
-  // What this request had to do without is what its client wants to know.
+  // A client wants to know of the summary that this request had to do without.
   const reason = missing ?? outlook.reason
   return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
 }
 
-/** What would be done with a request whose profile says that nothing is. */
+/** The view that would be sent if the profile did not say that nothing is changed. */
 async function observe(
   request: MeasuredRequest,
   counted: Counted | null,
@@ -90,7 +90,7 @@ async function observe(
   const nothing = { passes: [], sentTokens: request.measure?.incomingTokens ?? 0 }
   if (counted === null) return nothing
   return failures.around('compaction', nothing, async () => {
-    // What was seen before was sent as it came: its past would have been another.
+    // Earlier requests were sent as they came: without `observe` the past would have been another.
     const unseen = { ...formRequest(request, isStrict(request, models)), seenUntil: null, sharedUntil: null }
     const forced = request.options.compact === 'force'
     const { compacted, sentTokens } = await dryRun(unseen, counted, forced, cache)

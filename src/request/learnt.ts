@@ -1,7 +1,7 @@
 import type { Models } from '../models/models.ts'
 import type { ReadRequest } from './request.ts'
 
-// What was learnt of a model at its upstream, as far as it decides what is done with a request.
+// How lessons about a model at its upstream decide on a request.
 
 /** Why nothing is rewritten in a request, whatever its size; null where it may be. */
 export function whyUntouched(request: ReadRequest, models: Pick<Models, 'get'>): string | null {

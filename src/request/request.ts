@@ -47,7 +47,7 @@ export type Chat = {
 /** A request whose body has arrived. */
 export type ArrivedRequest = {
   readonly exchange: ClientRequest
-  /** What it speaks. */
+  /** The wire format that it speaks. */
   readonly dialect: Dialect
   readonly options: RequestOptions
   /** What its client key may do; null for a client without one. */
@@ -102,7 +102,7 @@ export type MeasuredRequest = ReadRequest & {
 
 /** A request that is ready to be sent. */
 export type PreparedRequest = MeasuredRequest & {
-  /** What is sent first. */
+  /** The form that is sent first. */
   readonly form: Form
   /** The part that failed, where the original bytes are sent on account of it. */
   readonly failedOpen: string | null
@@ -127,7 +127,7 @@ export type RecordPlace = {
   readonly model: string
 }
 
-/** What is on record of a conversation. */
+/** The records of a conversation. */
 export type Remembered = {
   /** The conversation's id: its meaning key at first sight. */
   readonly conversation: string
@@ -244,7 +244,7 @@ export type Form = {
   /** The conversation whose bytes `pieces` are made of. */
   readonly chat: Chat
   readonly pieces: readonly BodyPiece[]
-  /** What the view is made of; null where the original messages are sent. */
+  /** The view and its compaction; null if the original messages are sent. */
   readonly compacted: Compacted | null
   /** Whether `pieces` differ from the client's bytes. */
   readonly isRewritten: boolean
@@ -278,7 +278,7 @@ export type Judged = {
   readonly classification: Classification | null
 }
 
-/** What came of sending: the last answer, and what it was the answer to. */
+/** The last answer of a request, and the form that it answers. */
 export type Outcome = Judged & {
   readonly form: Form
   /** Upstream requests made so far. */
@@ -287,7 +287,7 @@ export type Outcome = Judged & {
   readonly firstSentAtMs: number
   /** From the last of them until the headers of its answer, in milliseconds. */
   readonly firstByteMs: number
-  /** What had to be done for it beyond sending. */
+  /** The help that it needed beyond sending. */
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean

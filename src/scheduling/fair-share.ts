@@ -11,7 +11,7 @@ export type Holder = {
 /** `full`: nothing is left that this one has a right to. `half`: it has its half, and others wait for theirs. */
 export type Taking = 'taken' | 'full' | 'half'
 
-/** What one request holds of what is shared. */
+/** One request's part of a resource that is shared. */
 export type Lease = {
   /** Takes so much more, or nothing. */
   readonly take: (amount: number) => Taking
@@ -21,12 +21,12 @@ export type Lease = {
 
 export type FairShare = {
   readonly open: (holder: Holder) => Lease
-  /** What all requests hold together. */
+  /** How much all requests hold together. */
   readonly taken: () => number
 }
 
 export type FairShareOptions = {
-  /** What there is. */
+  /** How much there is. */
   readonly max: number
   /** Whether one may have more than its half while nobody else wants it. */
   readonly lends: boolean
@@ -46,7 +46,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
   // Of one place there is no half.
   const half = Math.max(1, Math.floor(max / 2))
   const owners = new Map<string, Owner>()
-  /** Who was refused, or had something called in, and until when that counts; the oldest first. */
+  /** Owners that were refused or had something called in, with the time until which that counts; the oldest first. */
   const waiting = new Map<string, number>()
   let taken = 0
   /** There is never more than one who holds more than half. */

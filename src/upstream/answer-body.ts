@@ -124,7 +124,7 @@ export class AnswerBody {
     this.#close('failed', error)
   }
 
-  /** Its pieces. Whoever stops before its end gives it up. */
+  /** Its pieces. Stopping before its end gives it up. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, void> {
     try {
       for (;;) {

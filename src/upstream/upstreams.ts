@@ -82,7 +82,7 @@ export type Answer = {
   readonly body: AnswerBody
   /** The upstream's address without user info and query. */
   readonly address: string
-  /** What an error of `body` means. */
+  /** An error of `body` as one of Foldgate's own. */
   readonly failure: (error: unknown) => FoldgateError
 }
 
@@ -247,7 +247,7 @@ type Upstream = {
   readonly configuredNames: ReadonlySet<string>
 }
 
-/** What an upstream gets to see of a query: the client's key is taken out where it must not. */
+/** The query as an upstream may see it: without the client's key if that is not for this upstream. */
 function seenTarget<Asked extends { readonly query: string }>(
   asked: Asked,
   { seesClientKey }: Upstream,

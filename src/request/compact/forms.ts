@@ -87,7 +87,7 @@ export async function nextForm(
   return { ...form, made: { compaction, tokensBefore, milliseconds: performance.now() - beganMs } }
 }
 
-/** What `nextForm` would make: nothing is recorded, and recaps stand for what would be summarised. */
+/** The form that `nextForm` would make: nothing is recorded, and recaps stand for summaries. */
 export async function dryRun(
   request: FormRequest,
   counted: Counted,

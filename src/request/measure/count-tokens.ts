@@ -142,7 +142,7 @@ function remember(known: KnownCounts, countedAs: string, facts: MessageFacts, co
   known.set(countedAs, ofFacts.set(facts, counted))
 }
 
-/** What surrounds the messages beside the system block. */
+/** The tokens of tools and of a response schema. */
 type Surroundings = {
   /** As the model is shown it. */
   readonly tokens: number

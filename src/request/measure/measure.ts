@@ -120,7 +120,7 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 
 // --- internal ---
 
-/** What is reckoned with beside our count of a prompt that the provider has not counted a beginning of, in our tokens. */
+/** Tokens added to our count of a prompt of which the provider has counted no beginning yet: tools and overheads, in ours. */
 function besideFor(
   { overheadTokens, overheadDoubtTokens, ratio }: Rate,
   { toolsTokens, toolsMarginTokens }: ConversationTokens,
@@ -134,7 +134,7 @@ function besideFor(
   return Math.min(Math.max(overhead, least), Math.floor(budgetTokens * BESIDE_SHARE_MAX))
 }
 
-/** Whatever was reported, a conversation keeps this share of the budget. */
+/** These additions take at most this share of the budget, whatever the provider reported. */
 const BESIDE_SHARE_MAX = 0.5
 
 function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {

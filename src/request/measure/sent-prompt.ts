@@ -89,7 +89,7 @@ function pointsUnder({ structure }: Chat, compaction: Compaction | null): readon
   return points
 }
 
-/** What the names of the prompts begin with that are sent under a compaction; null: of those sent as they came. */
+/** The beginning of the names of all prompts that are sent under a compaction; null: of those sent as they came. */
 function promptsUnder(chat: Chat, scope: string, compaction: Compaction | null): string {
   if (compaction === null) return `${scope} `
   const written = writeCompaction(compaction, chat.structure.systemCount)

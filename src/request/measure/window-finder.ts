@@ -77,7 +77,7 @@ function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveToken
   return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
 }
 
-/** What the server says, noted so that it is known since when. */
+/** The window that the server states. It is noted, so that it is known since when it holds. */
 function serverFigure(
   key: ModelKey,
   said: ServerWindow | null,

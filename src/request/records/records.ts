@@ -46,7 +46,7 @@ export type ReadRecords = Records & {
   readonly forgetRead: () => void
 }
 
-/** Whatever fails in the store is as if nothing were on record. */
+/** If the store fails, requests go on as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = new LRUCache<string, Compaction | typeof DAMAGED>({ max: COMPACTIONS_MAX })
@@ -233,7 +233,7 @@ function conversationId(chat: Chat, place: RecordPlace): string {
   return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, conversationIdChars)
 }
 
-/** What the keys of each kind of record begin with. */
+/** The beginning of the keys of each kind of record. */
 function prefixesOf({ scope, profile, model }: RecordPlace): Record<'seen' | 'compaction' | 'name', string> {
   return {
     seen: `seen:${scope}:${profile}:${model}:`,

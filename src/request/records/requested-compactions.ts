@@ -17,7 +17,7 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
   let readUpTo: string | null = null
   let readAtMs = Number.NEGATIVE_INFINITY
 
-  /** What other replicas were asked for becomes known by and by: a look for each request would cost more than it is worth. */
+  /** Requests made at other replicas are looked for once a second: a look-up for each request would cost too much. */
   async function readOthers(): Promise<void> {
     readAtMs = performance.now()
     const rows = await guarded([], () =>

@@ -32,7 +32,7 @@ type ConversationName = Pick<SeenRequest, 'conversation' | 'parent'>
 const conversationId = z.string().refine(isConversationId)
 const key = z.string().nullable()
 
-/** What is damaged beside the id and the compaction is as if it were not there. */
+/** A damaged member other than the id and the compaction is taken as absent. */
 const seenRequest = z.object({
   conversation: conversationId,
   parent: conversationId.nullable().catch(null),

@@ -152,7 +152,7 @@ function tightened(
   })
 }
 
-/** What of a refusal can be gone by: numbers that contradict what was answered are none. */
+/** A refusal without the numbers that contradict earlier answers. */
 function credible(
   classification: Classification,
   request: PreparedRequest,
@@ -163,7 +163,7 @@ function credible(
   return isFalse ? { ...classification, window: null, promptTokens: null, totalTokens: null } : classification
 }
 
-/** What every refusal that may be cured teaches, as it comes. */
+/** Learns from a refusal that may be cured, as it comes. */
 function learnFromRefusal(
   { classification, form, sentTokens }: RefusedForm,
   request: PreparedRequest,
@@ -172,7 +172,7 @@ function learnFromRefusal(
   const { modelKey, measure, remembered } = request
   // Where only original bytes worked, these were too long.
   if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
-  // What is known already may be our own word, by which an answer was judged.
+  // A window that is known already may be our own word, by which an answer was judged.
   if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
     const expectedTokens = promptTokensOf(measure, form, sentTokens)
     const outputTokens = outputLimitTokens(request)
@@ -183,7 +183,7 @@ function learnFromRefusal(
     serverWindows.refresh(request.question)
 }
 
-/** What an accepted form teaches of those that were refused before it: only now their size was the reason. */
+/** Learns from an accepted form about those refused before it: only now it is certain that their size was the reason. */
 async function learnFromRecovery(
   refused: readonly RefusedForm[],
   accepted: Form,

@@ -55,7 +55,7 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
     if (counted === null) return null
     const compaction = form.compacted?.compaction ?? null
     const placed = await placedAnew(formRequest(request, true), counted, compaction, parts)
-    // What was only repaired may have nothing to join.
+    // A conversation that was only repaired may have nothing to join.
     if (!placed.strict) return null
     const { clampedOutputTokens } = form
     return clampedOutputTokens === null ? placed : clamped(placed, clampedOutputTokens)

@@ -2,7 +2,7 @@ import type { Cancellation } from '../../upstream/cancellation.ts'
 import { waitFor } from '../../scheduling/wait-for.ts'
 
 /**
- * What requests at one upstream know of each other. A local server's slots share one memory: when the prompts under way
+ * The requests under way at one upstream. A local server's slots share one memory: when the prompts under way
  * fill it, several fail together, and would again if they were repeated at once.
  */
 export type SharedPool = {

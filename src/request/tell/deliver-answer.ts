@@ -10,7 +10,7 @@ import type { JoinedReply } from '../request.ts'
 import { hidingUsage } from '../send/hide-usage.ts'
 
 /**
- * What is left to do once an answer is settled on. It refers to neither the request's body nor its view, unless a reply
+ * An answer that is settled on, with all that its delivery needs. It refers to neither the request's body nor its view, unless a reply
  * may take several answers: an answer may flow for minutes, and they must not stay in memory for as long.
  */
 export type Settled = {

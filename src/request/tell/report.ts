@@ -8,7 +8,7 @@ import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 
-/** What is told of a request whose answer is settled on. */
+/** The report of a request whose answer is settled on. */
 export function answeredReport(request: AnsweredRequest, outlook: SummaryOutlook): RequestReport {
   const { outcome, observed, arrival } = request
   const { answer, attempts, remedy, form, classification, firstSentAtMs, firstByteMs } = outcome
@@ -37,7 +37,7 @@ export function answeredReport(request: AnsweredRequest, outlook: SummaryOutlook
   }
 }
 
-/** What is told of a request that was read, whatever became of it. `sent`: the form that was sent last. */
+/** The report of a request that was read, with or without an answer. `sent`: the form that was sent last. */
 export function readReport(request: ReadRequest | PreparedRequest, sent?: Form): RequestReport {
   const bare = bareReport(request.exchange, request.arrival)
   const row: BegunRow = {

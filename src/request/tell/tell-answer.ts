@@ -37,7 +37,7 @@ export function tellAnswer(
     }
     return lessonOf(request)
   })
-  // Whatever is told of it: the answer is there.
+  // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const report = answeredReport(request, outlook)
     const headers = answerHeaders(report)
@@ -64,7 +64,7 @@ export function tellAnswer(
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25
 
-/** What remains to be compared with the end of an answer. */
+/** The facts that are compared with the end of an answer. */
 function lessonOf(request: AnsweredRequest): Lesson {
   const { chat, profile, measure, outcome } = request
   const { form, asksUsage } = outcome
