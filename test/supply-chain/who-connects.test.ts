@@ -15,7 +15,7 @@ const known: Readonly<Record<string, string>> = {
   'http/node-server.ts': 'a listener',
   'stores/redis-connection.ts': 'the store in the settings',
   'stores/redis-store.ts': 'the store in the settings',
-  'activity/tracing/span-exporters.ts': 'the collector that OTEL_… variables name',
+  'activity/tracing/exporters.ts': 'the collector that OTEL_… variables name',
   'upstream/address.ts': 'none: it reads addresses',
   'upstream/connector.ts': 'the upstreams in the settings',
   'upstream/pools.ts': 'the upstreams in the settings',
