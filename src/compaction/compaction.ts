@@ -33,9 +33,6 @@ export type StandingSummary = z.output<typeof summarySchema>
  */
 export type Clip = z.output<typeof clipSchema>
 
-/** What a clip starts from: so it stays the same bytes when a later compaction's passes reach over it. */
-export type Clippable = Extract<Clip, { kind: 'content' }>['of']
-
 /**
  * A compaction as text for the store. Indexes are written relative to the end of the leading system block,
  * so that a client that adds or drops a system message there finds its compactions again.

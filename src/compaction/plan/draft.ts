@@ -21,7 +21,7 @@ export function* countedDraft(
 }
 
 /** The passes that edit single messages, cheapest first. */
-export const editingPasses = ['render', 'preview', 'clear'] as const
+const editingPasses = ['render', 'preview', 'clear'] as const
 
 /** The passes that edit single messages, each as far as it has to reach: over the oldest first, until the aim is met. */
 export function* editedFurther(
