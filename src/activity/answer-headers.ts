@@ -1,5 +1,22 @@
 import type { BegunRow, RequestReport } from './request-report.ts'
 
+/** The names of all headers by which Foldgate tells what it did: pages of other origins may read these. */
+export const answerHeaderNames = [
+  'x-foldgate-action',
+  'x-foldgate-conversation',
+  'x-foldgate-profile',
+  'x-foldgate-window',
+  'x-foldgate-sampled',
+  'x-foldgate-tokens',
+  'x-foldgate-pressure',
+  'x-foldgate-passes',
+  'x-foldgate-observed',
+  'x-foldgate-repairs',
+  'x-foldgate-summary',
+  'x-foldgate-summary-reason',
+  'x-foldgate-attempts',
+] as const
+
 /** The headers by which Foldgate tells a client what it did with a request. */
 export function answerHeaders({
   row,
@@ -7,11 +24,11 @@ export function answerHeaders({
   sampledMessages,
   repairs,
   missingSummary,
-}: RequestReport): Record<string, string> {
+}: RequestReport): AnswerHeaders {
   const { action, reason, passes, observed_passes: wouldPass, observed_tokens_sent: wouldSend } = row
   const received = row.tokens_are_bounds ? '<' : ''
   const sent = isSentBound ? '<' : ''
-  const headers: Record<string, string> = {
+  const headers: AnswerHeaders = {
     'x-foldgate-action': action + (reason === null ? '' : `;reason=${reason}`),
     'x-foldgate-conversation': row.conversation ?? '',
     'x-foldgate-profile': encodeURI(row.profile ?? ''),
@@ -40,6 +57,8 @@ export function answerHeaders({
 }
 
 // --- internal ---
+
+type AnswerHeaders = { [name in (typeof answerHeaderNames)[number]]?: string }
 
 /** Two digits; a bound is rounded up, or it would be none. */
 function shownPressure(pressure: number, { tokens_are_bounds: isBound }: BegunRow): string {

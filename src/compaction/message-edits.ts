@@ -36,6 +36,7 @@ export type EditMessage = (index: number, edit: Edit) => Steps<Made>
 export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache): EditMessage {
   const { enabled } = policy.render
   const { threshold_tokens, max_chars, max_lines } = policy.preview
+  // Every setting that changes what an edit writes: edited messages are remembered under them.
   const settings = [enabled, threshold_tokens, max_chars, max_lines].join(',')
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []

@@ -1,20 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answerHeaderNames } from '../activity/answer-headers.ts'
 import { cutOffUnread } from './answer-error.ts'
 
 /** Answer headers that browsers may show to a page, besides the few that they always show. */
 const exposedHeaders = [
-  'x-foldgate-action',
-  'x-foldgate-conversation',
-  'x-foldgate-profile',
-  'x-foldgate-window',
-  'x-foldgate-sampled',
-  'x-foldgate-tokens',
-  'x-foldgate-pressure',
-  'x-foldgate-passes',
-  'x-foldgate-repairs',
-  'x-foldgate-summary',
-  'x-foldgate-summary-reason',
-  'x-foldgate-attempts',
+  ...answerHeaderNames,
   'x-request-id',
   'retry-after',
   'retry-after-ms',

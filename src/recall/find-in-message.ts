@@ -42,7 +42,7 @@ type Searched = {
   readonly text: string
   /** Where the text of the segment begins when the message is read. */
   readonly offset: number
-  /** Whether places in it are places in the segment's text: not those of a tool's name, or of arguments as one would read them. */
+  /** Whether an index in `text` is one in the segment's own text; false for a tool's name, and for arguments shown without their escapes. */
   readonly isText: boolean
 }
 

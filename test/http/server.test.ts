@@ -452,8 +452,8 @@ describe('CORS', () => {
     const answer = await fetch(`${proxy.origin}/v1/models`, { headers: { origin: 'http://app.example' } })
     expect(answer.headers.get('access-control-allow-origin')).toBe('http://app.example')
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
-    // Why a summary is missing a page could not read.
-    for (const name of ['action', 'repairs', 'summary', 'summary-reason', 'attempts'])
+    // A page could not read why a summary is missing, nor what a profile that only observes would have done.
+    for (const name of ['action', 'repairs', 'observed', 'summary', 'summary-reason', 'attempts'])
       expect(exposed).toContain(`x-foldgate-${name}`)
 
     const refused = await fetch(`${proxy.origin}/v1/../x`.replace('/v1/../', '/u/nobody/'), {

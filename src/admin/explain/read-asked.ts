@@ -6,7 +6,7 @@ import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'
 import { readBytes, type ReadChatOptions } from '../../request/read/read-chat.ts'
 
-/** Under which name the question is counted: that of no client. */
+/** The scope of explain's own reading; no client has it. */
 export const ASKED_SCOPE = 'explain'
 
 /** What reads a body and what is made of it. One for each question, so that nothing of it is kept. */

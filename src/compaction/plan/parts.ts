@@ -74,7 +74,7 @@ function sizeOf({ sizes }: Subject, index: number): number {
 
 /**
  * Where the newest round begins. A run of many user messages behind one word of the assistant is shortened at its
- * beginning: cut down to its share, none of its messages could be read.
+ * beginning: if all of them were cut down to one share, none could be read.
  */
 function newestRoundFrom(
   { structure }: Subject,

@@ -52,7 +52,7 @@ export type SentCount = CountedPrompt & {
 
 export type SentBeginning = {
   readonly prompt: string
-  /** What came after it and what it held, in our tokens; null where nothing was counted. */
+  /** The tokens of the messages behind this beginning, and of the beginning itself, in our tokens; null if nothing was counted. */
   readonly counted: {
     /** Text alone, without media and thoughts. */
     readonly addedTextTokens: number

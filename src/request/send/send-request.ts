@@ -12,7 +12,8 @@ import type { AnsweredRequest, PreparedRequest, Sending } from '../request.ts'
 
 /**
  * The way of sending, with its wrappers: what is refused is sent again in another form as far as that may help. The first
- * wrapper stands around all others.
+ * wrapper stands around all others. `once` sends one form, and the same again if the server was crowded; `askPlainly` uses
+ * it directly, since a plain answer needs no usage asked for.
  */
 export function createSenders(parts: RequestParts): Senders {
   const once = waitWhenCrowded(createSharedPools())(sendOnce(parts.upstreams))
