@@ -1,7 +1,8 @@
 import { judgeJson, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
-import { collectErrorFacts } from './error-text.ts'
+import { collectErrorFacts, collectErrorFactsFrom } from './error-text.ts'
+import { parseJsonText } from '../conversation/json-value.ts'
 import type { Answers } from '../dialects/answer-contract.ts'
 import { createEventReader } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
@@ -23,7 +24,12 @@ export function classifyAnswer(
   answers: Answers,
   knowledge: WindowKnowledge = { knownWindowTokens: null },
 ): Classification {
-  if (status < 200 || status >= 300) return classifyError(collectErrorFacts(body), status, knowledge)
+  if (status < 200 || status >= 300) {
+    // Some gateways state the error of a refusal where that of an answer stands, such as in a choice.
+    const stated = answers.read(parseJsonText(body))?.error ?? null
+    const facts = stated === null ? collectErrorFacts(body) : collectErrorFactsFrom(stated)
+    return classifyError(facts, status, knowledge)
+  }
   if (isEventStream(contentType, body)) return classifyStream(body, answers, knowledge)
   return judgeJson(body, answers, knowledge).classification
 }

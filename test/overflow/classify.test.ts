@@ -21,6 +21,17 @@ const completion = (content: string, finishReason: string, prompt: number, outpu
     usage: { prompt_tokens: prompt, completion_tokens: output },
   })
 
+describe('an error that stands in a choice', () => {
+  // A reshaping had left it to answers with status 200, and a gateway's refusal of this shape was passed on unrecovered.
+  test.each([200, 400, 500])('is read from an answer with status %i', (status) => {
+    const body = { choices: [{ index: 0, error: { code: 400, message: beyond } }] }
+    expect(classifyAnswer(answer(status, body))).toMatchObject({
+      class: 'overflow',
+      window: { tokens: 8192 },
+    })
+  })
+})
+
 describe('what is no overflow is never taken for one', () => {
   test.each([401, 402, 403, 429])('status %i vetoes any wording', (status) => {
     const read = classifyAnswer(
