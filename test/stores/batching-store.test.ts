@@ -1,12 +1,17 @@
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { batchingStore } from '../../src/stores/batching-store.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import type { Store, StoreEntry } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
 import { putValue } from '../support/put-value.ts'
 
-storeContract('a store that is written in batches', async (limits) => batchingStore(openMemoryStore(limits)))
+storeContract('the SQLite store, written in batches', async (limits) =>
+  batchingStore(await openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits })),
+)
 
 /** A store in memory that tells what it was given to write, and writes when it is let. */
 function watched(isHeld = false) {

@@ -109,13 +109,13 @@ describe('the transcript', () => {
     )
   })
 
-  test('is made in steps of a message at most, however long one is', () => {
+  // In proportion to the text: an expression that went back over it again and again would take this test beyond its time.
+  test('is made in steps of a message at most, however long one is', { timeout: 10_000 }, () => {
     const messages = longRun(200, 1)
     const subject = subjectOf(messages)
     const steps = [...transcriptOf(subject, [...messages.keys()])]
     expect(steps.length).toBeGreaterThanOrEqual(messages.length)
     for (const piece of ['\n', '\r', ' ', '[user]', 'eyJ-', 'a'.repeat(7)]) {
-      // In time in proportion to the text: otherwise this test would not end within its own.
       expect(transcript([{ role: 'user', content: piece.repeat(1_000_000 / piece.length) }]).length).toBe(1)
     }
   })
