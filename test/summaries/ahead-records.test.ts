@@ -13,6 +13,7 @@ function conversationOf(all: readonly object[], length: number) {
   return { messages, structure, keys: Array.from({ length: length + 1 }, (_, index) => `key ${index}`) }
 }
 
+// After 256 requests it was not found any more: another summary was asked for, at another frontier.
 test('a fold is found however many requests come before its compaction, by a few hundred keys at most', async () => {
   const store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   const getFirst = vi.spyOn(store, 'getFirst')

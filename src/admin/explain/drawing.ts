@@ -21,7 +21,7 @@ export function drawExplanation(explanation: Explanation, paper: Paper): string 
 
 // --- internal ---
 
-const LABEL_COLUMNS = 10
+const LABEL_COLUMNS = 12
 
 const NAME_COLUMNS = 64
 
@@ -39,7 +39,7 @@ function drawHeadline(explanation: Explanation, paper: Paper): readonly string[]
     ['budget', `${grouped(budget)} tokens${ratio === 1 ? '' : ' by our count'}${keptFree(explanation)}`],
     ['ratio', `${ratio} of the model's tokens for one of ours: ${ratioSources[explanation.ratio_source]}`],
     ['begins', beginning(explanation)],
-    ['marks', marks(explanation)],
+    ['thresholds', thresholdsOf(explanation)],
     ['came', `${received}: ${shareText(pressure)} the budget`],
     ['would', fate(explanation)],
   ] as const
@@ -92,7 +92,7 @@ function beginning({ compaction_begins_at: at, ratio, margin }: Explanation): st
 }
 
 /** Every threshold of its own in ascending order; a pass that begins with the trigger is not named. */
-function marks({ fixed, thresholds }: Explanation): string {
+function thresholdsOf({ fixed, thresholds }: Explanation): string {
   const { trigger, target, ...passes } = thresholds
   const named = Object.entries(passes).map(([name, at]) => [name.replace('_at', ''), at] as const)
   const all = [

@@ -21,7 +21,7 @@ import type { StoreGuard } from '../../stores/store-guard.ts'
  * conversation, so that the id is inherited, and the compaction that it stood in, so that one look-up finds it. The name
  * is also kept without the model: it goes with the conversation, while a compaction that one model's window asked for is
  * nothing to a model with a larger one. Of a request that goes on from no whole one its last beginnings are recorded,
- * too: the next may share no more with it than one of those.
+ * too: the next may share no more with it than one of those. All of them are kept for `store.ttl_days`.
  */
 export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>

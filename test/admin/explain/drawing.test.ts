@@ -45,9 +45,9 @@ describe('an explanation for people', () => {
     const [fixedAt, ...others] = [told.fixed.tokens, target, preview, trigger].map((tokens) =>
       tokens?.toLocaleString('en-US'),
     )
-    const line = linesOf({ ...told, thresholds }).find((each) => each.startsWith('marks'))
+    const line = linesOf({ ...told, thresholds }).find((each) => each.startsWith('thresholds'))
     expect(line).toBe(
-      `marks     fixed ${fixedAt}, target ${others[0]}, preview ${others[1]}, trigger ${others[2]}`,
+      `thresholds  fixed ${fixedAt}, target ${others[0]}, preview ${others[1]}, trigger ${others[2]}`,
     )
   })
 

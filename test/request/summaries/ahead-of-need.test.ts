@@ -55,7 +55,6 @@ describe('a summary is there before it is needed', () => {
     expect(compactions).toBeGreaterThan(4)
   })
 
-  // After 256 requests it was not found any more: another was asked for, at another frontier.
   test('where a compaction is due before it is there, the request waits for it, and sends it', async () => {
     await using stand = await summaryStand({ model: { delayMs: 150 } })
     const turns = await turnsUntil(stand.agent(long), isCompacted)
