@@ -42,6 +42,28 @@ export type EntrySpan = ValueSpan & {
   readonly keys: number
   /** Its strings of 4,096 bytes or more, with their quotes, ascending; left out where there are none. */
   readonly longStrings?: readonly Span[]
+  /** What it stands in; left out if it is an element of the history itself. */
+  readonly envelope?: Envelope
+}
+
+/**
+ * An element of the history that holds several entries: `{"role":"user","content":[…]}` around its blocks, for example. All
+ * entries of one have the same object.
+ */
+export type Envelope = Span & {
+  /** Where the first of its entries begins, and where the last one ends. */
+  readonly open: number
+  readonly close: number
+  /** How many keys it has, each as often as it stands there. */
+  readonly keys: number
+}
+
+/** Where a history stands in a body. */
+export type HistoryKeys = {
+  /** The key of the array that holds it. */
+  readonly history: string
+  /** The key of the arrays within its elements whose elements are the entries; null if those are entries themselves. */
+  readonly content: string | null
 }
 
 /** A member of a body: its key, and its value with what is in it. */
@@ -67,16 +89,16 @@ export type BodyFault =
 export type KnownHistory = Span & { readonly messages: number; readonly elements: number }
 
 /**
- * Delimits the members of a body and the entries of its history, the array under `historyKey`, and makes sure that all of
- * it is JSON within the limits. What is `known` is passed over. In steps; nothing is built but the spans.
+ * Delimits the members of a body and the entries of its history, and makes sure that all of it is JSON within the limits. What
+ * is `known` is passed over. In steps; nothing is built but the spans.
  */
 export function* scanBody(
   source: Source,
-  historyKey: string,
+  names: HistoryKeys,
   known: KnownHistory | null,
   limits: BodyLimits,
 ): Steps<BodyScan | BodyFault> {
-  const scanner = new BodyScanner(source, historyKey, known, limits)
+  const scanner = new BodyScanner(source, names, known, limits)
   for (;;) {
     scanner.scan(STEP_BYTES)
     if (scanner.isOver) break
@@ -101,7 +123,7 @@ const PARSED_ELEMENTS_MAX = 20_000
 /** How much is scanned between two pauses, in bytes: a fraction of a millisecond. */
 const STEP_BYTES = 262_144
 
-/** A key that means `historyKey` has at most so many bytes for each of its characters: an escape. */
+/** A key may have so many bytes for each of its characters: an escape. */
 const ESCAPE_BYTES = 6
 
 /**
@@ -119,7 +141,7 @@ export class BodyScanner {
   /** Elements and members met so far. */
   elements: number
   readonly #source: Source
-  readonly #historyKey: string
+  readonly #names: HistoryKeys
   readonly #known: KnownHistory | null
   readonly #limits: BodyLimits
   /** Of each open container: 1 for an object, 0 for an array. */
@@ -128,15 +150,21 @@ export class BodyScanner {
   #index = 0
   #stringStart = 0
   #expected: Expected = VALUE
+  /** The latest key of the body, and of the element of its history. */
   #key: Span = NOWHERE
+  #entryKey: Span = NOWHERE
   /** Of the member of the body that is being scanned, and of the entry of its history. */
   #member = { start: 0, elementsBefore: 0, isHistory: false }
   #entry = { start: 0, elementsBefore: 0, keys: 0 }
   #longStrings: Span[] = []
+  /** Of the element that is being scanned: whether its content is, and the entries in it. */
+  #isInContent = false
+  #held: EntrySpan[] = []
+  #heldEntry = { start: 0, elementsBefore: 0, keys: 0 }
 
-  constructor(source: Source, historyKey: string, known: KnownHistory | null, limits: BodyLimits) {
+  constructor(source: Source, names: HistoryKeys, known: KnownHistory | null, limits: BodyLimits) {
     this.#source = source
-    this.#historyKey = historyKey
+    this.#names = names
     this.#known = known
     this.#limits = limits
     this.elements = known?.elements ?? 0
@@ -214,6 +242,8 @@ export class BodyScanner {
     else if (this.#depth === 1 && this.isObject) goesOnAt = this.#beginMember(start, byte)
     else if (this.#depth === 2 && this.#member.isHistory)
       this.#entry = { start, elementsBefore: this.elements, keys: 0 }
+    else if (this.#depth === ENTRY_DEPTH) this.#isInContent = this.#isContent(byte)
+    else if (this.#depth === CONTENT_DEPTH && this.#isInContent) this.#beginHeld(start)
     if (byte === quote) this.#beginString(STRING_END)
     else if (byte === braceOpen || byte === bracketOpen) {
       this.#descend(byte === braceOpen)
@@ -229,15 +259,39 @@ export class BodyScanner {
 
   /** Where to go on: behind what is known of the history. */
   #beginMember(start: number, byte: number): number {
-    const { start: keyStart, end: keyEnd } = this.#key
-    const isHistory =
-      byte === bracketOpen &&
-      keyEnd - keyStart <= ESCAPE_BYTES * this.#historyKey.length + 2 &&
-      readKey(this.#source, this.#key) === this.#historyKey
+    const isHistory = byte === bracketOpen && this.#isKey(this.#key, this.#names.history)
     this.#member = { start, elementsBefore: this.elements, isHistory }
     if (!isHistory) return start
     this.history = []
     return start === this.#known?.start ? this.#known.end : start
+  }
+
+  #isKey(key: Span, name: string): boolean {
+    return key.end - key.start <= ESCAPE_BYTES * name.length + 2 && readKey(this.#source, key) === name
+  }
+
+  #isContent(byte: number): boolean {
+    const { content } = this.#names
+    const isArray = this.#member.isHistory && byte === bracketOpen && this.#open[ENTRY_DEPTH - 1] === 1
+    return content !== null && isArray && this.#held.length === 0 && this.#isKey(this.#entryKey, content)
+  }
+
+  /** What of the element stands before its first entry counts as that one's. */
+  #beginHeld(start: number): void {
+    const elementsBefore = this.#held.length === 0 ? this.#entry.elementsBefore : this.elements
+    this.#heldEntry = { start, elementsBefore, keys: 0 }
+  }
+
+  #endHeld(end: number): void {
+    const { start, elementsBefore, keys } = this.#heldEntry
+    this.#held.push(this.#entryOf({ start, end, elements: this.elements - elementsBefore, keys }))
+  }
+
+  #entryOf(entry: EntrySpan): EntrySpan {
+    if (this.#longStrings.length === 0) return entry
+    const longStrings = this.#longStrings
+    this.#longStrings = []
+    return { ...entry, longStrings }
   }
 
   #descend(isObject: boolean): void {
@@ -269,14 +323,32 @@ export class BodyScanner {
       this.#member.isHistory = false
       this.entries.push({ key: this.#key, value: { start, end, elements: this.elements - elementsBefore } })
       if (this.entries.length > this.#limits.keysMax) this.#fail('too-many-keys')
-    } else if (this.#depth === 2 && this.#member.isHistory) this.#endEntry(end)
+    } else if (this.#depth === 2 && this.#member.isHistory) this.#endElement(end)
+    else if (this.#depth === CONTENT_DEPTH && this.#isInContent) this.#endHeld(end)
+    else if (this.#depth === ENTRY_DEPTH) this.#isInContent = false
   }
 
-  #endEntry(end: number): void {
+  #endElement(end: number): void {
     const { start, elementsBefore, keys } = this.#entry
-    const entry = { start, end, elements: this.elements - elementsBefore, keys }
-    this.history?.push(this.#longStrings.length === 0 ? entry : { ...entry, longStrings: this.#longStrings })
-    if (this.#longStrings.length > 0) this.#longStrings = []
+    const [first, last] = [this.#held[0], this.#held.at(-1)]
+    if (first === undefined || last === undefined)
+      this.#addEntry(this.#entryOf({ start, end, elements: this.elements - elementsBefore, keys }))
+    else {
+      const envelope = { start, end, open: first.start, close: last.end, keys }
+      // What stands behind the last entry counts as that one's.
+      const counted = this.#held.reduce((sum, { elements }) => sum + elements, this.#held.length - 1)
+      const behind = this.elements - elementsBefore - counted
+      for (const entry of this.#held) {
+        const elements = entry.elements + (entry === last ? behind : 0)
+        this.#addEntry({ ...entry, elements, envelope })
+      }
+      this.#held = []
+      this.#longStrings = []
+    }
+  }
+
+  #addEntry(entry: EntrySpan): void {
+    this.history?.push(entry)
     const messages = (this.#known?.messages ?? 0) + (this.history?.length ?? 0)
     if (messages > this.#limits.messagesMax) this.#fail('too-many-messages')
     else if (entry.elements > this.#limits.partsMax) this.#fail('too-many-parts')
@@ -306,7 +378,10 @@ export class BodyScanner {
       this.#index = string.end
       this.#expected = COLON
       if (this.#depth === 1) this.#key = string
-      else if (this.#depth === ENTRY_DEPTH) this.#entry.keys += 1
+      else if (this.#depth === ENTRY_DEPTH) {
+        this.#entry.keys += 1
+        this.#entryKey = string
+      } else if (this.#depth === HELD_DEPTH && this.#isInContent) this.#heldEntry.keys += 1
     }
   }
 
@@ -321,8 +396,10 @@ const NOWHERE: Span = { start: 0, end: 0 }
 /** From this length on the strings of an entry are told of, in bytes. */
 const LONG_STRING_BYTES = 4_096
 
-/** So many containers are open within an entry. */
+/** So many containers are open within an element of the history, within its content, and within an entry there. */
 const ENTRY_DEPTH = 3
+const CONTENT_DEPTH = 4
+const HELD_DEPTH = 5
 
 /** How deep bodies mostly are. */
 const USUAL_DEPTH = 32

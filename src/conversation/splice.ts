@@ -1,40 +1,57 @@
 import { InvariantError } from '../errors.ts'
+import type { Envelope } from './body-scan.ts'
 import type { Span } from './source.ts'
 
-/** A message of a view: one of the conversation as it came, or one that was made. */
+/**
+ * A message of a view: one of the conversation as it came, or one that was made. A made one that stands for the message at
+ * `place` stands in the envelope of that one; without a place it is an element of the history by itself.
+ */
 export type ViewItem =
   | { readonly kind: 'kept'; readonly index: number }
-  | { readonly kind: 'made'; readonly json: string }
+  | { readonly kind: 'made'; readonly json: string; readonly place?: number }
 
 /** A part of a body: original bytes, or new text. */
 export type BodyPiece = Span | string
 
+/** A message by its bytes, and what it stands in. */
+export type PlacedSpan = Span & { readonly envelope?: Envelope }
+
 /**
- * The body of `bodyLength` bytes with the view's messages in place of `messages`, the elements of `array`.
- * Everything around the elements, every kept message and what stands between neighbours that are both kept
- * are original bytes; where all is kept, the one piece is the whole body. Throws an InvariantError for an
- * index that no message has.
+ * The body of `bodyLength` bytes with the view's messages in place of `messages`, which stand in `array`. Everything around
+ * them, every kept message, its envelope and what stands between neighbours that are both kept are original bytes; where
+ * all is kept, the one piece is the whole body. Throws an InvariantError for an index that no message has.
  */
 export function spliceMessages(
-  messages: readonly Span[],
+  messages: readonly PlacedSpan[],
   items: readonly ViewItem[],
   array: Span,
   bodyLength: number,
 ): readonly BodyPiece[] {
+  const [first, last] = [messages[0], messages.at(-1)]
   const pieces: BodyPiece[] = []
-  append(pieces, { start: 0, end: messages[0]?.start ?? array.end - 1 })
+  append(pieces, { start: 0, end: (first?.envelope ?? first)?.start ?? array.end - 1 })
+  let open: Envelope | undefined
   let previous: ViewItem | null = null
   for (const item of items) {
     const isNeighbour = item.kind === 'kept' && previous?.kind === 'kept' && item.index === previous.index + 1
+    const place = item.kind === 'kept' ? item.index : item.place
+    const message = place === undefined ? undefined : messageAt(messages, place)
     const piece = item.kind === 'made' ? item.json : messageAt(messages, item.index)
+    const envelope = message?.envelope
     if (typeof piece !== 'string' && isNeighbour) append(pieces, extendBack(pieces, piece))
     else {
-      if (previous !== null) append(pieces, ',')
+      if (envelope === undefined || envelope !== open) {
+        if (open !== undefined) append(pieces, { start: open.close, end: open.end })
+        if (previous !== null) append(pieces, ',')
+        if (envelope !== undefined) append(pieces, { start: envelope.start, end: envelope.open })
+      } else append(pieces, ',')
       append(pieces, piece)
     }
+    open = envelope
     previous = item
   }
-  append(pieces, { start: messages.at(-1)?.end ?? array.end - 1, end: bodyLength })
+  if (open !== undefined) append(pieces, { start: open.close, end: open.end })
+  append(pieces, { start: (last?.envelope ?? last)?.end ?? array.end - 1, end: bodyLength })
   return pieces
 }
 
@@ -59,7 +76,7 @@ function extendBack(pieces: readonly BodyPiece[], piece: Span): Span {
   return last === undefined || typeof last === 'string' ? piece : { start: last.end, end: piece.end }
 }
 
-function messageAt(messages: readonly Span[], index: number): Span {
+function messageAt(messages: readonly PlacedSpan[], index: number): PlacedSpan {
   const message = messages[index]
   if (message === undefined) throw new InvariantError(`the view keeps message ${index} of ${messages.length}`)
   return message

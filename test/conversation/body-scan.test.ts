@@ -7,7 +7,7 @@ import { sourceOf } from '../support/source.ts'
 const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
 
 function scannerOf(text: string): BodyScanner {
-  return new BodyScanner(sourceOf(text), 'messages', null, roomy)
+  return new BodyScanner(sourceOf(text), { history: 'messages', content: null }, null, roomy)
 }
 
 /** Scans a text in steps of so many bytes; the scanner at its end. */

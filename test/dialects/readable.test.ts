@@ -14,7 +14,7 @@ import { digest, sourceOf } from '../support/source.ts'
 /** A conversation of one message, read as the proxy reads it; null where it cannot be. */
 function read(json: string): { readonly source: Source; readonly message: Message } | null {
   const source = sourceOf(`{"messages":[${json}]}`)
-  const scan = finish(scanBody(source, 'messages', null, bodyLimits))
+  const scan = finish(scanBody(source, { history: 'messages', content: null }, null, bodyLimits))
   if (typeof scan === 'string') throw new Error(scan)
   const reader = createFactsReader(digest, { entriesMax: 16 })
   const [message] = finish(readMessages(scan.history ?? [], source, 'scope', reader)) ?? []

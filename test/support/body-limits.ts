@@ -22,7 +22,7 @@ const unlimited: BodyLimits = {
 export function entriesOf(source: Source): readonly EntrySpan[] {
   const before = '{"history":'
   const body = source.joined([before, { start: 0, end: source.length }, '}'])
-  const scanned = finish(scanBody(body, 'history', null, unlimited))
+  const scanned = finish(scanBody(body, { history: 'history', content: null }, null, unlimited))
   if (typeof scanned === 'string') throw new Error(`the test made an array that is not read: ${scanned}`)
   const movedBack = ({ start, end }: Span): Span => ({
     start: start - before.length,

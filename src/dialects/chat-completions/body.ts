@@ -24,7 +24,7 @@ export function* readChatBody(
   known: KnownHistory | null,
 ): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
   if (byteOrderMark.every((byte, index) => source.bytes[index] === byte)) return notRead('bom')
-  const body = yield* scanBody(source, 'messages', known, limits)
+  const body = yield* scanBody(source, { history: 'messages', content: null }, known, limits)
   if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
   const spans = new Map<string, ValueSpan>()
   const values = new Map<string, unknown>()
