@@ -1,9 +1,20 @@
 import type { BegunRow, RequestReport } from '../activity/request-report.ts'
+import type { Failures } from '../activity/failures.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { ClientRequest } from './client-request.ts'
 
 /** When a request had arrived: by the clock, and as `performance.now()` told. In milliseconds. */
 export type Arrival = { readonly atMs: number; readonly monotonicMs: number }
+
+export type ArrivalParts = {
+  readonly failures: Pick<Failures, 'attempt'>
+  readonly nowMs: () => number
+}
+
+/** Now. A clock that fails costs a report its time, and the request nothing (P2). */
+export function arrivalNow({ failures, nowMs }: ArrivalParts): Arrival {
+  return { atMs: failures.attempt('observation', 0, nowMs), monotonicMs: performance.now() }
+}
 
 /** The report of a request that was not read. */
 export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestReport {

@@ -4,15 +4,14 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import { refuseWayAround, type ClientRights } from './confinement.ts'
 import { reportUnanswered, type Reports } from '../activity/reports.ts'
 import { unreadAnswer } from '../activity/request-report.ts'
-import { bareReport, unreadReport } from './bare-report.ts'
+import { arrivalNow, bareReport, unreadReport, type ArrivalParts } from './bare-report.ts'
 import { answerError } from './answer-error.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
 import { onwardOf, type ClientRequest } from './client-request.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
-export type RelayOptions = {
-  readonly nowMs: () => number
+export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
   readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   /** Called for a generation path that carries conversations but is not compacted. */
@@ -37,7 +36,7 @@ export function createRelay(options: RelayOptions): Relay {
   async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { incoming, outgoing } = exchange
     refuseWayAround(options.rightsOf(exchange.clientKeyName), exchange)
-    const arrival = { atMs: options.nowMs(), monotonicMs: performance.now() }
+    const arrival = arrivalNow(options)
     const uncompacted = uncompactedOf(exchange)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.

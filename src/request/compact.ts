@@ -7,7 +7,6 @@ import { originalForm, dryRun, nextForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
 import type { Counted, FormRequest, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
 import type { RequestParts } from './parts.ts'
-import { bytesIn } from './send/outgoing-body.ts'
 
 /**
  * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is
@@ -17,32 +16,6 @@ export async function compactRequest(
   request: MeasuredRequest,
   parts: RequestParts,
 ): Promise<PreparedRequest> {
-  const prepared = await prepare(request, parts)
-  const { body, turn } = request
-  turn.end()
-  // A view is bytes of its own from here on.
-  if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
-  return prepared
-}
-
-/** What forms of a request are made of. */
-export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
-  const { chat, profile, place, remembered } = request
-  return {
-    chat,
-    profile,
-    place,
-    strict,
-    conversation: remembered.conversation,
-    newest: remembered.compaction,
-    seenUntil: remembered.found?.point ?? null,
-    sharedUntil: remembered.sharedUntil,
-  }
-}
-
-// --- internal ---
-
-async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<PreparedRequest> {
   const { chat, received, measure, whyUntouched } = request
   const { failures } = parts
   const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
@@ -80,6 +53,23 @@ async function prepare(request: MeasuredRequest, parts: RequestParts): Promise<P
   const reason = missing ?? outlook.reason
   return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
 }
+
+/** What forms of a request are made of. */
+export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
+  const { chat, profile, place, remembered } = request
+  return {
+    chat,
+    profile,
+    place,
+    strict,
+    conversation: remembered.conversation,
+    newest: remembered.compaction,
+    seenUntil: remembered.found?.point ?? null,
+    sharedUntil: remembered.sharedUntil,
+  }
+}
+
+// --- internal ---
 
 /** The view that would be sent if the profile did not say that nothing is changed. */
 async function observe(

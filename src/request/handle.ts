@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialects/contract.ts'
 import { reportUnanswered } from '../activity/reports.ts'
-import { bareReport, type Arrival } from '../http/bare-report.ts'
+import { arrivalNow, bareReport, type Arrival } from '../http/bare-report.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
 import { receiveBody } from '../http/receive-body.ts'
@@ -14,6 +14,7 @@ import { repairRequest } from './repair.ts'
 import { replyTo } from './reply/reply-to.ts'
 import { readRequestOptions } from './request-options.ts'
 import type { ArrivedRequest, PreparedRequest, ReadRequest } from './request.ts'
+import { bytesIn } from './send/outgoing-body.ts'
 import { createSenders, sendRequest } from './send/send-request.ts'
 import { deliverAnswer, type Settled } from './tell/deliver-answer.ts'
 import { heldMessages } from './tell/held-messages.ts'
@@ -69,6 +70,9 @@ async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts
     const offering = (known = withOffer(repaired, parts))
     const measured = await measureRequest(offering, parts)
     const prepared = (known = await compactRequest(measured, parts))
+    turn.end()
+    // A view is bytes of its own from here on. If there is no room for them, what was made is told all the same.
+    if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
     const answered = await sendRequest(prepared, parts)
     const replied = await replyTo(answered, parts)
     return tellAnswer(replied, parts)
@@ -78,10 +82,6 @@ async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts
     tellUnanswered(exchange, error, known, arrival, parts)
     throw error
   }
-}
-
-function arrivalNow({ nowMs }: RequestParts): Arrival {
-  return { atMs: nowMs(), monotonicMs: performance.now() }
 }
 
 /** What the client asks of Foldgate, as far as its key allows it. Throws if it asks for more. */

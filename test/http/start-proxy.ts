@@ -1,3 +1,4 @@
+import { createFailures } from '../../src/activity/failures.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
 import { noReports } from '../support/no-reports.ts'
@@ -45,6 +46,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     rightsOf: () => null,
     reports: noReports,
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
+    failures: createFailures(() => {}),
     nowMs: Date.now,
     onFailure: (error) => failures.push(error),
   })

@@ -25,6 +25,10 @@ export function sendFurther(
   parts: SendingParts,
 ): (further: FurtherRequest) => Promise<Outcome> {
   return async function sendOneFurther({ form, turns, offersRecall }) {
+    // Whether a further request goes without its usage is found out by itself: what was refused in the one before may have
+    // been something else of it.
+    sending.refused.delete('usage')
+    sending.isUsageSuspected = false
     const sendWithTurns: Send = async (base) => {
       const added = withTurns(base, turns)
       const sent = await parts.senders.once(

@@ -406,3 +406,20 @@ describe.concurrent('a client that leaves', () => {
     expect(await at.row()).toMatchObject({ action: 'relayed', outcome: 'broken-off' })
   })
 })
+
+// The report went with the refusal: the compaction that was made and recorded was told nowhere.
+test('a view for whose bytes there is no room is refused, and its compaction is told', async () => {
+  await using at = await reportStand(completion('fine'), {
+    settings: { limits: { bytes_in_flight_mb: 1 } },
+    profile: { window: { tokens: 120_000 } },
+  })
+  const text = 'reads rows of the ledger and writes them to another one. '
+  const messages = Array.from({ length: 100 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${index} ${text.repeat(122)}`,
+  }))
+  expect((await postChat(at.url, chatOf(messages))).status).toBe(503)
+  expect(at.upstream.requests).toEqual([])
+  const metrics = await at.metrics()
+  expect(metrics.sum('foldgate_compactions_total', { pass: 'fold' })).toBe(1)
+})

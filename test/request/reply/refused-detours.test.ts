@@ -3,10 +3,10 @@
  * unread: its connection stayed open, and behind an upstream with `concurrency: 1` the request waited for its own place.
  */
 import { describe, expect, test } from 'vitest'
-import type { Script } from '../../support/fake-upstream.ts'
+import { json, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { hasRecall, model, RECALL } from './reply-script.ts'
+import { hasRecall, model, RECALL, type Asked } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
 const hi = [{ role: 'user', content: 'Hi' }]
@@ -46,4 +46,27 @@ describe.each([400, 429])('a refusal with status %d that nobody reads', (status)
     expect((await postChat(at.url, chatOf(hi))).text).toContain('Half a')
     await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
   })
+})
+
+// That the detour's refusal said nothing of usage was held against usage: the next request of the same reply went without,
+// and its success taught that the server refuses to state usage in streams, for an hour.
+test('a detour that is refused without a reason teaches nothing of usage', async () => {
+  const refusing = model((asked) => {
+    if (!hasRecall(asked)) return { text: 'ok' }
+    return asked.messages.at(-1)?.role === 'tool'
+      ? json({ error: { message: 'Bad request.' } }, 400)
+      : { calls: [{ name: RECALL, arguments: '{}' }] }
+  })
+  const profile = { window: { tokens: 4_000 }, recall: { enabled: true } }
+  await using at = await standWith(refusing, { profile })
+  const long = Array.from({ length: 40 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${index} ${'reads rows and writes them. '.repeat(40)}`,
+  }))
+  const asked = chatOf([...long, ...hi], { tools: [bash], stream: true })
+  for (const _ of [1, 2]) expect((await postChat(at.url, asked)).text).toContain('"stop"')
+  const sent = at.upstream.requests.map(({ body }): Asked => JSON.parse(body.toString()))
+  expect(sent.length).toBeGreaterThanOrEqual(6)
+  expect(sent[0]?.messages.length).toBeLessThan(long.length)
+  expect(sent.filter((each) => each.stream_options === undefined)).toEqual([])
 })
