@@ -1,4 +1,4 @@
-import type { Span } from './source.ts'
+import type { PlacedSpan } from './body-spans.ts'
 import type { Unread } from './unread.ts'
 
 /** Who speaks. `tool` is whoever brings the result of a call; a role that we do not know is `other`. */
@@ -68,7 +68,7 @@ export type MessageFacts = {
 }
 
 /** A message of a conversation: its facts, and where its bytes stand in the body. */
-export type Message = Span & { readonly facts: MessageFacts }
+export type Message = PlacedSpan & { readonly facts: MessageFacts }
 
 /** A message parsed, for the passes that have to read it. Held only while they do. */
 export type ParsedMessage = {

@@ -1,6 +1,6 @@
 import { InvariantError } from '../errors.ts'
-import type { Envelope } from './body-scan.ts'
-import type { Span } from './source.ts'
+import type { Envelope, PlacedSpan } from './body-spans.ts'
+import type { Source, Span } from './source.ts'
 
 /**
  * A message of a view: one of the conversation as it came, or one that was made. A made one that stands for the message at
@@ -12,9 +12,6 @@ export type ViewItem =
 
 /** A part of a body: original bytes, or new text. */
 export type BodyPiece = Span | string
-
-/** A message by its bytes, and what it stands in. */
-export type PlacedSpan = Span & { readonly envelope?: Envelope }
 
 /**
  * The body of `bodyLength` bytes with the view's messages in place of `messages`, which stand in `array`. Everything around
@@ -55,6 +52,16 @@ export function spliceMessages(
   return pieces
 }
 
+/** An item of a view as an element of a history by itself: with nothing beside it in its envelope, if it stands in one. */
+export function standaloneJson(source: Source, messages: readonly PlacedSpan[], item: ViewItem): string {
+  const place = item.kind === 'kept' ? item.index : item.place
+  const message = place === undefined ? undefined : messageAt(messages, place)
+  const json = item.kind === 'made' ? item.json : textOf(source, messageAt(messages, item.index))
+  const envelope = message?.envelope
+  if (envelope === undefined) return json
+  return source.text(envelope.start, envelope.open) + json + source.text(envelope.close, envelope.end)
+}
+
 // --- internal ---
 
 /** Adds a piece; bytes that follow directly on the last piece's bytes lengthen it. */
@@ -80,4 +87,8 @@ function messageAt(messages: readonly PlacedSpan[], index: number): PlacedSpan {
   const message = messages[index]
   if (message === undefined) throw new InvariantError(`the view keeps message ${index} of ${messages.length}`)
   return message
+}
+
+function textOf(source: Source, { start, end }: Span): string {
+  return source.text(start, end)
 }

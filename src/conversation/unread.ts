@@ -1,5 +1,5 @@
 import { backslash, letterU } from './json-characters.ts'
-import type { EntrySpan } from './body-scan.ts'
+import type { EntrySpan } from './body-spans.ts'
 import type { Source, Span } from './source.ts'
 import { waterLevel } from './water-level.ts'
 

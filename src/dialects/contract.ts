@@ -1,4 +1,4 @@
-import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../conversation/body-scan.ts'
+import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../conversation/body-spans.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Meaning } from '../conversation/keys.ts'
 import type { Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
@@ -93,11 +93,15 @@ export type NotRead = { readonly read: false; readonly reason: NotReadReason }
 
 /** Reads and writes the entries of a history. */
 export type Entries = {
-  /** What a parsed entry is; null if that cannot be told with certainty. `unreadBytes`: see `Described`. */
+  /**
+   * What a parsed entry is; null if that cannot be told with certainty. `unreadBytes`: see `Described`. `holder`: what it
+   * stands in, as `{"role":"user","content":[]}` for a block of a message; null if it is an element of the history itself.
+   */
   readonly describe: (
     entry: JsonObject,
     digest: Digest,
     unreadBytes: (text: string) => number,
+    holder: JsonObject | null,
   ) => Steps<Described | null>
   /** The texts of a parsed entry. */
   readonly parse: (entry: JsonObject) => ParsedMessage

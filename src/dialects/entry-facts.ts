@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { EntrySpan } from '../conversation/body-scan.ts'
-import { isJsonObject, parseJson, type JsonObject } from '../conversation/json-value.ts'
+import type { EntrySpan, Envelope } from '../conversation/body-spans.ts'
+import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import { digestOfMeaning } from '../conversation/keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Steps } from '../conversation/source.ts'
@@ -34,7 +34,9 @@ export function createFactsReader(
     const { start, end } = entry
     const hash =
       end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
-    const key = `${hash} ${scope} ${dialect.name}`
+    const holder = holderOf(source, entry)
+    if (holder === 'unreadable') return null
+    const key = `${hash} ${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
     if (source.length < REMEMBERED_BODY_BYTES) return yield* readFacts(dialect, source, entry, digest, key)
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
@@ -58,7 +60,9 @@ export function* readEntries(
     const { start, end } = entry
     const facts = yield* readFactsOf(dialect, scope, source, entry)
     if (facts === null) return null
-    messages.push({ start, end, facts })
+    messages.push(
+      entry.envelope === undefined ? { start, end, facts } : { start, end, envelope: entry.envelope, facts },
+    )
     bytes += end - start
     if (bytes < STEP_BYTES) continue
     bytes = 0
@@ -97,7 +101,14 @@ export function* readFacts(
   const value = parseJson(reading.source, span)
   if (!isJsonObject(value) || !hasPlainKeys(entry, value)) return null
   if (span.end - span.start > LONG_BYTES) yield
-  const described = yield* dialect.entries.describe(value, digest, (text) => unreadBytesIn(text, marks))
+  const holder = holderOf(source, entry)
+  if (holder === 'unreadable') return null
+  const described = yield* dialect.entries.describe(
+    value,
+    digest,
+    (text) => unreadBytesIn(text, marks),
+    holder?.value ?? null,
+  )
   if (described === null) return null
   const { calls, name, meaning, answers, media, role, opensReply, boundToNext, emptyCalls } = described
   let uncountedCharacters = Math.max(0, (name?.length ?? 0) - NAME_CHARACTERS_MAX)
@@ -166,6 +177,28 @@ function* shortReading(source: Source, entry: EntrySpan): Steps<Reading | null> 
     text: unreadMark(each, index, names[index]),
   }))
   return { source: short, span: { start: 0, end: short.length }, marks }
+}
+
+/** What an entry stands in, without the entries there: `{"role":"user","content":[]}`, for example. */
+type Holder = { readonly hash: string; readonly value: JsonObject }
+
+/** Read once for all of their entries, of which there may be many. */
+const holders = new WeakMap<Envelope, Holder | 'unreadable'>()
+
+function holderOf(source: Source, { envelope }: EntrySpan): Holder | 'unreadable' | null {
+  if (envelope === undefined) return null
+  const known = holders.get(envelope)
+  if (known !== undefined) return known
+  const holder = readHolder(source, envelope)
+  holders.set(envelope, holder)
+  return holder
+}
+
+function readHolder(source: Source, { start, open, close, end, keys }: Envelope): Holder | 'unreadable' {
+  if (open - start + end - close > READ_BYTES_MAX) return 'unreadable'
+  const value = parseJsonText(source.text(start, open) + source.text(close, end))
+  if (!isJsonObject(value) || keys !== Object.keys(value).length) return 'unreadable'
+  return { hash: `${source.hash(start, open)} ${source.hash(close, end)}`, value }
 }
 
 /** No key stands twice, since which one counts is anybody's guess. Of a key that does, parsing keeps one. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyScanner, type BodyLimits } from '../../src/conversation/body-scan.ts'
+import { BodyScanner } from '../../src/conversation/body-scan.ts'
+import type { BodyLimits } from '../../src/conversation/body-spans.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
 

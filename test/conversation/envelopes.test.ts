@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { scanBody, type EntrySpan } from '../../src/conversation/body-scan.ts'
+import { scanBody } from '../../src/conversation/body-scan.ts'
+import type { EntrySpan } from '../../src/conversation/body-spans.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/conversation/splice.ts'
 import { bodyLimits } from '../support/body-limits.ts'

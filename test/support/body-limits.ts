@@ -1,4 +1,5 @@
-import { scanBody, type BodyLimits, type EntrySpan } from '../../src/conversation/body-scan.ts'
+import { scanBody } from '../../src/conversation/body-scan.ts'
+import type { BodyLimits, EntrySpan } from '../../src/conversation/body-spans.ts'
 import { finish, type Source, type Span } from '../../src/conversation/source.ts'
 
 /** More than any test's body holds that is not about these limits. */

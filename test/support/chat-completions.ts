@@ -1,4 +1,4 @@
-import type { EntrySpan } from '../../src/conversation/body-scan.ts'
+import type { EntrySpan } from '../../src/conversation/body-spans.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
 import { finish, type Source, type Steps } from '../../src/conversation/source.ts'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'

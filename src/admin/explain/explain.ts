@@ -2,7 +2,7 @@ import type { Chat, RecallOffer, Counted, Measure, Form } from '../../request/re
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
-import type { BodyLimits } from '../../conversation/body-scan.ts'
+import type { BodyLimits } from '../../conversation/body-spans.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-key.ts'

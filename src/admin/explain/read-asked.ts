@@ -1,7 +1,7 @@
 import type { Chat, UnreadReason } from '../../request/request.ts'
 import { dialects } from '../../dialects/dialects.ts'
 import { createFactsReader } from '../../dialects/entry-facts.ts'
-import type { BodyLimits } from '../../conversation/body-scan.ts'
+import type { BodyLimits } from '../../conversation/body-spans.ts'
 import { FoldgateError } from '../../errors.ts'
 import { digest } from '../../request/read/body-source.ts'
 import { readBytes, type ReadChatOptions } from '../../request/read/read-chat.ts'

@@ -1,3 +1,4 @@
+import { standaloneJson } from '../../conversation/splice.ts'
 import type { Subject } from '../subject.ts'
 import type { ViewMessage } from './view-message.ts'
 
@@ -43,16 +44,10 @@ function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | n
   if (base === undefined) return null
   const { entries } = subject.dialect
   const json = entries.joined(
-    run.map(({ item }) => jsonOf(subject, item)),
+    run.map(({ item }) => standaloneJson(subject.source, subject.messages, item)),
     run.indexOf(base),
   )
   if (json === null) return null
   const tokens = run.reduce((sum, message) => sum + message.tokens, 0) - JOIN_SAVES_TOKENS * (run.length - 1)
   return { ...base, item: { kind: 'made', json }, tokens, joined: run }
-}
-
-function jsonOf({ source, messages }: Subject, item: ViewMessage['item']): string {
-  if (item.kind === 'made') return item.json
-  const message = messages[item.index]
-  return message === undefined ? '{}' : source.text(message.start, message.end)
 }

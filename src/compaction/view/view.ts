@@ -173,7 +173,12 @@ function* addRange(
     const made = edit.kind === 'kept' ? null : yield* make(index, edit)
     if (made === null || made.text === null || made.how === null) into.push(message)
     else
-      into.push({ ...message, item: { kind: 'made', json: made.text }, tokens: made.tokens, how: made.how })
+      into.push({
+        ...message,
+        item: { kind: 'made', json: made.text, place: index },
+        tokens: made.tokens,
+        how: made.how,
+      })
   }
 }
 

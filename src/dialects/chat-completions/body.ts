@@ -1,4 +1,5 @@
-import { scanBody, type BodyLimits, type ValueSpan, type KnownHistory } from '../../conversation/body-scan.ts'
+import { scanBody } from '../../conversation/body-scan.ts'
+import type { BodyLimits, ValueSpan, KnownHistory } from '../../conversation/body-spans.ts'
 import { endOfAnyValue, scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import type { EntrySpans } from '../../conversation/json-scan.ts'
 import { isJsonObject, parseJson, readKey } from '../../conversation/json-value.ts'

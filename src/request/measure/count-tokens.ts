@@ -1,6 +1,7 @@
 import type { Chat, RecallOffer, ConversationTokens, MessageTokens } from '../request.ts'
 import { LRUCache } from 'lru-cache'
-import { isParsedAtOnce, type ValueSpan } from '../../conversation/body-scan.ts'
+import { isParsedAtOnce } from '../../conversation/body-scan.ts'
+import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'

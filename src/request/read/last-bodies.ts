@@ -1,7 +1,8 @@
 import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
+import type { Envelope } from '../../conversation/body-spans.ts'
 import type { Span } from '../../conversation/source.ts'
-import { sharedCount, likelyCount } from './shared-messages.ts'
+import { endOf, likelyCount, sharedCount } from './shared-messages.ts'
 
 /** A body that was read, and what was found in it. */
 export type ReadBody = Omit<Growth, 'shared'> & {
@@ -145,10 +146,28 @@ function beginningOf(body: ReadBody, shared: number, arrayStart: number): Shared
   return {
     body,
     growth: { messages, structure, keys, shared },
-    span: { start: arrayStart, end: (same.at(-1)?.end ?? body.arrayStart) + moved },
-    messages:
-      moved === 0
-        ? same
-        : same.map(({ start, end, facts }) => ({ start: start + moved, end: end + moved, facts })),
+    span: { start: arrayStart, end: endOf(body, shared) + moved },
+    messages: moved === 0 ? same : movedMessages(same, moved),
   }
+}
+
+/** Messages so many bytes further on. Those that stood in one envelope do again. */
+function movedMessages(messages: readonly Message[], by: number): readonly Message[] {
+  const envelopes = new Map<Envelope, Envelope>()
+  const movedEnvelope = (envelope: Envelope): Envelope => {
+    const { start, end, open, close } = envelope
+    const known = envelopes.get(envelope) ?? {
+      ...envelope,
+      start: start + by,
+      end: end + by,
+      open: open + by,
+      close: close + by,
+    }
+    envelopes.set(envelope, known)
+    return known
+  }
+  return messages.map(({ start, end, facts, envelope }) => {
+    const moved = { start: start + by, end: end + by, facts }
+    return envelope === undefined ? moved : { ...moved, envelope: movedEnvelope(envelope) }
+  })
 }

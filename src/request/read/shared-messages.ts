@@ -1,11 +1,11 @@
-import type { Span } from '../../conversation/source.ts'
+import type { PlacedSpan } from '../../conversation/body-spans.ts'
 
 /** A body whose messages are known. */
 export type DelimitedBody = {
   readonly bytes: Buffer
   /** Where the bracket of its messages stands. */
   readonly arrayStart: number
-  readonly messages: readonly Span[]
+  readonly messages: readonly PlacedSpan[]
 }
 
 /**
@@ -56,7 +56,11 @@ export function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: num
 /** How much of a message's beginning and end is compared. */
 const PROBE_BYTES = 96
 
-/** Where the first `count` messages end; 0: behind the bracket's place. */
-function endOf({ messages, arrayStart }: DelimitedBody, count: number): number {
-  return messages[count - 1]?.end ?? arrayStart
+/** Where the first `count` messages end, with what the last one stands in; 0: behind the bracket's place. */
+export function endOf(
+  { messages, arrayStart }: Pick<DelimitedBody, 'messages' | 'arrayStart'>,
+  count: number,
+): number {
+  const last = messages[count - 1]
+  return (last?.envelope ?? last)?.end ?? arrayStart
 }

@@ -3,6 +3,7 @@ import type { SummaryRange } from '../../compaction/compaction.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
+import { standaloneJson } from '../../conversation/splice.ts'
 import type { CachedCall } from '../../summaries/order.ts'
 import type { Material } from '../../summaries/prompt.ts'
 import type { Counted, ReadRequest } from '../request.ts'
@@ -86,11 +87,7 @@ function bodyOf(
 ): string {
   const { start, end } = chat.body.history
   const around = parseJsonText(`${chat.source.text(0, start)}[]${chat.source.text(end, chat.bytes.length)}`)
-  const texts = messages.map(({ item }) => {
-    if (item.kind === 'made') return item.json
-    const message = chat.messages[item.index]
-    return message === undefined ? '' : chat.source.text(message.start, message.end)
-  })
+  const texts = messages.map(({ item }) => standaloneJson(chat.source, chat.messages, item))
   texts.push(chat.dialect.entries.user(instruction))
   const { continued } = chat.dialect.summaries
   return continued(isJsonObject(around) ? around : {}, texts, recall?.tool ?? null, fields)
