@@ -11,29 +11,26 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
   let absentUntilMs = 0
   let failedInARow = 0
 
-  function noteFailure(missed: boolean, heldMs: number): void {
+  function noteFailure(isMissed: boolean, heldMs: number): void {
     failedInARow += 1
-    const pauseMs = missed ? ABSENCE_MS_MAX : Math.max(pauseForHeld(heldMs), pauseAfter(failedInARow))
+    const pauseMs = isMissed ? ABSENCE_MS_MAX : Math.max(pauseForHeld(heldMs), pauseAfter(failedInARow))
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
   return async function guarded(instead, work) {
     const beganMs = performance.now()
     if (beganMs < absentUntilMs) return instead
-    let isLate = false
     let heldMs = 0
     try {
       const working = work()
       heldMs = performance.now() - beganMs
-      const result = await within(STORE_DEADLINE_MS, working, () => {
-        isLate = true
-        return new NoAnswerError('the store did not answer in time')
-      })
+      const result = await within(STORE_DEADLINE_MS, working)
       failedInARow = 0
       return result
     } catch (error) {
-      // A store that rejects a command by itself has answered, and may be there for the next one.
-      noteFailure(isLate, heldMs)
+      // A store that rejects a command has answered, and may be there for the next one; a connection with a deadline of
+      // its own says that it has not.
+      noteFailure(error instanceof NoAnswerError, heldMs)
       failures.note('store', error)
       return instead
     }

@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { createFailures } from '../../src/activity/failures.ts'
+import { openRedisStore } from '../../src/stores/redis-store.ts'
 import { createStoreGuard } from '../../src/stores/store-guard.ts'
+import type { Store } from '../../src/stores/store.ts'
 
 // While a Redis was away every request failed at it a few times over, and each failure was a line in the log.
 test('a store that keeps failing is left alone for a while, and is asked again afterwards', async () => {
@@ -43,4 +47,35 @@ test('a store whose failures hold everything up is left alone in proportion, eve
   const failedMs = performance.now()
   await expect.poll(() => guarded('instead', async () => 'read'), { interval: 20 }).toBe('read')
   expect(performance.now() - failedMs).toBeGreaterThan(1_500)
+})
+
+/** A Redis that has said that it is there, and nothing since: its host stands still, its connections stay open. */
+async function openFrozenRedis(): Promise<Store> {
+  const server = createServer((socket) => {
+    socket.on('data', (words) => words.includes('PING') && socket.write('+PONG\r\n'))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : ''
+  const store = await openRedisStore({ url: `redis://127.0.0.1:${port}`, bytesMax: 1_000_000, lifetimeMs: 0 })
+  onTestFinished(async () => {
+    await store.close()
+    server.close()
+  })
+  return store
+}
+
+// The connection's own deadline came a moment before the guard's, and what it said was taken for the store's answer: while a
+// Redis stood still, one request after the other waited a second for it.
+test('a store that says nothing is waited for once, though its connection gives up first', async () => {
+  const store = await openFrozenRedis()
+  const guarded = createStoreGuard(createFailures(() => {}))
+  let asked = 0
+  const look = () =>
+    guarded<unknown>('instead', () => {
+      asked += 1
+      return store.getFirst(['key'])
+    })
+  for (let time = 0; time < 3; time += 1) expect(await look()).toBe('instead')
+  expect(asked).toBe(1)
 })
