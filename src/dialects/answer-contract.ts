@@ -7,17 +7,29 @@ import type { ServerEvent } from './event-reader.ts'
 
 /** Reads what a server answers. */
 export type Answers = {
+  readonly limits: AnswerLimits
   /** What matters of a plain answer's parsed body; null if it is neither an object nor a list. */
   readonly read: (body: unknown) => AnswerFacts | null
-  /** The same of an event of a streamed answer. */
-  readonly event: (event: ServerEvent) => AnswerEvent
-  /** Only events whose data match it say more than a piece of the reply. */
-  readonly telling: RegExp
+  /** A reader of the events of one streamed answer, in their order. */
+  readonly openStream: () => EventsReader
+  /** Whether an event may say more than a piece of the reply; looked up without parsing it. */
+  readonly isTelling: (event: ServerEvent) => boolean
   /** A plain answer as the stream of events that says the same; null if there is no output in it. */
   readonly asStream: (body: unknown) => { readonly text: string; readonly statesUsage: boolean } | null
-  /** Takes the usage that only Foldgate asked for out of a stream. */
-  readonly usageHider: () => UsageHider
+  /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
+  readonly usageHider: (() => UsageHider) | null
 }
+
+/** In characters. */
+export type AnswerLimits = {
+  /** Longer events hold media or say no more than a piece of the reply; they are not read. */
+  readonly event: number
+  /** A stream that says nothing in so many is passed on. Some servers repeat the request in their first event. */
+  readonly silence: number
+}
+
+/** Takes the events of a streamed answer one by one. What one says may depend on those before it. */
+export type EventsReader = (event: ServerEvent) => AnswerEvent
 
 export type AnswerFacts = {
   /** Content, reasoning, a refusal, audio or a call: something that a client may already show. */
@@ -27,8 +39,10 @@ export type AnswerFacts = {
   readonly model: string | null
   /** The server says that it is Ollama, which cuts prompts to its window without a word. */
   readonly isOllama: boolean
-  /** What states an error instead of, or beside, an answer; null if nothing does. */
-  readonly error: unknown
+  /** An error stands instead of an answer, or beside one. */
+  readonly isError: boolean
+  /** What states it, parsed or as text: as much as was written about it, and nothing of the reply. Null without an error. */
+  readonly said: unknown
 }
 
 /** Why a reply ended. `window`: the window was full; `filtered`: a policy ended it; `other`: a reason of the server's own. */
@@ -39,13 +53,13 @@ export type Usage = {
   /** Includes what was read from the provider's prompt cache. */
   readonly promptTokens: number
   readonly completionTokens: number | null
+  /** Read from the provider's prompt cache. */
   readonly cachedTokens: number | null
 }
 
 /** `unknown`: nothing that can be read, though it is not empty. */
 export type AnswerEvent =
   | { readonly kind: 'facts'; readonly facts: AnswerFacts }
-  | { readonly kind: 'error'; readonly said: string }
   | { readonly kind: 'done' | 'empty' | 'unknown' }
 
 /**

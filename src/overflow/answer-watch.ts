@@ -21,8 +21,6 @@ export type AnswerWatch = {
   readonly end: () => WatchDecision
 }
 
-/** A held stream that says nothing in this many characters is passed on; role deltas and comments take a few hundred. */
-const heldStreamCharactersMax = 256 * 1024
 /** A plain answer that is longer has output in it. */
 const heldJsonCharactersMax = 4 * 1024 * 1024
 
@@ -32,7 +30,7 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
  * without output is judged. One that says nothing at all is only judged when no more can come.
  */
 export function watchStream(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
-  const reader = createEventReader({ eventCharactersMax: heldStreamCharactersMax })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.silence })
   const judge = createStreamJudge(answers, knowledge)
   let decision: WatchDecision = { state: 'undecided' }
   let characters = 0
@@ -44,7 +42,7 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
     characters += text.length
     if (!hasEvents) unread.add(text)
     judgeAll(reader.feed(text))
-    if (decision.state === 'undecided' && characters > heldStreamCharactersMax) decision = { state: 'good' }
+    if (decision.state === 'undecided' && characters > answers.limits.silence) decision = { state: 'good' }
     return decision
   }
 
@@ -117,7 +115,7 @@ function bareJson(text: string): string {
 }
 
 function decideJson({ facts, classification }: JudgedJson): WatchDecision {
-  return facts !== null && facts.error !== null ? decideFailed(classification) : decideEnding(classification)
+  return facts?.isError === true ? decideFailed(classification) : decideEnding(classification)
 }
 
 function decideEnding(classification: Classification): WatchDecision {

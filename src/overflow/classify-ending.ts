@@ -59,9 +59,8 @@ export type JudgedJson = {
 export function judgeJson(body: string, answers: Answers, knowledge: WindowKnowledge): JudgedJson {
   const facts = answers.read(parseJsonText(body))
   if (facts === null) return { facts, classification: plainClassification('other') }
-  const classification =
-    facts.error === null
-      ? classifyEnding(facts, knowledge)
-      : classifyInnerError(facts.error, facts.hasOutput, knowledge)
+  const classification = facts.isError
+    ? classifyInnerError(facts.said, facts.hasOutput, knowledge)
+    : classifyEnding(facts, knowledge)
   return { facts, classification }
 }

@@ -15,9 +15,6 @@ export type WholeAnswer = {
   readonly body: string
 }
 
-/** Longer events hold media, which no error does. */
-const eventCharactersMax = 1 << 20
-
 /** Says what an answer means. Success is class `other`, with the prompt's size where `usage` states it. */
 export function classifyAnswer(
   { status, contentType, body }: WholeAnswer,
@@ -26,7 +23,7 @@ export function classifyAnswer(
 ): Classification {
   if (status < 200 || status >= 300) {
     // Some gateways state the error of a refusal where that of an answer stands, such as in a choice.
-    const stated = answers.read(parseJsonText(body))?.error ?? null
+    const stated = answers.read(parseJsonText(body))?.said ?? null
     const facts = stated === null ? collectErrorFacts(body) : collectErrorFactsFrom(stated)
     return classifyError(facts, status, knowledge)
   }
@@ -42,7 +39,7 @@ function isEventStream(contentType: string, body: string): boolean {
 }
 
 function classifyStream(body: string, answers: Answers, knowledge: WindowKnowledge): Classification {
-  const reader = createEventReader({ eventCharactersMax })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.event })
   const judge = createStreamJudge(answers, knowledge)
   let failure: Classification | null = null
   for (const event of [...reader.feed(body), ...reader.end()]) {

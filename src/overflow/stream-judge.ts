@@ -1,8 +1,6 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-ending.ts'
-import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/answer-contract.ts'
-import { collectErrorFacts } from './error-text.ts'
 import type { ServerEvent } from '../dialects/event-reader.ts'
 
 /**
@@ -23,15 +21,14 @@ export type StreamJudge = {
 
 /** Judges the events of a streamed answer one by one. */
 export function createStreamJudge(answers: Answers, knowledge: WindowKnowledge): StreamJudge {
+  const read = answers.openStream()
   let hasOutput = false
   let finish: Finish | null = null
   let usage: Usage | null = null
 
   function accept(event: ServerEvent): Verdict {
-    const read = answers.event(event)
-    switch (read.kind) {
-      case 'error':
-        return failedBy(read.said)
+    const said = read(event)
+    switch (said.kind) {
       case 'done':
         return { state: 'ended' }
       case 'empty':
@@ -41,7 +38,7 @@ export function createStreamJudge(answers: Answers, knowledge: WindowKnowledge):
         hasOutput = true
         return { state: 'output' }
       case 'facts':
-        return acceptFacts(read.facts)
+        return acceptFacts(said.facts)
     }
   }
 
@@ -49,21 +46,13 @@ export function createStreamJudge(answers: Answers, knowledge: WindowKnowledge):
     hasOutput ||= facts.hasOutput
     usage = facts.usage ?? usage
     finish = facts.finish ?? finish
-    if (facts.error !== null || facts.finish === 'error') {
-      return { state: 'failed', classification: classifyInnerError(facts.error, hasOutput, knowledge) }
+    if (facts.isError) {
+      return { state: 'failed', classification: classifyInnerError(facts.said, hasOutput, knowledge) }
     }
     if (facts.finish === 'window') return { state: 'failed', classification: ending() }
     if (hasOutput) return { state: 'output' }
     // An answer that ends empty is decided by its usage, which may come in an event of its own.
     return { state: finish === null || usage === null ? 'waiting' : 'ended' }
-  }
-
-  function failedBy(text: string): Verdict {
-    const classification = {
-      ...classifyError(collectErrorFacts(text), 200, knowledge),
-      afterOutput: hasOutput,
-    }
-    return { state: 'failed', classification }
   }
 
   function ending(): Classification {

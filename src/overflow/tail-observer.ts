@@ -1,8 +1,6 @@
 import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
-import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import type { Answers, Finish, Usage } from '../dialects/answer-contract.ts'
-import { collectErrorFacts } from './error-text.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
@@ -27,8 +25,6 @@ export type TailObserver = {
   readonly end: () => TailReport
 }
 
-/** Longer events hold media, never usage or an error. */
-const eventCharactersMax = 1 << 20
 /** A longer plain answer is passed on unread. */
 const jsonCharactersMax = 8 * 1024 * 1024
 /** The model stands in every chunk; whoever leaves it out of the first ones never names it. */
@@ -45,7 +41,8 @@ export function createTailObserver(shape: 'stream' | 'json', answers: Answers): 
 const nothingKnown = { knownWindowTokens: null }
 
 function observeStream(answers: Answers): TailObserver {
-  const reader = createEventReader({ eventCharactersMax })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.event })
+  const read = answers.openStream()
   let usage: Usage | null = null
   let finish: Finish | null = null
   let model: string | null = null
@@ -67,18 +64,15 @@ function observeStream(answers: Answers): TailObserver {
   function take(event: ServerEvent): void {
     events++
     const namesModel = model === null && events <= eventsWithModelMax
-    const isRead = namesModel || event.error !== '' || event.name !== '' || answers.telling.test(event.data)
-    if (!isRead) return
-    const read = answers.event(event)
-    if (read.kind === 'error')
-      failure ??= { ...classifyError(collectErrorFacts(read.said), 200), afterOutput: true }
-    if (read.kind !== 'facts') return
-    const { facts } = read
+    if (!namesModel && !answers.isTelling(event)) return
+    const said = read(event)
+    if (said.kind !== 'facts') return
+    const { facts } = said
     usage = facts.usage ?? usage
     finish = facts.finish ?? finish
     model ??= facts.model
     isOllama ||= facts.isOllama
-    if (facts.error !== null) failure ??= classifyInnerError(facts.error, true)
+    if (facts.isError) failure ??= classifyInnerError(facts.said, true)
   }
 
   return { feed, end }
@@ -102,7 +96,7 @@ function observeJson(answers: Answers): TailObserver {
       model: facts?.model ?? null,
       isOllama: facts?.isOllama ?? false,
       overflow: classification.class === 'overflow' ? classification : null,
-      isError: facts !== null && facts.error !== null,
+      isError: facts?.isError === true,
     }
   }
 

@@ -35,8 +35,7 @@ export function readSummaryAnswer(
 ): { readonly answer: SummaryAnswer; readonly usage: Usage | null } {
   const body = parseJsonText(answer.body)
   const facts = answers.read(body)
-  const isError = facts !== null && facts.error !== null
-  const error = isSuccess(answer.status) && !isError ? null : errorIn(answer, answers)
+  const error = isSuccess(answer.status) && facts?.isError !== true ? null : errorIn(answer, answers)
   return { answer: error ?? textIn(summaries.read(body), facts?.finish ?? null), usage: facts?.usage ?? null }
 }
 

@@ -78,6 +78,16 @@ describe('an overflow before any output is seen', () => {
       }),
     ],
     ['within a choice', event({ choices: [{ delta: {}, error: { message: overflowText } }] })],
+    // What is wrong stands beside the error's name, in a choice's end or in a field that only errors have.
+    ['a message beside the error', event({ error: 'Bad Request', message: overflowText })],
+    [
+      'a detail beside an end by error',
+      event({ choices: [{ delta: {}, finish_reason: 'error' }], detail: overflowText }),
+    ],
+    [
+      'a code beside the error',
+      event({ error: 'it is too long', code: 'context_length_exceeded', message: overflowText }),
+    ],
     ['an error event', `event: error\ndata: {"message":"${overflowText}"}\n\n`],
     ['an error event in plain words', `event:error\ndata:${overflowText}\n\n`],
     ['a line whose field is error', `error: {"code":400,"message":"${overflowText}"}\n\n`],

@@ -1,29 +1,34 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerEvent, AnswerFacts, Finish, Usage } from '../answer-contract.ts'
+import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { isPresent, thoughtFields } from './thoughts.ts'
 
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
 export function readAnswer(body: unknown): AnswerFacts | null {
   if (Array.isArray(body)) {
-    const error = body.some((item) => isJsonObject(item) && statesError(item)) ? body : null
-    return { hasOutput: false, finish: null, usage: null, model: null, isOllama: false, error }
+    const isError = body.some((item) => isJsonObject(item) && statesError(item))
+    return { ...nothingSaid, isError, said: isError ? body : null }
   }
   if (!isJsonObject(body)) return null
   const choices = (Array.isArray(body['choices']) ? body['choices'] : []).filter(isJsonObject)
+  const said = saidOfError(body, choices)
   return {
     hasOutput: choices.some(choiceHasOutput),
     finish: finishOf(choices.map((choice) => choice['finish_reason']).find(isText)),
     usage: readUsage(body),
     model: isText(body['model']) ? body['model'] : null,
     isOllama: body['system_fingerprint'] === 'fp_ollama',
-    error: errorIn(body, choices),
+    isError: said.length > 0,
+    said: said.length > 0 ? said : null,
   }
 }
 
 /** What an event of a streamed chat completion says. */
 export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
-  if (error !== '' || name === 'error') return { kind: 'error', said: error === '' ? data : error }
+  if (error !== '' || name === 'error') {
+    const said = error === '' ? data : error
+    return { kind: 'facts', facts: { ...nothingSaid, isError: true, said: parseJsonText(said) ?? said } }
+  }
   const text = data.trim()
   if (text === '[DONE]') return { kind: 'done' }
   const facts = readAnswer(parseJsonText(data))
@@ -31,9 +36,12 @@ export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
   return { kind: text === '' ? 'empty' : 'unknown' }
 }
 
-/** Only events with one of these hold more than a delta. */
-export const telling =
-  /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
+/** Longer events hold media. A stream that is silent longer than any role delta or comment is not waited for. */
+export const chatLimits: AnswerLimits = { event: 1 << 20, silence: 256 * 1024 }
+
+export function isTelling({ name, data, error }: ServerEvent): boolean {
+  return name !== '' || error !== '' || telling.test(data)
+}
 
 /** Why a reply ended, by the reason that is stated. */
 export function finishOf(reason: unknown): Finish | null {
@@ -49,6 +57,20 @@ export function readUsage(body: JsonObject): Usage | null {
 }
 
 // --- internal ---
+
+const nothingSaid: AnswerFacts = {
+  hasOutput: false,
+  finish: null,
+  usage: null,
+  model: null,
+  isOllama: false,
+  isError: false,
+  said: null,
+}
+
+/** Only events with one of these hold more than a delta. */
+const telling =
+  /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
 
 const finishes: Readonly<Record<string, Finish>> = {
   stop: 'end',
@@ -77,11 +99,11 @@ function choiceHasOutput(choice: JsonObject): boolean {
   )
 }
 
-/** The whole body, if it states an error, and what its choices state; null if there is none. */
-function errorIn(body: JsonObject, choices: readonly JsonObject[]): unknown {
-  const errors: unknown[] = statesError(body) ? [body] : []
-  for (const choice of choices) if (isPresent(choice['error'])) errors.push(choice['error'])
-  return errors.length === 0 ? null : errors
+/** All that may say what went wrong, if anything did: a code beside the error's own message, or a message beside its code. */
+function saidOfError(body: JsonObject, choices: readonly JsonObject[]): readonly unknown[] {
+  const failed = choices.filter((choice) => isPresent(choice['error']) || choice['finish_reason'] === 'error')
+  if (failed.length === 0 && !statesError(body)) return []
+  return [body, ...failed.map((choice) => choice['error']).filter(isPresent)]
 }
 
 function statesError(body: JsonObject): boolean {

@@ -1,5 +1,5 @@
 import type { Dialect } from '../contract.ts'
-import { readAnswer, readEvent, telling } from './answers.ts'
+import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import { findHistory, readChatBody } from './body.ts'
 import { describeMessage, parseMessage } from './describe.ts'
 import { chatFields } from './fields.ts'
@@ -32,7 +32,14 @@ export const chatCompletions: Dialect = {
     joined: joinedMessages,
   },
   rules: { violations: violationsOf, repair: repairConversation },
-  answers: { read: readAnswer, event: readEvent, telling, asStream, usageHider: createUsageHider },
+  answers: {
+    limits: chatLimits,
+    read: readAnswer,
+    openStream: () => readEvent,
+    isTelling,
+    asStream,
+    usageHider: createUsageHider,
+  },
   replies: {
     read: readReply,
     plain: createPlainReply,

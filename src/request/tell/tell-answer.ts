@@ -53,7 +53,7 @@ export function tellAnswer(
     report: told?.report ?? null,
     lesson,
     observer: joined?.observer ?? observeAnswer(outcome.answer, answers),
-    usageHider: hidesUsage ? answers.usageHider() : null,
+    usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
     total: joined?.total ?? oneAnswer,
     release: body.release,
   }

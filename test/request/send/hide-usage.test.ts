@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
+import { createUsageHider as createChatUsageHider } from '../../../src/dialects/chat-completions/usage-hider.ts'
 import { hidingUsage } from '../../../src/request/send/hide-usage.ts'
 
-const createUsageHider = () => hidingUsage(chatCompletions.answers.usageHider())
+const createUsageHider = () => hidingUsage(createChatUsageHider())
 
 const usage = '{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}'
 const delta = '{"choices":[{"index":0,"delta":{"content":"hé 😀"},"finish_reason":null}]}'

@@ -9,7 +9,7 @@ import { writeChunk } from './chunk.ts'
  */
 export function asStream(body: unknown): ReturnType<Answers['asStream']> {
   const facts = readAnswer(body)
-  if (facts === null || facts.error !== null || !facts.hasOutput || !isJsonObject(body)) return null
+  if (facts === null || facts.isError || !facts.hasOutput || !isJsonObject(body)) return null
   const { choices, usage, ...about } = body
   const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
   const chunk = (more: JsonObject): string | null =>

@@ -32,7 +32,7 @@ export function readChunk(event: string): Chunk {
   if (read.data.trim() === '[DONE]') return { kind: 'done' }
   const json = parseJsonText(read.data)
   if (!isJsonObject(json)) return { kind: 'other' }
-  if (readAnswer(json)?.error !== null) return { kind: 'error' }
+  if (readAnswer(json)?.isError !== false) return { kind: 'error' }
   return { kind: 'chunk', json, choice: choiceIn(json) }
 }
 
