@@ -5,7 +5,7 @@ import { openAdmin } from './admin/admin.ts'
 import { openArchive } from './archive/archive.ts'
 import type { Settings } from './config/settings.ts'
 import type { FoldgateError } from './errors.ts'
-import { createLifecycle } from './http/drain.ts'
+import { Lifecycle } from './http/drain.ts'
 import { addressOf, openListeners, reachable, type App } from './http/listeners.ts'
 import { openHttp } from './http/open-http.ts'
 import type { Log } from './log/log.ts'
@@ -63,7 +63,7 @@ export function createApp(options: AppOptions): App {
 
   const knowledge = openModels({ ...neighbours, digest, onLearnt: activity.learnt })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
-  const lifecycle = createLifecycle()
+  const lifecycle = new Lifecycle()
   const http = openHttp({
     ...neighbours,
     settings,

@@ -1,11 +1,11 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError } from '../http/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
-import { requireSense, serverAround } from '../http/node-server.ts'
+import { serverAround } from '../http/node-server.ts'
 import { parseTarget } from '../upstream/target.ts'
 import { challengeFor, requireToken } from './admin-token.ts'
 import { eventRoutes, type EventRoutesOptions } from './event-routes.ts'
@@ -37,10 +37,11 @@ export function createAdminServer(options: AdminServerOptions): Server {
     autoCleanupIncoming: false,
     errorHandler: () => refusedBeforeRouting(),
   })
-  return serverAround((incoming, outgoing) => void listener(incoming, outgoing), {
-    headersMs: options.headersMs,
-    headerBytesMax,
-  })
+  return serverAround(
+    (incoming, outgoing, fault) =>
+      fault === null ? listener(incoming, outgoing) : refuse(outgoing, fault, options),
+    { headersMs: options.headersMs, headerBytesMax },
+  )
 }
 
 // --- internal ---
@@ -79,6 +80,19 @@ function isOpenedFromElsewhere({ method, headers }: IncomingMessage): boolean {
   )
 }
 
+/** Answers with an error; one that is none of Foldgate's own is told as a failure of Foldgate. */
+function refuse(outgoing: ServerResponse, error: Error, { onFailure }: AdminServerOptions): void {
+  if (error instanceof ClientGoneError) return
+  const failure =
+    error instanceof FoldgateError
+      ? error
+      : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+  onFailure(failure)
+  const challenge =
+    failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(outgoing.req) } : {}
+  answerError(outgoing, failure, { ...answeredWith, ...challenge })
+}
+
 function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD'
 }
@@ -87,22 +101,12 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
   app.onError((error, context) => {
-    const { incoming, outgoing } = context.env
-    if (error instanceof ClientGoneError) return RESPONSE_ALREADY_SENT
-    const failure =
-      error instanceof FoldgateError
-        ? error
-        : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
-    options.onFailure(failure)
-    const challenge =
-      failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(incoming) } : {}
-    answerError(outgoing, failure, { ...answeredWith, ...challenge })
+    refuse(context.env.outgoing, error, options)
     return RESPONSE_ALREADY_SENT
   })
 
   app.use(async function passGuards(context, next) {
     const { incoming } = context.env
-    requireSense(incoming)
     if (options.isLoopback) refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
     if (!isOpenedFromElsewhere(incoming)) refuseForeignPages(incoming, guarded)
     // The router resolves dot segments; what it is asked for is to be what was written.

@@ -2,30 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ClientGoneError } from '../errors.ts'
 import type { Cancellation } from '../upstream/cancellation.ts'
 
-/** Whether a client is still there; with `leave` it counts as gone. */
-export type Presence = Cancellation & { readonly leave: () => void }
-
 /**
- * Watches a connection: what is returned aborts with a `ClientGoneError` when the client leaves before its answer is
- * complete. Puts error listeners where Node would otherwise end the process.
+ * Watches a connection: aborts with a `ClientGoneError` when the client leaves before its answer is complete. Puts error
+ * listeners where Node would otherwise end the process.
  */
-export function watchClient(incoming: IncomingMessage, outgoing: ServerResponse): Presence {
-  const presence = new ClientPresence()
-  incoming.on('error', ignore)
-  outgoing.on('error', ignore)
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) presence.leave()
-  })
-  return presence
-}
+export class ClientPresence implements Cancellation {
+  aborted: boolean
+  reason: unknown
+  #listeners: (() => void)[]
 
-// --- internal ---
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.aborted = false
+    this.reason = undefined
+    this.#listeners = []
+    incoming.on('error', ignore)
+    outgoing.on('error', ignore)
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) this.leave()
+    })
+  }
 
-class ClientPresence implements Presence {
-  aborted = false
-  reason: unknown = undefined
-  #listeners: (() => void)[] = []
-
+  /** From now on the client counts as gone. */
   leave(): void {
     if (this.aborted) return
     this.aborted = true
@@ -48,6 +45,8 @@ class ClientPresence implements Presence {
     if (at !== -1) this.#listeners.splice(at, 1)
   }
 }
+
+// --- internal ---
 
 function ignore(): void {
   // The `close` of the answer tells that the client left; an error without a listener would end the process.

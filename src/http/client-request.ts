@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cancellation } from '../upstream/cancellation.ts'
-import type { Target } from '../upstream/target.ts'
-import type { UpstreamRequest } from '../upstream/upstreams.ts'
+import type { ClientPart } from '../upstream/upstreams.ts'
 import type { FoldgateError } from '../errors.ts'
+import type { ClientRights } from './confinement.ts'
 import type { Route } from './routes.ts'
 import type { Scope } from './scope.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
-export type ClientRequest = {
+export type ClientRequest = ClientPart & {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  readonly method: string
-  readonly target: Target
   /** Where its method and path lead. */
   readonly route: Route
   /** The client's path behind `/u/NAME`, with its query, as it came. */
@@ -21,6 +19,8 @@ export type ClientRequest = {
   readonly upstreamName: string | null
   /** The client key that was presented; null where Foldgate has none. */
   readonly clientKeyName: string | null
+  /** What that key may do; null where there is none: then everything. */
+  readonly rights: ClientRights | null
   /** Whose state it may use. */
   readonly scope: Scope
   /** The request, as something that places, bytes and turns are shared out to. */
@@ -31,17 +31,4 @@ export type ClientRequest = {
   readonly end: (error: FoldgateError) => void
   /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */
   readonly answerHeaders: Readonly<Record<string, string>>
-}
-
-/** The parts of a client's request that every request to an upstream takes over: a key of Foldgate's own stays here. */
-export function onwardOf(
-  exchange: ClientRequest,
-): Pick<UpstreamRequest, 'method' | 'target' | 'rawHeaders' | 'withholdCredential' | 'signal'> {
-  return {
-    method: exchange.method,
-    target: exchange.target,
-    rawHeaders: exchange.incoming.rawHeaders,
-    withholdCredential: exchange.clientKeyName !== null,
-    signal: exchange.signal,
-  }
 }

@@ -22,10 +22,9 @@ export type ClientRights = {
 
 /** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
 export function refuseWayAround(
-  rights: ClientRights | null,
-  { method, path, route, incoming: { rawHeaders } }: ClientRequest,
+  rights: ClientRights,
+  { method, path, route, rawHeaders }: Pick<ClientRequest, 'method' | 'path' | 'route' | 'rawHeaders'>,
 ): void {
-  if (rights === null) return
   const isRead = route.kind === 'conversation'
   if (isConfinedToProfiles(rights)) {
     if (isRead) requirePlainChat(path, rawHeaders)
@@ -48,8 +47,7 @@ export function refuseWayAround(
 }
 
 /** Throws `unread_not_allowed` where what was not read may not go on. `why` ends a sentence: "duplicate-key", say. */
-export function refuseUnread(rights: ClientRights | null, why: string): void {
-  if (rights === null) return
+export function refuseUnread(rights: ClientRights, why: string): void {
   const setting = isConfinedToProfiles(rights) ? 'profiles' : mayBypass(rights) ? null : 'overrides'
   if (setting === null) return
   throw new FoldgateError(
@@ -74,12 +72,12 @@ export type NamedModels = {
  * whether it was asked for by name: then its patterns still say for which models it is.
  */
 export function refuseOtherModels(
-  rights: ClientRights | null,
+  rights: ClientRights,
   { body, dialect, deployment }: NamedModels,
   profileOf: (model: string) => Profile,
   isAskedFor: boolean,
 ): void {
-  if (rights === null || !isConfinedToProfiles(rights)) return
+  if (!isConfinedToProfiles(rights)) return
   const field = body.fieldNames.find((name) => !dialect.bodies.knownFields.has(name))
   if (field !== undefined)
     throw modelNotAllowed(

@@ -6,9 +6,10 @@ import { matchesGlob } from '../profiles/glob.ts'
 import { isLoopbackName } from '../upstream/address.ts'
 import { clientCredential } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
+import type { ClientRights } from './confinement.ts'
 import { isAllowedOrigin } from './cors.ts'
 
-export type ClientKey = {
+export type ClientKey = ClientRights & {
   readonly name: string
   /** All that the client may send now; they may change with any request. */
   readonly keys: () => readonly Secret[]
@@ -17,15 +18,14 @@ export type ClientKey = {
 }
 
 /**
- * Finds out whose key a request carries; null if Foldgate has no client keys. Every key is compared in constant time, and
+ * Finds out whose key a request carries. Every key is compared in constant time, and
  * all of them each time. Throws `client_key_required`, and `override_not_allowed` if its client may not choose the upstream.
  */
 export function clientKeyOf(
   incoming: IncomingMessage,
   { query, upstreamName }: Pick<Target, 'query' | 'upstreamName'>,
   clientKeys: readonly ClientKey[],
-): ClientKey | null {
-  if (clientKeys.length === 0) return null
+): ClientKey {
   const credential = clientCredential(incoming.rawHeaders, query)
   const presented = digestOf(credential?.value ?? '')
   let found: ClientKey | null = null

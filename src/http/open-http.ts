@@ -10,7 +10,6 @@ import { createThrottle } from '../log/throttle.ts'
 import type { Warnings } from '../log/warnings.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { createByteBudget } from './byte-budget.ts'
-import type { ClientRights } from './confinement.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReceiveBodyOptions } from './receive-body.ts'
 import { createRelay, type Relay } from './relay.ts'
@@ -37,8 +36,6 @@ export type OpenHttpOptions = {
 /** How requests of clients come in, and how those that nobody reads go on. */
 export type Doors = {
   readonly bodyLimits: ReceiveBodyOptions
-  /** What a client key may do; null for a client without one. */
-  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   readonly relay: Relay
   /** How long a client may take nothing of its answer, in milliseconds. */
   readonly stallMs: number
@@ -52,8 +49,7 @@ export function openHttp(options: OpenHttpOptions): Doors {
   const heap = createHeapTidying()
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
   const arrival = { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 }
-  const rightsOf: Doors['rightsOf'] = (name) => settings.client_keys.find((key) => key.name === name) ?? null
-  const relay = createRelay({ ...options, rightsOf, arrival, onUncompacted: warnings.uncompacted })
+  const relay = createRelay({ ...options, arrival, onUncompacted: warnings.uncompacted })
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
   return {
     bodyLimits: {
@@ -65,7 +61,6 @@ export function openHttp(options: OpenHttpOptions): Doors {
       }),
       arrival,
     },
-    rightsOf,
     relay,
     stallMs: idleMs,
     serverFor: (handleConversation) =>
@@ -80,11 +75,7 @@ export function openHttp(options: OpenHttpOptions): Doors {
         limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
         corsOrigins: settings.cors.origins,
         hosts: settings.hosts,
-        clientKeys: settings.client_keys.map(({ name, key, upstreams: chosen }) => ({
-          name,
-          keys: key.now,
-          upstreams: chosen,
-        })),
+        clientKeys: settings.client_keys.map((clientKey) => ({ ...clientKey, keys: clientKey.key.now })),
         guardsPages: isLoopback(settings.host),
         hasUpstream: upstreams.has,
         scopeOf: createScopes({ secret, header: settings.scope.header }),

@@ -1,19 +1,18 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { refuseWayAround, type ClientRights } from './confinement.ts'
+import { refuseWayAround } from './confinement.ts'
 import { reportUnanswered, type Reports } from '../activity/reports.ts'
 import { unreadAnswer } from '../activity/request-report.ts'
 import { arrivalNow, bareReport, unreadReport, type ArrivalParts } from './bare-report.ts'
 import { answerError } from './answer-error.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver, type Delivery } from './deliver.ts'
-import { onwardOf, type ClientRequest } from './client-request.ts'
+import type { ClientRequest } from './client-request.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
-  readonly rightsOf: (clientKeyName: string | null) => ClientRights | null
   /** Called for a generation path that carries conversations but is not compacted. */
   readonly onUncompacted?: (path: UncompactedPath) => void
   readonly reports: Reports
@@ -35,7 +34,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
     const { incoming, outgoing } = exchange
-    refuseWayAround(options.rightsOf(exchange.clientKeyName), exchange)
+    if (exchange.rights !== null) refuseWayAround(exchange.rights, exchange)
     const arrival = arrivalNow(options)
     const uncompacted = uncompactedOf(exchange)
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
@@ -46,7 +45,7 @@ export function createRelay(options: RelayOptions): Relay {
       : null
     if (upload !== null) inviteBody(incoming, outgoing)
     const bodyBytes = upload === null ? null : declaredBytes(incoming)
-    const onward = { upstream: exchange.upstreamName, ...onwardOf(exchange), body: upload, bodyBytes }
+    const onward = { ...exchange, upstream: exchange.upstreamName, body: upload, bodyBytes }
     const answer = await upstreams.send(onward).catch((error: unknown) => {
       if (action === 'bypassed') reportUnanswered(bareReport(exchange, arrival), null, error, options.reports)
       throw error

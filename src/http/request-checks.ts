@@ -11,7 +11,11 @@ export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): 
     // Node's parser takes a line without a version for HTTP/0.9, and `HTTP/2.0` for a version of this protocol.
     return malformed('The request is not in HTTP/1.1 or HTTP/1.0.')
   }
-  const hosts = countHosts(rawHeaders)
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1
+  }
   // Node takes the first of several, and whoever stands in front may have taken the other.
   if (hosts > 1) return malformed('The request has more than one Host header.', 'host')
   if (hosts === 0 && httpVersion === '1.1')
@@ -50,13 +54,4 @@ function malformed(message: string, param?: string): FoldgateError {
 function isAddress(host: string): boolean {
   if (!URL.canParse(`http://${host}`)) return false
   return new URL(`http://${host}`).hostname === host.toLowerCase().replace(/:\d*$/, '')
-}
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (name.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1
-  }
-  return hosts
 }

@@ -6,8 +6,6 @@ import { barePath, type UncompactedPath } from '../upstream/target.ts'
 
 /** Where a method and a path lead. */
 export type Route =
-  /** Foldgate itself answers, before any gate: whether the process lives, or whether it takes requests. */
-  | { readonly kind: 'probe'; readonly probe: '/healthz' | '/readyz' }
   /** A conversation that is read, and compacted if it has to be. */
   | { readonly kind: 'conversation'; readonly dialect: Dialect }
   /** Passed on unread. `uncompacted`: the API that generates from conversations; null if the path is none of these. */
@@ -26,10 +24,6 @@ const relayed: Route = { kind: 'relay', uncompacted: null }
 const router = new PatternRouter<Route>()
 
 // The first that fits is taken.
-for (const method of ['GET', 'HEAD']) {
-  router.add(method, '/healthz', { kind: 'probe', probe: '/healthz' })
-  router.add(method, '/readyz', { kind: 'probe', probe: '/readyz' })
-}
 for (const dialect of dialects) {
   for (const path of dialect.paths)
     router.add('POST', underAnyPrefix(path), { kind: 'conversation', dialect })

@@ -5,14 +5,13 @@ import { exchangeOver } from '../heap/young-garbage.ts'
 import { parseTarget } from '../upstream/target.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
-import type { Lifecycle, Phase } from './drain.ts'
-import { watchClient } from './client-presence.ts'
+import type { Lifecycle } from './drain.ts'
+import { ClientPresence } from './client-presence.ts'
 import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import type { Scope } from './scope.ts'
 import type { ClientRequest } from './client-request.ts'
 import { clientKeyOf, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
-import { requireSense, serverAround } from './node-server.ts'
-import type { RequestListener } from './pipelining.ts'
+import { serverAround, type RequestListener } from './node-server.ts'
 import { routeOf } from './routes.ts'
 
 export type ServerOptions = {
@@ -64,28 +63,30 @@ const guarded = {
 function listenerOf(options: ServerOptions): RequestListener {
   const passGates = gatesOf(options)
 
-  async function answer(bindings: Bindings): Promise<void> {
+  return async function answer(incoming, outgoing, fault) {
+    const client = new ClientPresence(incoming, outgoing)
     let isDispatched = false
     try {
-      const exchange = passGates(bindings)
+      if (fault !== null) throw fault
+      const exchange = passGates(incoming, outgoing, client)
       if (exchange === null) return
       isDispatched = true
       const { route } = exchange
       if (route.kind === 'conversation') await options.handleConversation(exchange, route.dialect)
       else await options.relay(exchange)
     } catch (error) {
-      refuse(bindings, error, isDispatched, options)
+      refuse(outgoing, error, isDispatched, options)
     } finally {
       exchangeOver()
     }
   }
-
-  return (incoming, outgoing) => void answer({ incoming, outgoing })
 }
 
-function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', phase: Phase): void {
-  const isReady = phase === 'serving'
-  const status = probe === '/healthz' ? 'ok' : isReady ? 'ready' : 'draining'
+/** Whether the process lives, and whether it takes requests. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+function answerProbe(outgoing: ServerResponse, probe: string, { phase }: Lifecycle): void {
+  const status = probe === '/healthz' ? 'ok' : phase === 'serving' ? 'ready' : 'draining'
   outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
     'content-type': 'application/json',
   })
@@ -93,12 +94,9 @@ function answerProbe(outgoing: ServerResponse, probe: '/healthz' | '/readyz', ph
   cutOffUnread(outgoing)
 }
 
-/** A request and its answer. */
-type Bindings = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }
-
 /** Answers with an error; one that is none of Foldgate's own is told as a failure of Foldgate. */
 function refuse(
-  { incoming, outgoing }: Bindings,
+  outgoing: ServerResponse,
   error: unknown,
   isDispatched: boolean,
   { corsOrigins, onFailure, onTurnedAway }: ServerOptions,
@@ -110,33 +108,34 @@ function refuse(
       : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
   if (isDispatched) onFailure?.(failure)
   else onTurnedAway?.(failure)
-  answerError(outgoing, failure, corsHeaders(incoming, corsOrigins))
+  answerError(outgoing, failure, corsHeaders(outgoing.req, corsOrigins))
 }
 
 /**
  * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
  * what is refused takes none from those that have a right to one.
  */
-function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest | null {
+function gatesOf(
+  options: ServerOptions,
+): (incoming: IncomingMessage, outgoing: ServerResponse, client: ClientPresence) => ClientRequest | null {
   const { lifecycle, limits } = options
   const places = createFairShare({ max: limits.concurrent, lends: true })
-  return function passGates({ incoming, outgoing }) {
-    const signal = watchClient(incoming, outgoing)
-    requireSense(incoming)
+  return function passGates(incoming, outgoing, client) {
     const target = parseTarget(incoming.url ?? '')
     const method = incoming.method ?? 'GET'
-    const route = routeOf(method, target.path)
-    if (route.kind === 'probe' && target.upstreamName === null && target.path === route.probe) {
-      answerProbe(outgoing, route.probe, lifecycle.phase())
+    // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
+    const isProbe = target.upstreamName === null && probes.has(target.path)
+    if (isProbe && (method === 'GET' || method === 'HEAD')) {
+      answerProbe(outgoing, target.path, lifecycle)
       return null
     }
     // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
     // `h2c` with its every first request.
     if (/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) throw upgradeNotSupported
-    if (lifecycle.phase() === 'closing') throw draining
+    if (lifecycle.phase === 'closing') throw draining
     // A returning client may reach another replica.
-    if (lifecycle.phase() === 'leaving') outgoing.shouldKeepAlive = false
-    outgoing.once('close', lifecycle.begin())
+    if (lifecycle.phase === 'leaving') outgoing.shouldKeepAlive = false
+    lifecycle.begin(outgoing)
     if (options.guardsPages) {
       refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
       refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
@@ -144,7 +143,8 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
     const answerHeaders =
       options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
     if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
-    const clientKey = clientKeyOf(incoming, target, options.clientKeys)
+    const clientKey =
+      options.clientKeys.length === 0 ? null : clientKeyOf(incoming, target, options.clientKeys)
     if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
     const clientKeyName = clientKey?.name ?? null
     const scope = options.scopeOf({ incoming, target, clientKeyName })
@@ -152,7 +152,7 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
       options.onFailure?.(error)
       if (outgoing.headersSent) outgoing.destroy()
       else answerError(outgoing, error, answerHeaders)
-      signal.leave()
+      client.leave()
     }
     const holder: Holder = {
       name: scope.holder,
@@ -168,13 +168,16 @@ function gatesOf(options: ServerOptions): (bindings: Bindings) => ClientRequest 
       outgoing,
       method,
       target,
-      route,
+      rawHeaders: incoming.rawHeaders,
+      withholdCredential: clientKey !== null,
+      route: routeOf(method, target.path),
       path: target.path + target.query,
       upstreamName: target.upstreamName,
       clientKeyName,
+      rights: clientKey,
       scope,
       holder,
-      signal,
+      signal: client,
       end,
       answerHeaders,
     }

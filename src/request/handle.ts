@@ -50,7 +50,7 @@ export function createHandle(
 
 // --- internal ---
 
-type Asked = Pick<ArrivedRequest, 'dialect' | 'options' | 'rights'>
+type Asked = Pick<ArrivedRequest, 'dialect' | 'options'>
 
 /** The stages, up to the answer that the client gets. Its own frame, so that the body ends with it. */
 async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts): Promise<Settled> {
@@ -86,12 +86,14 @@ async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts
 
 /** What the client asks of Foldgate, as far as its key allows it. Throws if it asks for more. */
 function allowedOptions(exchange: ClientRequest, parts: RequestParts): Omit<Asked, 'dialect'> {
-  const rights = parts.rightsOf(exchange.clientKeyName)
+  const { rights } = exchange
   try {
     const options = readRequestOptions(exchange.incoming, rights?.overrides ?? null)
-    refuseWayAround(rights, exchange)
-    if (options.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
-    return { options, rights }
+    if (rights !== null) {
+      refuseWayAround(rights, exchange)
+      if (options.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
+    }
+    return { options }
   } catch (error) {
     tellUnanswered(exchange, error, null, arrivalNow(parts), parts)
     throw error

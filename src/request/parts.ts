@@ -20,7 +20,7 @@ import type { Measure, Send } from './request.ts'
 
 /** What the stages of a request work with: the same for every request. */
 export type RequestParts = ModelKnowledge &
-  Pick<Doors, 'rightsOf' | 'bodyLimits' | 'relay' | 'stallMs'> & {
+  Pick<Doors, 'bodyLimits' | 'relay' | 'stallMs'> & {
     /** The profiles in force; they may change while the app runs. */
     readonly profiles: () => ReadonlyMap<string, Profile>
     readonly heavyWork: HeavyWork

@@ -18,13 +18,14 @@ export async function readRequest(
   arrived: ArrivedRequest,
   { failures, reading, profiles }: RequestParts,
 ): Promise<ReadRequest | UnreadRequest> {
-  const { exchange, dialect, rights, options, body, turn } = arrived
+  const { exchange, dialect, options, body, turn } = arrived
+  const { rights } = exchange
   const { scope, credential } = exchange.scope
   const chat = await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
     readChat(dialect, body, scope, reading, turn),
   )
   if (typeof chat === 'string') {
-    refuseUnread(rights, chat)
+    if (rights !== null) refuseUnread(rights, chat)
     return { ...arrived, unread: chat }
   }
   body.charge(chat.messages.length * MESSAGE_BYTES)
@@ -41,7 +42,8 @@ export async function readRequest(
   const isNamedInFull = given.length <= MODEL_NAME_CHARS_MAX
   const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`
   const profile = profileOf(model)
-  refuseOtherModels(rights, { body: chat.body, dialect, deployment }, profileOf, options.profile !== null)
+  if (rights !== null)
+    refuseOtherModels(rights, { body: chat.body, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
   return {

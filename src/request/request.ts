@@ -18,7 +18,6 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
-import type { ClientRights } from '../http/confinement.ts'
 import type { RequestBody } from '../http/receive-body.ts'
 import type { WindowQuestion } from '../models/discovery/sites.ts'
 import type { Flight } from './send/shared-pool.ts'
@@ -50,8 +49,6 @@ export type ArrivedRequest = {
   /** The wire format that it speaks. */
   readonly dialect: Dialect
   readonly options: RequestOptions
-  /** What its client key may do; null for a client without one. */
-  readonly rights: ClientRights | null
   readonly body: RequestBody
   /** When the body had arrived. */
   readonly arrival: Arrival

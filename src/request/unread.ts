@@ -1,5 +1,4 @@
 import { bareReport, unreadReport } from '../http/bare-report.ts'
-import { onwardOf } from '../http/client-request.ts'
 import { unobserved } from './observe.ts'
 import type { RequestParts } from './parts.ts'
 import type { UnreadRequest } from './request.ts'
@@ -13,8 +12,8 @@ export async function sendUnread(
   turn.end()
   const sentAtMs = performance.now()
   const answer = await upstreams.send({
+    ...exchange,
     upstream: exchange.upstreamName,
-    ...onwardOf(exchange),
     body: body.raw,
   })
   const report = unreadReport(bareReport(exchange, arrival), {

@@ -30,9 +30,8 @@ export type UpstreamsOptions = {
   readonly proxies: HttpProxies
 }
 
-export type UpstreamRequest = {
-  /** A name from the settings; null for the default upstream. */
-  readonly upstream: string | null
+/** What of a client's request every request to an upstream takes over. */
+export type ClientPart = {
   readonly method: string
   /** The client's target; it is joined to the upstream's own path here. */
   readonly target: Target
@@ -40,13 +39,18 @@ export type UpstreamRequest = {
   readonly rawHeaders: readonly string[]
   /** True where the client's credential is a key of Foldgate's own, which no upstream may see. */
   readonly withholdCredential: boolean
+  /** Cancels the request, also while it waits for its turn, and the answer's body. */
+  readonly signal: Cancellation | null
+}
+
+export type UpstreamRequest = ClientPart & {
+  /** A name from the settings; null for the default upstream. */
+  readonly upstream: string | null
   /** A stream's length must be given by `bodyBytes` or it is sent in chunks. */
   readonly body: Buffer | Readable | null
   readonly bodyBytes?: number | null
   /** Headers by lower-case name that this request changes: a value replaces, null drops. */
   readonly headerOverrides?: Readonly<Record<string, string | null>>
-  /** Cancels the request, also while it waits for its turn, and the answer's body. */
-  readonly signal: Cancellation | null
 }
 
 /** A request of Foldgate's own to an upstream: not a client's, but sent with the client's credential. */

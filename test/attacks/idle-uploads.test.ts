@@ -69,7 +69,7 @@ describe('a body that comes a byte at a time is given up, and its client told wh
     const answer = await readUntil(attacker, '}}')
     clearInterval(dripping)
     expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*limits\.body_kb_per_s/)
-    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(proxy.lifecycle.running).toBe(0))
     attacker.destroy()
   })
 })

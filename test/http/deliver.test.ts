@@ -293,7 +293,7 @@ test('a client that reads none of many small answers is cut off as well', async 
   await eventually(() => {
     expect(holder.deliveries.length).toBeGreaterThan(100)
     expect(holder.deliveries.some(({ outcome }) => outcome === 'client-gone')).toBe(true)
-    expect(holder.lifecycle.running()).toBe(0)
+    expect(holder.lifecycle.running).toBe(0)
   })
   client.destroy()
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { boundPipelining, type PipeliningLimits, type RequestListener } from '../../src/http/pipelining.ts'
+import { serverAround, type PipeliningLimits, type RequestListener } from '../../src/http/node-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRaw, readToEnd } from '../support/raw-client.ts'
 
@@ -13,7 +13,7 @@ const requests = (count: number): string =>
 type Server = { readonly port: number; readonly [Symbol.asyncDispose]: () => Promise<void> }
 
 async function serve(listener: RequestListener, limits?: PipeliningLimits): Promise<Server> {
-  const server = createServer(boundPipelining(listener, limits))
+  const server = serverAround(listener, { headersMs: 60_000, headerBytesMax: 16_384 }, limits)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('It listens on no port.')

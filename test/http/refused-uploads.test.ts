@@ -44,7 +44,7 @@ describe('an upload that is refused is read on, so that the client gets to its a
     const head = `POST /u/nobody/v1/files HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Length: 4\r\n\r\n`
     const socket = await openRaw(proxy.port, head)
     await once(socket, 'data')
-    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(proxy.lifecycle.running).toBe(0))
     expect(socket.readableEnded).toBe(false)
     expect((await fetch(`${proxy.origin}/v1/x`)).status).toBe(200)
     socket.destroy()

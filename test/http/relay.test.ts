@@ -306,7 +306,7 @@ describe('when the client leaves', () => {
     if (until !== '') await readUntil(socket, until)
     socket.destroy()
     await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
-    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(proxy.lifecycle.running).toBe(0))
     expect(proxy.failures).toEqual([])
   })
 
@@ -350,7 +350,7 @@ describe('when the client leaves', () => {
         if (index % 2 === 0) socket.resetAndDestroy()
         else socket.destroy()
       }
-      await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
+      await eventually(() => expect(proxy.lifecycle.running).toBe(0))
     }
     await eventually(() =>
       expect(upstream.requests.every(({ left, brokenOff }) => left || brokenOff)).toBe(true),

@@ -27,10 +27,3 @@ test.each([
 ])('%s %s is relayed, and generation that is not compacted: %s', (method, path, uncompacted) => {
   expect(routeOf(method, path)).toEqual({ kind: 'relay', uncompacted })
 })
-
-test.each(['/healthz', '/readyz'])('%s is a probe, to be read only', (probe) => {
-  expect(routeOf('GET', probe)).toEqual({ kind: 'probe', probe })
-  expect(routeOf('HEAD', `${probe}?verbose`)).toEqual({ kind: 'probe', probe })
-  expect(routeOf('POST', probe).kind).toBe('relay')
-  expect(routeOf('GET', `/v1${probe}`).kind).toBe('relay')
-})

@@ -79,8 +79,19 @@ describe('routes', () => {
     await using upstream = await fakeUpstream(silence)
     await using proxy = await startProxy(upstream.url)
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
-    expect((await fetch(`${proxy.origin}/readyz`)).status).toBe(200)
+    expect((await fetch(`${proxy.origin}/readyz?verbose`, { method: 'HEAD' })).status).toBe(200)
     expect(upstream.requests).toEqual([])
+  })
+
+  test('the probes are read only: what else goes to their paths is relayed', async () => {
+    await using upstream = await fakeUpstream(json({}))
+    await using proxy = await startProxy(upstream.url)
+    await fetch(`${proxy.origin}/healthz`, { method: 'POST' })
+    await fetch(`${proxy.origin}/v1/readyz`)
+    expect(upstream.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /healthz',
+      'GET /v1/readyz',
+    ])
   })
 
   test('what a handler throws becomes an answer in the shape that OpenAI clients read', async () => {
@@ -138,6 +149,7 @@ describe('requests that could lead elsewhere are answered 400', () => {
     'GET /v1/..%2fadmin',
     'GET /v1\\..\\admin',
     'GET /x/../healthz',
+    'GET /healthz?x#y',
     'OPTIONS *',
     'CONNECT evil.example:443',
   ])('%s', async (line) => {
@@ -405,11 +417,12 @@ describe('on loopback', () => {
   test('client keys: the right one is let in by name and never forwarded', async () => {
     await using upstream = await fakeUpstream(json({}))
     const names: (string | null)[] = []
+    const anything = { upstreams: ['*'], profiles: ['*'], overrides: [] }
     await using proxy = await startProxy(upstream.url, {
       upstreams: { default: { url: upstream.url } },
       clientKeys: [
-        { name: 'first', keys: () => [new Secret('fg-1')], upstreams: ['*'] },
-        { name: 'second', keys: () => [new Secret('fg-2')], upstreams: ['*'] },
+        { ...anything, name: 'first', keys: () => [new Secret('fg-1')] },
+        { ...anything, name: 'second', keys: () => [new Secret('fg-2')] },
       ],
       handleConversation: async (exchange) => {
         names.push(exchange.clientKeyName)
@@ -487,7 +500,7 @@ describe('limits', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'overloaded' } })
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
     socket.destroy()
-    await eventually(() => expect(proxy.lifecycle.running()).toBe(0))
+    await eventually(() => expect(proxy.lifecycle.running).toBe(0))
   })
 
   test('headers that do not arrive: 408', async () => {
@@ -553,7 +566,7 @@ describe('the drain', () => {
     const newcomer = await fetch(`${proxy.origin}/v1/x`)
     expect(await newcomer.json()).toEqual({ ok: true })
     expect(newcomer.headers.get('connection')).toBe('close')
-    await eventually(() => expect(proxy.lifecycle.phase()).toBe('closing'))
+    await eventually(() => expect(proxy.lifecycle.phase).toBe('closing'))
     await expect(fetch(`${proxy.origin}/v1/x`)).rejects.toThrow('fetch failed')
     answering[0]?.end('last')
     expect(await slow.text()).toBe('first last')
@@ -576,7 +589,7 @@ describe('the drain', () => {
     await readUntil(busy, 'data: 1')
     const late = await openRaw(proxy.port, 'GET /v1/y HTTP/1.1\r\nHost: loc')
     const drained = proxy.lifecycle.drain(proxy.server, { delayMs: 0, timeoutMs: 1_000 })
-    await eventually(() => expect(proxy.lifecycle.phase()).toBe('closing'))
+    await eventually(() => expect(proxy.lifecycle.phase).toBe('closing'))
     late.write('alhost\r\n\r\n')
     expect(await readUntil(late, '"draining"')).toMatch(/503[^]*retry-after/)
     busy.destroy()

@@ -1,6 +1,6 @@
 import { createFailures } from '../../src/activity/failures.ts'
 import type { FoldgateError } from '../../src/errors.ts'
-import { createLifecycle, type Lifecycle } from '../../src/http/drain.ts'
+import { Lifecycle } from '../../src/http/drain.ts'
 import { noReports } from '../support/no-reports.ts'
 import type { ClientRequest } from '../../src/http/client-request.ts'
 import { createScopes } from '../../src/http/scope.ts'
@@ -31,7 +31,7 @@ export type TestProxy = {
 /** A server of the true parts on a free port; without `handleConversation`, chat completions are relayed too. */
 export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
   const failures: FoldgateError[] = []
-  const lifecycle = createLifecycle()
+  const lifecycle = new Lifecycle()
   const settings: Record<string, UpstreamSettings> = {}
   for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
     settings[name] = { key: null, headers: {}, concurrency: null, forwardClientKey: false, ...given }
@@ -43,7 +43,6 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
-    rightsOf: () => null,
     reports: noReports,
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
     failures: createFailures(() => {}),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { onwardOf } from '../../http/client-request.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
@@ -25,8 +24,8 @@ export function sendOnce(upstreams: Upstreams): Send {
       headerOverrides['idempotency-key'] = randomUUID()
     const body = isChanged ? bodyOf(form) : sending.request.body.raw
     const answer = await upstreams.send({
+      ...exchange,
       upstream: upstreamName,
-      ...onwardOf(exchange),
       body: body instanceof Promise ? await body : body,
       headerOverrides,
     })
