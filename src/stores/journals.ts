@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-import { journalNames, type JournalPage, type JournalRow, type Store } from './store.ts'
+import { journalNames, type Store } from './store.ts'
 
 /** The part of a store that keeps journals. */
 export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>
@@ -17,23 +16,6 @@ export function journalRowsMax(bytesMax: number): number {
 /** The number of a row that an id names, if ids are plain numbers; null for anything else. */
 export function rowNumber(id: string | null): number | null {
   return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null
-}
-
-/** Reads a long page as several of at most `rowsMax`, between which others are served. */
-export async function readInPages(
-  { from, beyond, limit }: JournalPage,
-  rowsMax: number,
-  read: (page: JournalPage) => readonly JournalRow[] | Promise<readonly JournalRow[]>,
-): Promise<readonly JournalRow[]> {
-  const rows: JournalRow[] = []
-  for (let last = beyond; ;) {
-    const asked = Math.min(rowsMax, limit - rows.length)
-    const found = await read({ from, beyond: last, limit: asked })
-    rows.push(...found)
-    last = found.at(-1)?.id ?? null
-    if (last === null || found.length < asked || rows.length >= limit) return rows
-    await setImmediate()
-  }
 }
 
 // --- internal ---

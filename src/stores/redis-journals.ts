@@ -1,4 +1,4 @@
-import { journalRowsMax, readInPages, type Journals } from './journals.ts'
+import { journalRowsMax, type Journals } from './journals.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import { prefix } from './redis-scripts.ts'
 import { journalNames, type JournalName, type JournalRow, type StoreLimits } from './store.ts'
@@ -33,14 +33,13 @@ export function redisJournals(
       const limits = [lifetimeMs, oldestMs(), rowsMax].map((each) => String(Math.ceil(each)))
       await run(appendRowsScript, [journal, ...limits, ...words])
     },
-    readRows: (journal, page) =>
-      readInPages(page, STEP_ROWS, async ({ from, beyond, limit }): Promise<readonly JournalRow[]> => {
-        const id = beyond !== null && isEntryId(beyond) ? beyond : null
-        if (from === 'oldest') return entriesAfter(journal, id, limit)
-        const end = id === null ? '+' : `(${id}`
-        const words = ['XREVRANGE', streamOf(journal), end, String(oldestMs()), 'COUNT', String(limit)]
-        return entriesIn(await command(words))
-      }),
+    readRows: async (journal, { from, beyond, limit }) => {
+      const id = beyond !== null && isEntryId(beyond) ? beyond : null
+      if (from === 'oldest') return entriesAfter(journal, id, limit)
+      const end = id === null ? '+' : `(${id}`
+      const words = ['XREVRANGE', streamOf(journal), end, String(oldestMs()), 'COUNT', String(limit)]
+      return entriesIn(await command(words))
+    },
     deleteGroup: async (group) => {
       let total = 0
       for (const journal of journalNames) {
@@ -62,7 +61,7 @@ export function redisJournals(
 
 type Entry = JournalRow & { readonly group: string }
 
-/** Rows that are read at a time: the server serves no other client meanwhile. */
+/** Rows that are looked through at a time: the server serves no other client meanwhile. */
 const STEP_ROWS = 500
 
 /** An id may be ahead of our clock by this much, in milliseconds, since it comes from that of the server. */

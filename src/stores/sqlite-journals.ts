@@ -1,13 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { journalRowsMax, readInPages, rowNumber, type Journals } from './journals.ts'
-import { deleteInSteps, stepRows, textIn, transaction, unexpired } from './sqlite-steps.ts'
-import {
-  journalNames,
-  type JournalName,
-  type JournalPage,
-  type JournalRow,
-  type StoreLimits,
-} from './store.ts'
+import { journalRowsMax, rowNumber, type Journals } from './journals.ts'
+import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
+import { journalNames, type JournalName, type StoreLimits } from './store.ts'
 
 /**
  * A table for each journal. Its oldest rows have the lowest ids, and no id is given twice. Nothing but the id is indexed:
@@ -29,22 +23,6 @@ export const journalTables = journalNames
 /** The journals of a store in a file. Statements are prepared as they are needed: rows are written many at a time. */
 export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }: StoreLimits): Journals {
   const rowsMax = journalRowsMax(bytesMax)
-
-  function readPage(journal: JournalName, { from, beyond, limit }: JournalPage): readonly JournalRow[] {
-    const table = tableOf(journal)
-    const asked = rowNumber(beyond)
-    const last = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table)?.['seq'] ?? 0
-    const number = asked === null || asked > Number(last) ? null : asked
-    const found =
-      from === 'oldest'
-        ? database
-            .prepare(`SELECT id, text FROM ${table} WHERE id > ? AND ${unexpired} ORDER BY id LIMIT ?`)
-            .all(number ?? 0, Date.now(), limit)
-        : database
-            .prepare(`SELECT id, text FROM ${table} WHERE id < ? AND ${unexpired} ORDER BY id DESC LIMIT ?`)
-            .all(number ?? Number.MAX_SAFE_INTEGER, Date.now(), limit)
-    return found.map(({ id, text }) => ({ id: String(id), text: textIn(text) ?? '' }))
-  }
 
   async function deleteFromAll(condition: string, ...values: readonly (string | number)[]): Promise<number> {
     let total = 0
@@ -75,7 +53,20 @@ export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }:
         deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
       })
     },
-    readRows: (journal, page) => readInPages(page, stepRows, (each) => readPage(journal, each)),
+    readRows: async (journal, { from, beyond, limit }) => {
+      const table = tableOf(journal)
+      const asked = rowNumber(beyond)
+      const last = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table)?.['seq'] ?? 0
+      const number = asked === null || asked > Number(last) ? null : asked
+      const [side, order, end] =
+        from === 'oldest' ? (['>', 'ASC', 0] as const) : (['<', 'DESC', Number.MAX_SAFE_INTEGER] as const)
+      const found = database
+        .prepare(
+          `SELECT id, text FROM ${table} WHERE id ${side} ? AND ${unexpired} ORDER BY id ${order} LIMIT ?`,
+        )
+        .all(number ?? end, Date.now(), limit)
+      return found.map(({ id, text }) => ({ id: String(id), text: textIn(text) ?? '' }))
+    },
     deleteGroup: (group) => deleteFromAll(`conversation = ? AND ${unexpired}`, group, Date.now()),
     purge: async () => {
       await deleteFromAll('expires_ms <= ?', Date.now())

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Rows that are read or deleted at a time, which takes a few milliseconds. */
-export const stepRows = 200
+/** Rows that are looked through at a time, which takes a few milliseconds. */
+const stepRows = 200
 
 /** How long steps are taken one after the other before others are served, in milliseconds. */
 const STEPS_MS = 1

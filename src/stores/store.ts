@@ -68,6 +68,6 @@ export type JournalPage = {
    * ahead of all that it has given, reads as null. Otherwise a reader that goes on from it would wait for rows in vain.
    */
   readonly beyond: string | null
-  /** Rows at most; a whole number above 0. */
+  /** Rows at most, which are read in one go; a whole number above 0. A few hundred take milliseconds. */
   readonly limit: number
 }
