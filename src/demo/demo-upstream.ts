@@ -27,6 +27,8 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
   })
 
   function answer(body: string, client: string, response: ServerResponse): void {
+    const send = (status: number, content: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
     const { messages, tools, max_tokens: outputTokens, metadata } = chatBody.parse(JSON.parse(body))
     const toolsTokens = Math.ceil(count(JSON.stringify(tools)) * TOOLS_RATIO)
     const messageTokens = messages.map(({ content, tool_calls: calls = [] }) =>
@@ -48,7 +50,7 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
         param: 'messages',
         code: 'context_length_exceeded',
       }
-      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+      send(400, { error })
       return
     }
     const parts = messages.map((message) => JSON.stringify(message))
@@ -60,14 +62,13 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
       sharedTokens += messageTokens[at] ?? 0
     }
     const message = reply(metadata.step, JSON.stringify(messages))
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const choice of choicesOf(message)) response.write(eventOf({ choices: [{ index: 0, ...choice }] }))
     const usage = {
       prompt_tokens: historyTokens + toolsTokens,
       completion_tokens: count(JSON.stringify(message)),
       prompt_tokens_details: { cached_tokens: cachedTokens(sharedTokens) },
     }
-    response.end(`${eventOf({ choices: [], usage })}data: [DONE]\n\n`)
+    const finish = message.tool_calls === undefined ? 'stop' : 'tool_calls'
+    send(200, { ...HEAD, choices: [{ index: 0, message, finish_reason: finish }], usage })
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -114,21 +115,4 @@ function cachedTokens(sharedTokens: number): number {
   return sharedTokens < CACHE_TOKENS_MIN ? 0 : sharedTokens - (sharedTokens % CACHE_STEP_TOKENS)
 }
 
-/** The choices of a reply's chunks. */
-function choicesOf({ content, tool_calls: calls = [] }: AssistantMessage): readonly object[] {
-  return [
-    { delta: { role: 'assistant', content }, finish_reason: null },
-    ...calls.map((call, index) => ({ delta: { tool_calls: [{ index, ...call }] }, finish_reason: null })),
-    { delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' },
-  ]
-}
-
-function eventOf(chunk: object): string {
-  const head = {
-    id: 'chatcmpl-demo',
-    object: 'chat.completion.chunk',
-    created: 1_700_000_000,
-    model: 'demo-model',
-  }
-  return `data: ${JSON.stringify({ ...head, ...chunk })}\n\n`
-}
+const HEAD = { id: 'chatcmpl-demo', object: 'chat.completion', created: 1_700_000_000, model: 'demo-model' }
