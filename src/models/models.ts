@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { ModelKey } from './model-key.ts'
 import {
@@ -65,17 +66,13 @@ export type WindowInForce = ResolvedWindow & { readonly profile: string }
 
 export type ModelsOptions = {
   readonly store: Pick<Store, 'getFirst' | 'put'>
-  /** Does something with the store; `instead` where that fails. */
-  readonly guarded: <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
-  /** Does something of which nothing else may fail. */
-  readonly harmless: (work: () => Promise<void>) => Promise<void>
+  readonly guarded: StoreGuard
   /** A digest of a text, for keys that name no model. */
   readonly digest: (text: string) => string
   readonly nowMs: () => number
 }
 
-export function createModels(options: ModelsOptions): Models {
-  const { store, guarded, harmless, digest, nowMs } = options
+export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): Models {
   const models = new LRUCache<string, Model>({ max: MODELS_MAX })
   /** Those whose record is to be written. */
   const noted = new Map<Model, NodeJS.Timeout>()
@@ -91,7 +88,6 @@ export function createModels(options: ModelsOptions): Models {
       id: digest(key.name),
       record: {},
       sinceMs: {},
-      stored: {},
       isRead: false,
       askedAtMs: 0,
       suspected: noSuspicions(nowMs()),
@@ -147,93 +143,65 @@ export function createModels(options: ModelsOptions): Models {
   ): void {
     // Two beliefs of one millisecond are told apart, too.
     take(model, field, { value, from, atMs: Math.max(nowMs(), (model.record[field]?.atMs ?? 0) + 1) })
-    note(model)
+    if (field !== 'stated') note(model)
   }
 
-  /** Reads what the store has; false where that cannot be said. */
-  async function read(model: Model): Promise<boolean> {
-    model.askedAtMs = nowMs()
-    const found = await guarded<{ readonly value: string } | null | 'absent'>('absent', () =>
-      store.getFirst([recordKey(model)]),
-    )
-    if (found === 'absent') return false
+  /** Takes what the store has newer, and writes what it has not: another replica may have written since. */
+  async function merge(model: Model): Promise<void> {
+    const found = await store.getFirst([recordKey(model)])
+    const stored = found === null ? {} : readModelRecord(found.value)
     model.isRead = true
-    model.stored = found === null ? {} : readModelRecord(found.value)
-    for (const field of fields) takeNewer(model, field)
-    return true
+    for (const field of fields) {
+      const theirs = stored[field]
+      if (theirs !== undefined && isNewer(theirs, model.record[field])) take(model, field, theirs)
+    }
+    const kept = keptFields(model.record)
+    if (fields.some((field) => isNewer(kept[field], stored[field])))
+      await store.put([{ key: recordKey(model), value: JSON.stringify(kept) }])
   }
 
-  function takeNewer(model: Model, field: Field): void {
-    const theirs = model.stored[field]
-    if (theirs !== undefined && theirs.atMs > (model.record[field]?.atMs ?? -Infinity))
-      take(model, field, theirs)
-  }
-
-  function isNews({ record, stored }: Model): boolean {
-    const kept = keptFields(record)
-    return fields.some((field) => (kept[field]?.atMs ?? -Infinity) > (stored[field]?.atMs ?? -Infinity))
-  }
-
-  /** Reads before it writes: another replica may have written since. */
-  async function exchange(model: Model): Promise<void> {
-    if (!(await read(model)) || !isNews(model)) return
-    const record = keptFields(model.record)
-    const isPut = await guarded(false, async () => {
-      await store.put([{ key: recordKey(model), value: JSON.stringify(record) }])
-      return true
-    })
-    if (isPut) model.stored = record
-  }
-
-  /** Work with the store, one at a time for each model. */
-  function run(model: Model, work: () => Promise<void>): Promise<void> {
-    const running = harmless(work).finally(() => busy.delete(model))
+  /** Brings a model's record and the store's together, one time after the other. Never rejects. */
+  function exchange(model: Model): Promise<void> {
+    model.askedAtMs = nowMs()
+    const before = busy.get(model) ?? Promise.resolve()
+    const running = before
+      .then(() => guarded(undefined, () => merge(model)))
+      .finally(() => {
+        if (busy.get(model) === running) busy.delete(model)
+      })
     busy.set(model, running)
     return running
   }
 
-  async function write(model: Model): Promise<void> {
-    noted.delete(model)
-    for (let running = busy.get(model); running !== undefined; running = busy.get(model)) await running
-    if (isNews(model)) await run(model, () => exchange(model))
-  }
-
   function note(model: Model): void {
-    if (isClosed || noted.has(model) || !isNews(model)) return
+    if (isClosed || noted.has(model)) return
+    const write = (): void => {
+      noted.delete(model)
+      void exchange(model)
+    }
     // A process that ends in order has closed this before; nothing else shall wait for it.
-    noted.set(model, setTimeout(() => void write(model), WRITE_DELAY_MS).unref())
-  }
-
-  function beliefOf<Name extends Field>(key: ModelKey, field: Name): Belief<Values[Name]> | null {
-    return beliefIn(modelOf(key), field)
+    noted.set(model, setTimeout(write, WRITE_DELAY_MS).unref())
   }
 
   return {
     load: (key) => {
       const model = modelOf(key)
-      if (!model.isRead) {
-        // A request waits for this: what there is to write is written later.
-        const readFirst = async (): Promise<void> => {
-          if (await read(model)) note(model)
-        }
-        return busy.get(model) ?? run(model, readFirst)
-      }
-      if (nowMs() - model.askedAtMs >= REREAD_MS && !busy.has(model) && !isClosed) {
-        void run(model, () => exchange(model))
-      }
+      if (!model.isRead) return busy.get(model) ?? exchange(model)
+      if (nowMs() - model.askedAtMs >= REREAD_MS && !busy.has(model) && !isClosed) void exchange(model)
       return null
     },
-    get: (key, field) => beliefOf(key, field)?.value ?? null,
-    belief: beliefOf,
+    get: (key, field) => beliefIn(modelOf(key), field)?.value ?? null,
+    belief: (key, field) => beliefIn(modelOf(key), field),
     set: (key, field, value, from) => {
-      const before = beliefOf(key, field)
+      const model = modelOf(key)
+      const before = beliefIn(model, field)
       const isSame =
         before?.from === from &&
         // Of values of a record the keys are always in the same order.
         (before.value === value || JSON.stringify(before.value) === JSON.stringify(value))
       // What every answer says again is not written to the store for each of them.
       const isFresh = isSame && nowMs() - before.sinceMs <= (before.untilMs - before.sinceMs) * RENEWED_SHARE
-      if (!isFresh && !(isSame && field === 'stated')) believe(modelOf(key), field, value, from)
+      if (!isFresh && !(isSame && field === 'stated')) believe(model, field, value, from)
     },
     forget: (key, field) => {
       const model = modelOf(key)
@@ -265,7 +233,7 @@ export function createModels(options: ModelsOptions): Models {
     close: async () => {
       isClosed = true
       for (const timer of noted.values()) clearTimeout(timer)
-      await Promise.all([...busy.values(), ...[...noted.keys()].map(write)])
+      await Promise.all([...busy.values(), ...[...noted.keys()].map(exchange)])
     },
   }
 }
@@ -278,8 +246,6 @@ type Model = {
   record: ModelRecord
   /** Since when each belief is held, by this process's clock. */
   readonly sinceMs: { [Name in Field]?: number }
-  /** What the store has, as far as is known. */
-  stored: ModelRecord
   isRead: boolean
   askedAtMs: number
   suspected: Suspicions
@@ -300,4 +266,11 @@ const RENEWED_SHARE = 0.25
 
 function recordKey({ id }: Model): string {
   return `model:${id}`
+}
+
+function isNewer(
+  one: { readonly atMs: number } | undefined,
+  other: { readonly atMs: number } | undefined,
+): boolean {
+  return (one?.atMs ?? -Infinity) > (other?.atMs ?? -Infinity)
 }

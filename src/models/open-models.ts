@@ -1,4 +1,3 @@
-import type { Failures } from '../activity/failures.ts'
 import type { Digest } from '../conversation/source.ts'
 import type { Warnings } from '../log/warnings.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
@@ -19,7 +18,6 @@ export type OpenModelsOptions = {
   readonly heldKeyMark: HeldKeyMark
   readonly store: Store
   readonly guarded: StoreGuard
-  readonly failures: Failures
   readonly warnings: Warnings
   readonly digest: Digest
   readonly nowMs: () => number
@@ -36,14 +34,8 @@ export type ModelKnowledge = {
 }
 
 export function openModels(options: OpenModelsOptions): ModelKnowledge {
-  const { store, guarded, failures, warnings, digest, nowMs, onLearnt, heldKeyMark, upstreams } = options
-  const models = createModels({
-    store,
-    guarded,
-    harmless: (work) => failures.around('store', undefined, work),
-    digest,
-    nowMs,
-  })
+  const { warnings, nowMs, onLearnt, heldKeyMark, upstreams } = options
+  const models = createModels(options)
   const windows = createWindows({ models, onLearnt })
   const counts = createCounts({ models, promptsMax: PROMPTS_MAX })
   const serverWindows = createServerWindows({ upstreams, nowMs, heldKeyMark, onTrouble: warnings.unasked })

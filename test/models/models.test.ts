@@ -32,7 +32,6 @@ function replicaOn(
   const models = createModels({
     store,
     guarded: createStoreGuard(failures),
-    harmless: (work) => failures.around('store', undefined, work),
     digest,
     nowMs: () => Date.now() + aheadMs(),
   })

@@ -26,7 +26,6 @@ export function modelsOn(
   return createModels({
     store,
     guarded: async (_, work) => work(),
-    harmless: async (work) => work(),
     digest,
     nowMs,
   })
