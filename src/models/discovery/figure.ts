@@ -7,22 +7,21 @@ export type WindowFigure = {
   /** What the prompt alone may take, where the server states that beside `tokens`; else null. */
   readonly inputTokens: number | null
   readonly basis: Basis
-  /** Nothing stated it: it is what this kind of server does unless told otherwise. */
-  readonly isAssumed: boolean
 }
 
 /**
- * How far a figure goes. `loaded`: in force now; goes before all others, is asked again after a minute. `to-be-loaded`: in
- * force once the model has answered; goes before a catalogue, is asked again after a minute, or ten seconds where it is only
- * assumed. `catalogue`: what a list says, perhaps of another deployment than will answer; is asked again after an hour.
+ * How far a figure goes. `loaded`: in force now; goes before all others. `to-be-loaded`: in force once the model has
+ * answered; goes before a catalogue. `assumed`: the same, but nothing stated it: it is what this kind of server does unless
+ * told otherwise. `catalogue`: what a list says, perhaps of another deployment than will answer.
  */
 export type Basis = keyof typeof FRESH_MS
 
-/** For how long a figure is not asked again, in milliseconds; those that go before others first. */
+/** For how long a figure is not asked again, in milliseconds. */
 export const FRESH_MS = {
   /** Changes when somebody starts the server anew, which nobody tells us. */
   loaded: 60_000,
   'to-be-loaded': 60_000,
+  assumed: 60_000,
   /** Changes when a provider changes its mind. */
   catalogue: 3_600_000,
 } as const
@@ -38,7 +37,7 @@ export function stated(value: unknown, kind: WindowKind, basis: Basis): Stated {
   const tokens = typeof value === 'string' ? numberIn(value) : value
   if (typeof tokens !== 'number' || tokens === 0) return null
   if (!Number.isInteger(tokens) || tokens < TOKENS_MIN || tokens > TOKENS_MAX) return 'implausible'
-  return { tokens, kind, inputTokens: null, basis, isAssumed: false }
+  return { tokens, kind, inputTokens: null, basis }
 }
 
 export function isFigure(value: Stated): value is WindowFigure {

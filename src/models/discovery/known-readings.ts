@@ -53,14 +53,11 @@ export function createKnownReadings(nowMs: () => number): KnownReadings {
       lists.delete(listKey(of, probe))
       // Ollama and LM Studio unload a model after a few idle minutes and then know less of it than before.
       const isWeaker =
-        before !== null && (figure === null ? reading.isUnloaded : figure.isAssumed && !before.isAssumed)
+        before !== null &&
+        (figure === null ? reading.isUnloaded : figure.basis === 'assumed' && before.basis !== 'assumed')
       const kept = isWeaker ? { ...reading, figure: before, isUnloaded: true } : reading
       const freshMs = isWeaker || figure === null ? UNKNOWN_FRESH_MS : FRESH_MS[figure.basis]
-      readings.set(readingKey(of, probe), {
-        reading: kept,
-        atMs,
-        freshMs: figure?.isAssumed === true && !isWeaker ? ASSUMED_FRESH_MS : freshMs,
-      })
+      readings.set(readingKey(of, probe), { reading: kept, atMs, freshMs })
     },
   }
 }
@@ -75,9 +72,6 @@ const READINGS_MAX = 16_384
 
 /** Names of models in all lists together, some hundred bytes each. */
 const NAMES_MAX = 200_000
-
-/** Soon the model will be loaded and its server will know. */
-const ASSUMED_FRESH_MS = 10_000
 
 /** A model may be loaded any time. */
 const UNKNOWN_FRESH_MS = 60_000

@@ -14,7 +14,7 @@ export function figureIn(states: readonly ProbeState[]): WindowFigure | null {
   const figures = states.flatMap(({ reading }) => reading?.figure ?? [])
   const least = leastFigure(...figures.filter(({ basis }) => basis === 'loaded'))
   if (isFigure(least)) return least
-  return figures.find(({ basis }) => basis === 'to-be-loaded') ?? figures[0] ?? null
+  return figures.find(({ basis }) => basis !== 'catalogue') ?? figures[0] ?? null
 }
 
 export type ProbeRun = {
@@ -125,7 +125,5 @@ function canChange(states: readonly ProbeState[]): boolean {
     )
     return isSglang && running.some(({ name }) => name === 'list' || name === 'sglang')
   }
-  if (running.some(({ isCatalogue }) => !isCatalogue)) return true
-  const at = states.findIndex(({ reading }) => reading?.figure === figure)
-  return figure.basis === 'catalogue' && states.slice(0, at).some(({ reading }) => reading === null)
+  return running.some(({ isCatalogue }) => !isCatalogue)
 }

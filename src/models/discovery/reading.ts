@@ -53,13 +53,12 @@ export async function readProbe(
 
 /** What a list that was read before says of a model. */
 export function readingOfList(list: ModelList, probe: Probe, model: string): Reading {
-  const isOfKnownHost = probe.isCatalogue && !probe.isGuess
   const reading = readingOf(list.windowOf(model))
   const { figure } = reading
   return {
     ...reading,
     figure: figure !== null && probe.isCatalogue ? { ...figure, basis: 'catalogue' } : figure,
-    use: list.isTelling || isOfKnownHost ? 'useful' : 'useless',
+    use: list.isTelling ? 'useful' : 'useless',
     list,
   }
 }
@@ -78,7 +77,7 @@ function readingOf(window: Stated): Reading {
   return {
     ...emptyReading(window === null ? 'useless' : 'useful', window === 'implausible' ? window : null),
     figure,
-    isUnloaded: window === 'unloaded' || figure?.basis === 'to-be-loaded',
+    isUnloaded: window === 'unloaded' || figure?.basis === 'to-be-loaded' || figure?.basis === 'assumed',
   }
 }
 

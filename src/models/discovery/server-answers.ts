@@ -75,7 +75,7 @@ export function readOllamaShow(answer: unknown, runsInCloud: boolean): Stated {
   if (set !== null) return isFigure(set) ? leastFigure(set, ceiling) : set
   if (parameters === undefined && info === undefined) return null
   const tokens = Math.min(OLLAMA_DEFAULT_TOKENS, isFigure(ceiling) ? ceiling.tokens : Infinity)
-  return { tokens, kind: 'total', inputTokens: null, basis: 'to-be-loaded', isAssumed: true }
+  return { tokens, kind: 'total', inputTokens: null, basis: 'assumed' }
 }
 
 /** The first of these fields that states a window for prompt and output together. Paths are dotted. */

@@ -1,24 +1,17 @@
 import { LRUCache } from 'lru-cache'
-import type { WindowKind } from '../../tokens/budget.ts'
 import { noMarks, type HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import type { WindowTrouble } from './ask-json.ts'
-import { FRESH_MS } from './figure.ts'
+import { FRESH_MS, type WindowFigure } from './figure.ts'
 import { createKnownReadings, READING_LIFE_MS, type ReadingOf } from './known-readings.ts'
 import { figureIn, isDoneWithin, runProbes } from './probe-run.ts'
 import type { Probe } from './probes.ts'
-import { readingOfList, readProbe, type Reading } from './reading.ts'
+import { readProbe } from './reading.ts'
 import { createSites, dueProbes, noteAsked, noteUse, type AskedAs, type WindowQuestion } from './sites.ts'
 
 /** The window that a server states. */
-export type ServerWindow = {
-  readonly tokens: number
-  readonly kind: WindowKind
-  /** What the prompt alone may take, where the server states that beside a total window; else null. */
-  readonly inputTokens: number | null
-  /** Only what this kind of server does unless told otherwise. */
-  readonly isAssumed: boolean
+export type ServerWindow = Pick<WindowFigure, 'tokens' | 'kind' | 'inputTokens'> & {
   /** The size that the server says it runs the model with now: no catalogue's, and none of before it unloaded the model. */
   readonly isLoaded: boolean
 }
@@ -28,14 +21,14 @@ export type ServerWindows = {
   readonly lookup: (question: WindowQuestion) => ServerWindow | null
   /**
    * Whether a request should look up and then wait: nothing was ever found out about this model, asking may
-   * help, and nobody has waited in vain for it or for its upstream.
+   * help, and nobody has waited in vain for its upstream since that said anything.
    */
   readonly shouldWait: (question: WindowQuestion) => boolean
   /** Resolves once what runs about this model is answered, at the latest after `waitMs`. */
   readonly settled: (question: WindowQuestion, waitMs: number) => Promise<void>
   /** Asks again now, in the background: the server refused or truncated. */
   readonly refresh: (question: WindowQuestion) => void
-  /** The model has just answered, so it is loaded now: asks again if it was not, or if its window was assumed. */
+  /** The model has just answered, so it is loaded now: asks again if it was not. */
   readonly answered: (question: WindowQuestion) => void
   /** Ends what runs and takes no more. */
   readonly close: () => Promise<void>
@@ -58,8 +51,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const askedAs = createSites({ upstreams, heldKeyMark })
   const asked = new LRUCache<string, AskedModel>({ max: MODELS_MAX })
   const said = createKnownReadings(nowMs)
-  /** Lists that are being read, by asker and probe: one request brings a list for all who wait for it. */
-  const bringing = new Map<string, Promise<Reading>>()
   /** A request asks the same question several times. */
   const subjects = new WeakMap<WindowQuestion, Subject | null>()
   /** By model, those that no answer is settled for yet. */
@@ -91,7 +82,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       answeredAtMs: null,
       refreshedAtMs: -Infinity,
       isRefreshDue: false,
-      isWaitOver: false,
     }
     asked.set(key, model)
     return model
@@ -123,11 +113,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     if (closing.signal.aborted || runs.has(key)) return
     const model = askedModel(key)
     if (staleProbes(subject, isForced).length > 0 || site.firstRun !== null) {
-      if (site.origin.runsCount >= RUNS_MAX) {
-        // Left to the model's next request.
-        model.isRefreshDue ||= isForced
-        return
-      }
+      if (site.origin.runsCount >= RUNS_MAX) return
       const isFirst = site.probes.length > 1 && site.worth.size === 0
       const running = run(subject, model, isForced).finally(() => {
         if (isFirst) site.firstRun = null
@@ -151,8 +137,9 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     if (site.probes.length > 1) noteAsked(site, probes, nowMs())
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeBoxMs)])
     const troubles: WindowTrouble[] = []
+    const asking = { ...question, clientQuery: question.target.query }
     const { settled, ended } = runProbes(probes, {
-      read: async (probe) => read(subject, probe, signal),
+      read: (probe) => readProbe(upstreams, asking, probe, subject.model, signal),
       isDeniedToSome: (probe) => site.worth.get(probe)?.isDeniedToSome === true,
       onReading: (probe, reading) => {
         noteUse(subject.as, probe, reading.use, nowMs())
@@ -178,23 +165,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     onTrouble(name, trouble)
   }
 
-  async function read(
-    { asker, model, question }: Subject,
-    probe: Probe,
-    signal: AbortSignal,
-  ): Promise<Reading> {
-    const asking = { ...question, clientQuery: question.target.query }
-    if (!probe.isKept) return readProbe(upstreams, asking, probe, model, signal)
-    const key = JSON.stringify([asker, probe.name])
-    let brought = bringing.get(key)
-    if (brought === undefined) {
-      brought = readProbe(upstreams, asking, probe, model, signal).finally(() => bringing.delete(key))
-      bringing.set(key, brought)
-    }
-    const reading = await brought
-    return reading.list === null ? reading : readingOfList(reading.list, probe, model)
-  }
-
   function refresh(subject: Subject): void {
     const model = askedModel(subject.key)
     // One that comes while asking, or too soon, is left to the model's next request.
@@ -211,23 +181,21 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const states = readings(subject)
       const figure = figureIn(states)
       if (figure === null) return null
-      const { tokens, kind, inputTokens, isAssumed, basis } = figure
+      const { tokens, kind, inputTokens, basis } = figure
       const isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
-      return { tokens, kind, inputTokens, isAssumed, isLoaded: basis === 'loaded' && !isUnloaded }
+      return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !isUnloaded }
     },
     shouldWait: (question) => {
       const subject = subjectOf(question)
       if (subject === null || closing.signal.aborted || subject.site.origin.isMute) return false
       const model = askedModel(subject.key)
-      if (model.answeredAtMs !== null || model.isWaitOver || figureIn(readings(subject)) !== null)
-        return false
+      if (model.answeredAtMs !== null || figureIn(readings(subject)) !== null) return false
       return runs.has(subject.key) || subject.site.firstRun !== null || staleProbes(subject, false).length > 0
     },
     settled: async (question, waitMs) => {
       const subject = subjectOf(question)
       const running = subject === null ? undefined : runs.get(subject.key)
       if (subject === null || running === undefined || (await isDoneWithin(running, waitMs))) return
-      askedModel(subject.key).isWaitOver = true
       subject.site.origin.isMute = true
     },
     refresh: (question) => {
@@ -237,10 +205,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     answered: (question) => {
       const subject = subjectOf(question)
       if (subject === null || !asked.has(subject.key)) return
-      const isOpen = readings(subject).some(
-        ({ reading }) => reading?.isUnloaded === true || reading?.figure?.isAssumed === true,
-      )
-      if (isOpen) refresh(subject)
+      if (readings(subject).some(({ reading }) => reading?.isUnloaded === true)) refresh(subject)
     },
     close: async () => {
       closing.abort(new Error('The server is not asked any more.'))
@@ -264,8 +229,6 @@ type AskedModel = {
   answeredAtMs: number | null
   refreshedAtMs: number
   isRefreshDue: boolean
-  /** Whether a request has waited for it in vain: it is not for a second one to wait. */
-  isWaitOver: boolean
 }
 
 /** A server that takes longer has the next request answered instead. */

@@ -115,7 +115,7 @@ describe('a model that has answered is loaded', () => {
         'GET /api/ps': onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] }),
         'POST /api/show': { model_info: {}, parameters: '' },
       },
-      before: { tokens: 4096, isAssumed: true, isLoaded: false },
+      before: { tokens: 4096, isLoaded: false },
     },
     {
       server: 'Ollama with a setting',
@@ -123,7 +123,7 @@ describe('a model that has answered is loaded', () => {
         'GET /api/ps': onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] }),
         'POST /api/show': { model_info: {}, parameters: 'num_ctx 8000' },
       },
-      before: { tokens: 8000, isAssumed: false, isLoaded: false },
+      before: { tokens: 8000, isLoaded: false },
     },
   ])('and $server is asked what with', async ({ routes, before }) => {
     isLoaded = false

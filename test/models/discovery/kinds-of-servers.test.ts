@@ -11,7 +11,6 @@ type Kind = {
     tokens: number
     kind?: 'total' | 'input'
     inputTokens?: number
-    isAssumed?: boolean
   } | null
   /** The upstream's path; `/v1` unless it says otherwise. */
   readonly base?: string
@@ -150,7 +149,7 @@ const kinds: readonly Kind[] = [
       'POST /api/show': { model_info: { 'general.architecture': 'a', 'a.context_length': 65_536 } },
     },
     model: 'small',
-    window: { tokens: 4096, isAssumed: true },
+    window: { tokens: 4096 },
   },
   {
     kind: 'Ollama with a model of a smaller ceiling than what it would take',
@@ -159,7 +158,7 @@ const kinds: readonly Kind[] = [
       'POST /api/show': { model_info: { 'general.architecture': 'a', 'a.context_length': 2048 } },
     },
     model: 'small',
-    window: { tokens: 2048, isAssumed: true },
+    window: { tokens: 2048 },
   },
   {
     kind: 'Ollama with a model in the cloud',
@@ -514,7 +513,7 @@ describe('the window of each kind of server', () => {
     await using stand = windowStand(`${server.origin}${base}`)
     const found = await stand.ask(model)
     if (window === null) expect(found).toBeNull()
-    else expect(found).toMatchObject({ kind: 'total', inputTokens: null, isAssumed: false, ...window })
+    else expect(found).toMatchObject({ kind: 'total', inputTokens: null, ...window })
     expect(stand.troubles).toEqual([])
   })
 })

@@ -27,7 +27,7 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
     expect(stand.windows.shouldWait(question)).toBe(true)
     await untilIdle(stand, 'm')
     expect(stand.windows.shouldWait(question)).toBe(false)
-    expect(stand.windows.lookup(question)).toMatchObject({ tokens: 9000, kind: 'total', isAssumed: false })
+    expect(stand.windows.lookup(question)).toMatchObject({ tokens: 9000, kind: 'total' })
   })
 
   test('a wait ends when its time is up', async () => {
@@ -282,9 +282,9 @@ describe('what is known follows the server', () => {
     }
     await using server = await windowServer(routes)
     await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toMatchObject({ tokens: 4096, kind: 'total', isAssumed: true })
+    expect(await stand.ask('m')).toMatchObject({ tokens: 4096, kind: 'total' })
     routes['GET /api/ps'] = { models: [{ name: 'm:latest', context_length: 32_768 }] }
-    expect(await stand.refresh('m')).toMatchObject({ tokens: 32_768, kind: 'total', isAssumed: false })
+    expect(await stand.refresh('m')).toMatchObject({ tokens: 32_768, kind: 'total' })
   })
 
   // Ollama unloads a model after five idle minutes. Were it then taken to be one of 4,096 tokens, the next
