@@ -12,7 +12,7 @@ import {
 } from './counts/reported-prompt.ts'
 import { cutBounds, hasDroppedOldest, isRound, narrowed, windowWithin } from './cut-prompt.ts'
 import type { ServerWindows } from './discovery/server-windows.ts'
-import type { WindowQuestion } from './discovery/sites.ts'
+import type { WindowQuestion } from './discovery/window-question.ts'
 import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
 import { noteCached } from './prompt-caches.ts'

@@ -3,7 +3,7 @@ import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { ServerWindows } from './discovery/server-windows.ts'
-import type { WindowQuestion } from './discovery/sites.ts'
+import type { WindowQuestion } from './discovery/window-question.ts'
 
 /**
  * The window that a model gets under a profile, as a request without a credential of its own would find it: what

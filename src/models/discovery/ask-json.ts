@@ -2,16 +2,7 @@ import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
 import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
 import { keysOfQuery } from '../../upstream/target.ts'
 import type { Probe } from './probes.ts'
-
-/** Who asks: the client whose credential travels along, under the same rules as its requests. */
-export type Asker = {
-  readonly upstream: string | null
-  /** The client's headers, of which only credentials are taken. */
-  readonly rawHeaders: readonly string[]
-  /** The client's query, of which only its key is taken. */
-  readonly clientQuery: string
-  readonly withholdCredential: boolean
-}
+import type { WindowQuestion } from './window-question.ts'
 
 /** What was wrong with an answer that should have been of use. */
 export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
@@ -34,15 +25,15 @@ export type JsonAnswer =
  */
 export const questionUserAgent = 'foldgate'
 
-/** Asks one endpoint. Never rejects. */
+/** Asks one endpoint, with the client's credentials and nothing else of it. Never rejects. */
 export async function askJson(
   upstreams: Pick<Upstreams, 'ask'>,
-  asker: Asker,
+  question: WindowQuestion,
   request: ProbeRequest,
 ): Promise<JsonAnswer> {
   let answer: Answer
   try {
-    answer = await upstreams.ask(onTheWire(asker, request))
+    answer = await upstreams.ask(onTheWire(question, request))
   } catch {
     // An upstream that cannot be reached shows itself in the client's own requests.
     return { outcome: 'failed', trouble: abortTrouble(request.signal) }
@@ -76,12 +67,12 @@ type ProbeRequest = {
 /** OpenRouter's list, the largest known, is about 1 MB. Reading 4 MB as JSON takes some tens of milliseconds. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
-function onTheWire(asker: Asker, { path, body, probe, signal }: ProbeRequest): OwnRequest {
+function onTheWire(question: WindowQuestion, { path, body, probe, signal }: ProbeRequest): OwnRequest {
   const [bare = '', query = ''] = path.split('?')
-  const keys = keysOfQuery(asker.clientQuery)
+  const keys = keysOfQuery(question.target.query)
   const queries = [query, keys].filter((part) => part !== '').join('&')
   return {
-    upstream: asker.upstream,
+    upstream: question.upstream,
     method: body === null ? 'GET' : 'POST',
     path: bare,
     query: queries === '' ? '' : `?${queries}`,
@@ -94,18 +85,18 @@ function onTheWire(asker: Asker, { path, body, probe, signal }: ProbeRequest): O
       'identity',
       ...(body === null ? [] : ['content-type', 'application/json']),
       ...probe.headers,
-      ...credentialsAt(probe.keyPlace, asker),
+      ...credentialsAt(probe.keyPlace, question),
     ],
     keyPlace: probe.keyPlace,
-    withholdCredential: asker.withholdCredential,
+    withholdCredential: question.withholdCredential,
     body: body === null ? null : Buffer.from(JSON.stringify(body)),
     signal,
   }
 }
 
-/** The client's credentials and nothing else of it: where it put them, or the one key where the server looks for it. */
-function credentialsAt(place: Probe['keyPlace'], { rawHeaders, clientQuery }: Asker): readonly string[] {
-  const credential = clientCredential(rawHeaders, clientQuery)
+/** The client's credentials where it put them, or the one key where the server looks for it. */
+function credentialsAt(place: Probe['keyPlace'], { rawHeaders, target }: WindowQuestion): readonly string[] {
+  const credential = clientCredential(rawHeaders, target.query)
   if (place !== null && credential !== null && credential.place !== 'query') {
     return [place, credential.value]
   }

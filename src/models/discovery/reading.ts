@@ -1,9 +1,10 @@
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { askJson, type Asker, type JsonAnswer, type WindowTrouble } from './ask-json.ts'
+import { askJson, type JsonAnswer, type WindowTrouble } from './ask-json.ts'
 import { isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { readModelList, type ModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
 import { readOllamaRunning, readOllamaShow, serverReaders } from './server-answers.ts'
+import type { WindowQuestion } from './window-question.ts'
 
 /** What a probe found out about one model. */
 export type Reading = {
@@ -28,13 +29,13 @@ export function emptyReading(use: Reading['use'], trouble: WindowTrouble | null 
 /** Asks a probe about a model. Never rejects. */
 export async function readProbe(
   upstreams: Pick<Upstreams, 'ask'>,
-  asker: Asker,
+  question: WindowQuestion,
   probe: Probe,
   model: string,
   signal: AbortSignal,
 ): Promise<Reading> {
   const ask = async (path: string, body: unknown = null): Promise<JsonAnswer> =>
-    askJson(upstreams, asker, { path, body, probe, signal })
+    askJson(upstreams, question, { path, body, probe, signal })
   const [path, elsewhere] = probe.paths(model)
   if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe)
   let answer = await ask(path)

@@ -8,7 +8,8 @@ import { createKnownReadings, READING_LIFE_MS, type ReadingOf } from './known-re
 import { figureIn, isDoneWithin, runProbes } from './probe-run.ts'
 import type { Probe } from './probes.ts'
 import { readProbe } from './reading.ts'
-import { createSites, dueProbes, noteAsked, noteUse, type AskedAs, type WindowQuestion } from './sites.ts'
+import { createSites, dueProbes, noteAsked, noteUse, type AskedAs } from './sites.ts'
+import type { WindowQuestion } from './window-question.ts'
 
 /** The window that a server states. */
 export type ServerWindow = Pick<WindowFigure, 'tokens' | 'kind' | 'inputTokens'> & {
@@ -108,10 +109,10 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   }
 
   /** Starts asking about a model, unless what is known is new enough, or enough is being asked already. */
-  function start(subject: Subject, isForced: boolean): void {
+  function start(subject: Subject, model: AskedModel): void {
     const { key, site } = subject
     if (closing.signal.aborted || runs.has(key)) return
-    const model = askedModel(key)
+    const isForced = model.isRefreshDue && nowMs() - model.refreshedAtMs >= REFRESH_PAUSE_MS
     if (staleProbes(subject, isForced).length > 0 || site.firstRun !== null) {
       if (site.origin.runsCount >= RUNS_MAX) return
       const isFirst = site.probes.length > 1 && site.worth.size === 0
@@ -137,9 +138,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     if (site.probes.length > 1) noteAsked(site, probes, nowMs())
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeBoxMs)])
     const troubles: WindowTrouble[] = []
-    const asking = { ...question, clientQuery: question.target.query }
     const { settled, ended } = runProbes(probes, {
-      read: (probe) => readProbe(upstreams, asking, probe, subject.model, signal),
+      read: (probe) => readProbe(upstreams, question, probe, subject.model, signal),
       isDeniedToSome: (probe) => site.worth.get(probe)?.isDeniedToSome === true,
       onReading: (probe, reading) => {
         noteUse(subject.as, probe, reading.use, nowMs())
@@ -165,19 +165,18 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     onTrouble(name, trouble)
   }
 
+  /** Asks again. While it is being asked, or too soon, that is left to the model's next request. */
   function refresh(subject: Subject): void {
     const model = askedModel(subject.key)
-    // One that comes while asking, or too soon, is left to the model's next request.
-    if (runs.has(subject.key) || !isRefreshAllowed(model, nowMs())) model.isRefreshDue = true
-    else start(subject, true)
+    model.isRefreshDue = true
+    start(subject, model)
   }
 
   return {
     lookup: (question) => {
       const subject = subjectOf(question)
       if (subject === null) return null
-      const model = askedModel(subject.key)
-      start(subject, model.isRefreshDue && isRefreshAllowed(model, nowMs()))
+      start(subject, askedModel(subject.key))
       const states = readings(subject)
       const figure = figureIn(states)
       if (figure === null) return null
@@ -248,7 +247,3 @@ const REFRESH_PAUSE_MS = 5_000
 
 /** A catalogue that is newer than this is not asked for again when a server refuses. */
 const CATALOGUE_REFRESH_AGE_MS = 600_000
-
-function isRefreshAllowed({ refreshedAtMs }: AskedModel, nowMs: number): boolean {
-  return nowMs - refreshedAtMs >= REFRESH_PAUSE_MS
-}

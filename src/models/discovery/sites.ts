@@ -2,26 +2,11 @@ import { LRUCache } from 'lru-cache'
 import type { UpstreamAddress } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
-import { chatBase, type Target } from '../../upstream/target.ts'
+import { chatBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { probesFor, type Probe } from './probes.ts'
 import type { Reading } from './reading.ts'
-
-/** Which window a request is about: that of a model, as the client's own credential sees it. */
-export type WindowQuestion = {
-  /** A name from the settings; null for the default upstream. */
-  readonly upstream: string | null
-  /** A digest of the credential: what one credential was told is never told to another. */
-  readonly credential: string
-  /** Null where no server can know the model by its name. */
-  readonly model: string | null
-  /** Of the chat completion, as the client wrote it. */
-  readonly target: Target
-  /** The client's headers. Its credentials go to the server, under the same rules as its requests. */
-  readonly rawHeaders: readonly string[]
-  /** True where the client's credential is a key of Foldgate's own. */
-  readonly withholdCredential: boolean
-}
+import type { WindowQuestion } from './window-question.ts'
 
 /** A credential at a site, whose figures are nobody else's. */
 export type AskedAs = {

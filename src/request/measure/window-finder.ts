@@ -6,7 +6,7 @@ import type { StatedWindow } from '../../overflow/classification.ts'
 import { budgetOf } from '../../tokens/budget.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
-import type { WindowQuestion } from '../../models/discovery/sites.ts'
+import type { WindowQuestion } from '../../models/discovery/window-question.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 

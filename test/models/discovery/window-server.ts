@@ -7,7 +7,7 @@ import {
   type ServerWindow,
   type ServerWindows,
 } from '../../../src/models/discovery/server-windows.ts'
-import type { WindowQuestion } from '../../../src/models/discovery/sites.ts'
+import type { WindowQuestion } from '../../../src/models/discovery/window-question.ts'
 import { fakeUpstream, json, silence, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 
 /** Answers by method and path, the query aside; a value that is no script is sent as JSON. */
