@@ -172,6 +172,18 @@ describe('a model that has answered is loaded', () => {
   })
 })
 
+// What it was not, when it was asked first, was left alone for six hours.
+test('a server that has become another kind is known for it before long', async () => {
+  const routes: Routes = { 'GET /v1/models': list({ id: 'm', context_length: 8192 }) }
+  await using server = await windowServer(routes)
+  await using stand = windowStand(server.url)
+  await stand.ask('m')
+  routes['GET /v1/models'] = list({ id: 'm' })
+  routes['GET /props'] = { default_generation_settings: { n_ctx: 6000 } }
+  await live(stand, 'm', 4)
+  expect(await stand.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
+})
+
 test("a catalogue's loaded size is a catalogue's", async () => {
   await using server = await windowServer({
     'GET /v1/model/info': list({ model_name: 'm', max_model_len: 9000 }),
