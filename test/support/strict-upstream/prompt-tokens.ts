@@ -11,7 +11,7 @@ const TOOLS_TOKENS = 16
 const TOOL_TOKENS = 8
 const TOOLS_RATIO = 1.1
 // What OpenAI's tile rule gives for a picture of 1,024 by 1,024 pixels.
-const MEDIA_TOKENS = 765
+export const MEDIA_TOKENS = 765
 
 // A number a message; 100,000 of them are the conversations of a long replay, in about 10 MB.
 const COUNTS_MAX = 100_000

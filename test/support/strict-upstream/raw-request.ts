@@ -1,4 +1,4 @@
-/** The raw JSON texts that make up a prompt. */
+/** The raw JSON texts that make up a prompt of chat completions. */
 export type RawRequest = {
   /** One for every message, without the whitespace around it. */
   readonly messages: readonly string[]
@@ -6,40 +6,42 @@ export type RawRequest = {
   readonly tools: string
 }
 
-/**
- * Cuts the raw texts out of a body which JSON.parse has accepted as an object, and whose `messages` is an
- * array. Of keys that stand twice the last one counts, as for JSON.parse.
- */
+/** Cuts the raw texts out of a body which JSON.parse has accepted as an object, and whose `messages` is an array. */
 export function cutRawRequest(body: string): RawRequest {
-  let messages: readonly string[] = []
-  let tools = ''
-  let at = skipBlank(body, skipBlank(body, 0) + 1)
-  while (body[at] === '"') {
-    const keyEnd = endOfString(body, at)
-    const key: unknown = JSON.parse(body.slice(at, keyEnd))
-    const start = skipBlank(body, skipBlank(body, keyEnd) + 1)
-    const end = endOfValue(body, start)
-    if (key === 'messages') messages = elementsOf(body, start)
-    if (key === 'tools') tools = body.slice(start, end)
-    at = skipBlank(body, end)
-    if (body[at] === ',') at = skipBlank(body, at + 1)
-  }
-  return { messages, tools }
+  const members = rawMembers(body)
+  return { messages: rawElements(members.get('messages') ?? ''), tools: members.get('tools') ?? '' }
 }
 
-// --- internal ---
+/** The raw values of a JSON object by their keys. Of keys that stand twice the last one counts, as for JSON.parse. */
+export function rawMembers(object: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>()
+  let at = skipBlank(object, skipBlank(object, 0) + 1)
+  while (object[at] === '"') {
+    const keyEnd = endOfString(object, at)
+    const start = skipBlank(object, skipBlank(object, keyEnd) + 1)
+    const end = endOfValue(object, start)
+    members.set(String(JSON.parse(object.slice(at, keyEnd))), object.slice(start, end))
+    at = skipBlank(object, end)
+    if (object[at] === ',') at = skipBlank(object, at + 1)
+  }
+  return members
+}
 
-function elementsOf(body: string, start: number): readonly string[] {
+/** The raw elements of a JSON array, without the whitespace around them; none of any other value. */
+export function rawElements(array: string): readonly string[] {
   const elements: string[] = []
-  let at = skipBlank(body, start + 1)
-  while (at < body.length && body[at] !== ']') {
-    const end = endOfValue(body, at)
-    elements.push(body.slice(at, end))
-    at = skipBlank(body, end)
-    if (body[at] === ',') at = skipBlank(body, at + 1)
+  if (!array.startsWith('[')) return elements
+  let at = skipBlank(array, 1)
+  while (at < array.length && array[at] !== ']') {
+    const end = endOfValue(array, at)
+    elements.push(array.slice(at, end))
+    at = skipBlank(array, end)
+    if (array[at] === ',') at = skipBlank(array, at + 1)
   }
   return elements
 }
+
+// --- internal ---
 
 function skipBlank(body: string, start: number): number {
   let at = start

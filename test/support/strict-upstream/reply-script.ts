@@ -102,7 +102,7 @@ function usageBody(usage: ReplyUsage) {
 }
 
 /** Pieces of a text, never cut inside a character. */
-function* piecesOf(text: string): Generator<string> {
+export function* piecesOf(text: string): Generator<string> {
   let start = 0
   while (start < text.length) {
     let end = Math.min(text.length, start + PIECE_CHARACTERS)

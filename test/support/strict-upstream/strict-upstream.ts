@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { openJudge, type JudgeOptions, type Rejection, type Verdict } from './judgement.ts'
+import { refuse, sendJson, serveLocally, type ArrivedRequest } from './local-server.ts'
 import { plainReply, streamedReply, type ReplyScript } from './reply-script.ts'
 import { isObject, textOf, type WireMessage } from './wire-message.ts'
 
@@ -49,10 +50,8 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
   const requests: RecordedRequest[] = []
   let replies = 0
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const method = request.method ?? 'GET'
-    const path = request.url ?? '/'
-    const body = await readBody(request)
+  async function serve(request: ArrivedRequest, response: ServerResponse): Promise<void> {
+    const { method, path, route, headers, body } = request
     const keep = (status: number, verdict: Partial<Verdict> = {}) => {
       if (options.record === false) return
       const {
@@ -63,34 +62,26 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
         rejection = null,
       } = verdict
       const seen = { messages, rawMessages, promptTokens, cachedTokens, rejected: rejection }
-      requests.push({
-        method,
-        path,
-        headers: request.headers,
-        body: body ?? Buffer.alloc(0),
-        status,
-        ...seen,
-      })
+      requests.push({ method, path, headers, body: body ?? Buffer.alloc(0), status, ...seen })
     }
     if (body === null) {
       keep(413)
       return refuse(response, 413, { message: 'The request body is too large.', param: null, code: null })
     }
-    const [route] = path.split('?')
     if (method === 'GET' && route === '/v1/models') {
       keep(200)
       return sendJson(response, 200, modelList)
     }
-    if (method !== 'POST' || !route?.endsWith('/chat/completions')) {
+    if (method !== 'POST' || !route.endsWith('/chat/completions')) {
       keep(404)
       return refuse(response, 404, { message: `Invalid URL (${method} ${route})`, param: null, code: null })
     }
 
-    const verdict = judge(body.toString('utf8'), request.headers.authorization ?? '')
+    const verdict = judge(body.toString('utf8'), headers.authorization ?? '')
     keep(verdict.rejection === null ? 200 : 400, verdict)
     if (verdict.rejection !== null) return refuse(response, 400, verdict.rejection)
     replies += 1
-    const script = await options.reply({ ...verdict, headers: request.headers })
+    const script = await options.reply({ ...verdict, headers })
     const frame = {
       id: `chatcmpl-strict${replies}`,
       model: textOf(verdict.body['model']),
@@ -109,56 +100,16 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
     response.end()
   }
 
-  const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      // A script that throws is a mistake of the test: it shows as an answer that no one takes for a verdict.
-      if (response.headersSent) response.destroy()
-      else
-        refuse(response, 500, {
-          message: `The reply script failed: ${String(error)}`,
-          param: null,
-          code: null,
-        })
-    })
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  const port = isObject(address) ? Number(address['port']) : 0
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    requests,
-    forget: () => requests.splice(0),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const server = await serveLocally(serve)
+  return { ...server, requests, forget: () => requests.splice(0) }
 }
 
 // --- internal ---
-
-// What Foldgate itself accepts by default: a larger body never reaches an upstream through it.
-const BODY_BYTES_MAX = 64 * 1024 * 1024
 
 const modelList = JSON.stringify({
   object: 'list',
   data: [{ id: 'strict-model', object: 'model', created: 1_700_000_000, owned_by: 'foldgate-demo' }],
 })
-
-/** The whole body; null where it is larger than any that is served. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
-  }
-  return bytes > BODY_BYTES_MAX ? null : Buffer.concat(chunks, bytes)
-}
 
 function isUsageAsked(body: Record<string, unknown>): boolean {
   const asked = body['stream_options']
@@ -168,21 +119,4 @@ function isUsageAsked(body: Record<string, unknown>): boolean {
 function completionTokensOf(script: ReplyScript, count: (text: string) => number): number {
   const calls = (script.toolCalls ?? []).map((call) => `${call.name}${call.argumentsText}`)
   return [script.content ?? '', ...calls].reduce((sum, text) => sum + count(text), 0)
-}
-
-function refuse(response: ServerResponse, status: number, error: Omit<Rejection, 'reason'>): void {
-  const { message, param, code } = error
-  sendJson(
-    response,
-    status,
-    JSON.stringify({ error: { message, type: 'invalid_request_error', param, code } }),
-  )
-}
-
-function sendJson(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  })
-  response.end(body)
 }
