@@ -1,0 +1,161 @@
+import { hash } from 'node:crypto'
+import type { Rejection } from '../strict-upstream/judgement.ts'
+import { openPrefixCache, type PromptPart } from '../strict-upstream/prefix-cache.ts'
+import { MESSAGE_TOKENS, REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
+import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
+import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { itemBreaks, type ItemRule } from './item-rules.ts'
+import { openItemCounter } from './item-tokens.ts'
+import { meaningOf } from './meaning.ts'
+import { bodyRejection, fieldRejection } from './request-fields.ts'
+import { resolved, unresolved, type ServerMemory } from './server-memory.ts'
+import { judgeSeal, prefixesOf, type Seals } from './seals.ts'
+import type { RemovedReasoning } from './reply.ts'
+import { partsOf, textTypeOf, typeOf, type WireItem } from './wire-item.ts'
+
+export type ResponsesJudgeOptions = {
+  /** Tokens of prompt and output together. */
+  readonly windowTokens: number
+  /** Whether the output that a request asks for has to fit beside its prompt. */
+  readonly outputReserveChecked: boolean
+  readonly count: (text: string) => number
+  /** Of the prompt cache, see `prefix-cache.ts`. */
+  readonly cache?: { readonly minimumTokens?: number; readonly stepTokens?: number }
+  /** Whether reasoning is left out behind a changed prefix. Default true; older models take it anywhere. */
+  readonly isReasoningBound?: boolean
+}
+
+/** A refusal as OpenAI words it. */
+export type ResponsesRejection = Omit<Rejection, 'reason'> & {
+  readonly reason: ItemRule | 'body' | 'parameter' | 'not-found' | 'encrypted-content' | 'window'
+  readonly status: 400 | 404
+}
+
+export type ResponsesVerdict = {
+  readonly body: WireItem
+  /** What the model gets to see, with what the server had stored, but for reasoning that was removed. */
+  readonly items: readonly WireItem[]
+  /** The raw JSON text of each item of the input. */
+  readonly rawItems: readonly string[]
+  /** 0 where the request was refused before it was counted. */
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  /** Reasoning that was not shown to the model. */
+  readonly removed: readonly RemovedReasoning[]
+  /** The digests of tools and instructions, and of them and all items: what reasoning in the reply is bound to. */
+  readonly prefix: { readonly head: string; readonly end: string }
+  readonly rejection: ResponsesRejection | null
+}
+
+/** What is known of a request that was not read. */
+export const unread: ResponsesVerdict = {
+  body: {},
+  items: [],
+  rawItems: [],
+  promptTokens: 0,
+  cachedTokens: 0,
+  removed: [],
+  prefix: { head: '', end: '' },
+  rejection: null,
+}
+
+/** Judges request bodies one after the other; `owner` is whose prompt cache and whose reasoning it is. */
+export type ResponsesJudge = (bodyText: string, owner: string) => ResponsesVerdict
+
+export function openResponsesJudge(
+  options: ResponsesJudgeOptions,
+  { memory, seals }: { readonly memory: ServerMemory; readonly seals: Seals },
+): ResponsesJudge {
+  const counter = openItemCounter(options.count)
+  const cache = openPrefixCache({ ...options.cache, count: options.count })
+
+  return function judge(bodyText, owner) {
+    const body = parseBody(bodyText)
+    if (body === null) return { ...unread, rejection: bodyRejection }
+    const field = fieldRejection(body)
+    if (field !== null) return { ...unread, body, rejection: field }
+
+    const rawItems = rawElements(rawMembers(bodyText).get('input') ?? '')
+    const given = { ...unread, body, rawItems }
+    const missing = unresolved(body, memory)
+    if (missing !== null) return { ...given, rejection: missing }
+    const sent = resolved(body, memory)
+    const broken = itemBreaks(sent, memory.issued)[0]
+    if (broken !== undefined) return { ...given, rejection: { ...broken, status: 400, reason: broken.rule } }
+
+    const items = sent.filter(isObject)
+    const prefixes = prefixesOf(body, items)
+    const prefix = { head: prefixes[0] ?? '', end: prefixes.at(-1) ?? '' }
+    const model = textOf(body['model'])
+    const removed = new Map<WireItem, RemovedReasoning>()
+    for (const [index, item] of items.entries()) {
+      if (!isSealed(item)) continue
+      const reason = judgeSeal(seals, item, { owner, model, prefix: prefixes[index] ?? '' })
+      if (reason === false) return { ...given, items, rejection: sealRejection(item) }
+      if (reason === null || options.isReasoningBound === false) continue
+      removed.set(item, { id: textOf(item['id']), reason })
+    }
+
+    const shown = items.filter((item) => !removed.has(item))
+    const parts = [headPart(body), ...shown.map(itemPart)]
+    const promptTokens = parts.reduce((sum, part) => sum + part.tokens, REPLY_TOKENS)
+    const read = { ...given, items: shown, promptTokens, removed: [...removed.values()], prefix }
+    const asked = options.outputReserveChecked ? Number(body['max_output_tokens'] ?? 0) : 0
+    if (promptTokens + asked > options.windowTokens) return { ...read, rejection: windowRejection }
+    return { ...read, cachedTokens: cache.serve(`${owner} ${model}`, parts), rejection: null }
+  }
+
+  function headPart(body: WireItem): PromptPart {
+    const { tools, instructions } = body
+    const told = textOf(instructions)
+    const toldTokens = told === '' ? 0 : MESSAGE_TOKENS + options.count(told)
+    return {
+      hash: hash('sha1', JSON.stringify([tools, instructions])),
+      tokens: counter.tools(tools) + toldTokens,
+      text: null,
+    }
+  }
+
+  function itemPart(item: WireItem): PromptPart {
+    return { hash: meaningOf(item), tokens: counter.item(item), text: sharedTextOf(item) }
+  }
+}
+
+// --- internal ---
+
+const windowRejection: ResponsesRejection = {
+  reason: 'window',
+  status: 400,
+  message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  param: 'input',
+  code: 'context_length_exceeded',
+}
+
+function parseBody(text: string): WireItem | null {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? body : null
+  } catch {
+    return null
+  }
+}
+
+function isSealed(item: WireItem): boolean {
+  const type = typeOf(item)
+  return (type === 'reasoning' || type === 'compaction') && typeof item['encrypted_content'] === 'string'
+}
+
+function sealRejection(item: WireItem): ResponsesRejection {
+  const begin = textOf(item['encrypted_content']).slice(0, 4)
+  const message = `The encrypted content ${begin}... could not be verified. Reason: Encrypted content could not be decrypted or parsed.`
+  return { reason: 'encrypted-content', status: 400, message, param: null, code: 'invalid_encrypted_content' }
+}
+
+/** Two items may share the beginning of a text when nothing that stands before it in the prompt differs. */
+function sharedTextOf(item: WireItem): PromptPart['text'] {
+  const [part, ...others] = partsOf(item['content'] ?? item['output'], textTypeOf(item))
+  const content = part?.['text']
+  if (typeof content !== 'string' || others.length > 0) return null
+  const frame = JSON.stringify([typeOf(item), item['role'], item['call_id']])
+  return { frame, frameTokens: MESSAGE_TOKENS, content }
+}

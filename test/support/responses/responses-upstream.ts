@@ -1,0 +1,195 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { refuse, sendJson, serveLocally, type ArrivedRequest } from '../strict-upstream/local-server.ts'
+import { textOf } from '../strict-upstream/wire-message.ts'
+import { failedEvents, responseEvents } from './events.ts'
+import {
+  openResponsesJudge,
+  unread,
+  type ResponsesJudgeOptions,
+  type ResponsesRejection,
+  type ResponsesVerdict,
+} from './judgement.ts'
+import { outputTokensOf, responseOf, usageBody, type WrittenReply } from './reply.ts'
+import { scriptedItem, type ResponsesScript, type ScriptedEnd } from './script.ts'
+import { openSeals, prefixAfter } from './seals.ts'
+import { openServerMemory, remember } from './server-memory.ts'
+import { typeOf, type WireItem } from './wire-item.ts'
+
+export type ResponsesUpstreamOptions = ResponsesJudgeOptions & {
+  /** Called for every request that is accepted, in the order of their arrival. */
+  readonly reply: (request: AcceptedResponsesRequest) => ResponsesScript | Promise<ResponsesScript>
+  /** How a prompt over the window is refused. Default: a 400 with OpenAI's code. */
+  readonly overflow?: Overflow
+  /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
+  readonly record?: boolean
+  /** Whether replies state what they cost. Default true; some servers never do. */
+  readonly statesUsage?: boolean
+}
+
+export type Overflow = {
+  /** `stream`: status 200 and a stream that fails at once; a request without a stream gets the 400 even so. */
+  readonly shape: 'status' | 'stream'
+  /** What stands before `response.failed`: nothing, or an `error` event in one of its two forms. Default nothing. */
+  readonly errorEvent?: 'none' | 'nested' | 'flat'
+  /** What gateways make of `context_length_exceeded`. */
+  readonly code?: string
+  /** Where a gateway states the true code beside the error. */
+  readonly errorType?: string
+}
+
+/** A request that obeys the rules and fits the window. */
+export type AcceptedResponsesRequest = Omit<ResponsesVerdict, 'rejection'> & {
+  readonly headers: IncomingHttpHeaders
+}
+
+export type RecordedResponsesRequest = Pick<
+  ResponsesVerdict,
+  'items' | 'rawItems' | 'promptTokens' | 'cachedTokens' | 'removed'
+> & {
+  readonly method: string
+  /** With its query string. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly status: number
+  readonly rejected: ResponsesRejection | null
+}
+
+export type ResponsesUpstream = {
+  /** The base URL for a client, `/v1` included. */
+  readonly url: string
+  readonly requests: readonly RecordedResponsesRequest[]
+  /** Forgets the requests recorded so far. What it has stored and made it remembers. */
+  forget(): void
+  close(): Promise<void>
+}
+
+/**
+ * A server of the Responses API on a free port of 127.0.0.1 which is as strict as OpenAI's: it refuses broken sequences and
+ * prompts over its window in OpenAI's words, leaves out reasoning whose prefix has changed, and reports the tokens that an
+ * exact-prefix cache would have served.
+ */
+export async function startResponsesUpstream(options: ResponsesUpstreamOptions): Promise<ResponsesUpstream> {
+  const seals = openSeals('responses-upstream')
+  const memory = openServerMemory()
+  const judge = openResponsesJudge(options, { memory, seals })
+  const requests: RecordedResponsesRequest[] = []
+  let made = 0
+  const idOf = (prefix: string) => `${prefix}_${(made += 1)}`
+
+  async function serve(request: ArrivedRequest, response: ServerResponse): Promise<void> {
+    const { method, route, headers, body } = request
+    const endpoint = method === 'POST' ? endpointOf(route) : null
+    if (body === null || endpoint === null) {
+      const status = body === null ? 413 : 404
+      const message = body === null ? 'The request body is too large.' : `Invalid URL (${method} ${route})`
+      keep(request, status)
+      return refuse(response, status, { message, param: null, code: null })
+    }
+    const owner = headers.authorization ?? ''
+    const verdict = judge(body.toString('utf8'), owner)
+    const { rejection } = verdict
+    const isStreamed = endpoint === 'responses' && verdict.body['stream'] === true
+    const failsStreaming =
+      isStreamed && rejection?.reason === 'window' && options.overflow?.shape === 'stream'
+    const status = failsStreaming ? 200 : (rejection?.status ?? 200)
+    keep(request, status, verdict)
+    if (rejection !== null) return reject(response, verdict, rejection, failsStreaming)
+
+    if (endpoint === 'input_tokens') {
+      const counted = { object: 'response.input_tokens', input_tokens: verdict.promptTokens }
+      return sendJson(response, 200, JSON.stringify(counted))
+    }
+    const compacts = endpoint === 'compact' || typeOf(verdict.items.at(-1) ?? {}) === 'compaction_trigger'
+    const script = compacts ? compacted : await options.reply({ ...verdict, headers })
+    const reply = written(verdict, owner, script)
+    remember(memory, reply.id, reply.output, verdict.body['store'] === false ? null : verdict.items)
+    if (endpoint === 'compact') return sendJson(response, 200, compactedHistory(verdict, reply))
+    if (!isStreamed) return sendJson(response, 200, JSON.stringify(responseOf(reply, reply.end.status)))
+    stream(response, responseEvents(reply))
+  }
+
+  function keep(request: ArrivedRequest, status: number, verdict: ResponsesVerdict = unread): void {
+    if (options.record === false) return
+    const { method, path, headers, body } = request
+    const { items, rawItems, promptTokens, cachedTokens, removed, rejection: rejected } = verdict
+    const seen = { items, rawItems, promptTokens, cachedTokens, removed, rejected }
+    requests.push({ method, path, headers, body: body ?? Buffer.alloc(0), status, ...seen })
+  }
+
+  function reject(
+    response: ServerResponse,
+    verdict: ResponsesVerdict,
+    rejection: ResponsesRejection,
+    failsStreaming: boolean,
+  ): void {
+    const isRenamed = rejection.reason === 'window'
+    const code = (isRenamed ? options.overflow?.code : undefined) ?? rejection.code
+    const errorType = isRenamed ? options.overflow?.errorType : undefined
+    if (!failsStreaming) return refuse(response, rejection.status, { ...rejection, code }, errorType)
+    const end = { status: 'failed', code: code ?? '', message: rejection.message } as const
+    const reply = { ...frame(verdict), output: [], end, usage: null }
+    stream(response, failedEvents(reply, options.overflow?.errorEvent ?? 'none', errorType))
+  }
+
+  function frame({ body, removed }: ResponsesVerdict) {
+    return { id: idOf('resp'), createdS: Math.floor(Date.now() / 1000), body, removed }
+  }
+
+  function written(verdict: ResponsesVerdict, owner: string, script: ResponsesScript): WrittenReply {
+    const end: ScriptedEnd = script.end ?? { status: 'completed' }
+    const { head } = verdict.prefix
+    let prefix = verdict.prefix.end
+    const output: WireItem[] = []
+    for (const [index, scripted] of script.output.entries()) {
+      const isCut = end.status === 'incomplete' && index === script.output.length - 1
+      const sealed = (tokens: number) =>
+        seals.seal({ owner, model: textOf(verdict.body['model']), prefix }, tokens)
+      const item = scriptedItem(scripted, { idOf, sealed, status: isCut ? 'incomplete' : 'completed' })
+      output.push(item)
+      prefix = prefixAfter(head, prefix, item)
+    }
+    const { promptTokens, cachedTokens } = verdict
+    const usage =
+      options.statesUsage === false
+        ? null
+        : { promptTokens, cachedTokens, ...outputTokensOf(output, options.count) }
+    return { ...frame(verdict), output, end, usage }
+  }
+
+  const server = await serveLocally(serve)
+  return { ...server, requests, forget: () => requests.splice(0) }
+}
+
+// --- internal ---
+
+const compacted: ResponsesScript = { output: [{ type: 'compaction' }] }
+
+const endpoints = ['responses', 'compact', 'input_tokens'] as const
+
+/** Which of the server's endpoints a path leads to, under any prefix. */
+function endpointOf(route: string): (typeof endpoints)[number] | null {
+  const found = /\/responses(?:\/(compact|input_tokens))?$/.exec(route)
+  return found === null ? null : (endpoints.find((endpoint) => endpoint === found[1]) ?? 'responses')
+}
+
+/** The answer of `/responses/compact`: what users have said, and one item that stands for everything. */
+function compactedHistory({ items }: ResponsesVerdict, reply: WrittenReply): string {
+  const said = items.filter((item) => typeOf(item) === 'message' && item['role'] === 'user')
+  return JSON.stringify({
+    id: reply.id,
+    object: 'response.compaction',
+    created_at: reply.createdS,
+    output: [...said, ...reply.output],
+    usage: reply.usage === null ? null : usageBody(reply.usage),
+  })
+}
+
+function stream(response: ServerResponse, events: Iterable<string>): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  })
+  for (const event of events) if (!response.destroyed) response.write(event)
+  response.end()
+}
