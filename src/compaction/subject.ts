@@ -36,21 +36,58 @@ export type Rounds = Pick<Subject, 'messages' | 'structure'>
 /** A call by the message that makes it, and its position among that message's calls. */
 export type CallPlace = { readonly index: number; readonly position: number }
 
-/** The call that message `index` answers, or the first that it makes itself; null where it has to do with none. */
+/** A reply of the model: its messages, from `start` up to `end`, and the calls that they make, in their order. */
+export type Reply = {
+  readonly start: number
+  readonly end: number
+  readonly callIds: readonly string[]
+  readonly calls: readonly CallPlace[]
+}
+
+/** The reply that message `index` is a part of, or a result for; of any other message what would be one. */
+export function replyAt(rounds: Rounds, index: number): Reply {
+  const { messages, structure } = rounds
+  // What follows decides nothing: an answer that comes late would give an older one another call.
+  const start = structure.lastUnitStart(index + 1)
+  const latest = latestReplies.get(structure)
+  if (latest?.start === start) return latest
+  const callIds: string[] = []
+  const calls: CallPlace[] = []
+  let end = start
+  do {
+    for (const [position, id] of messages[end]?.facts.callIds.entries() ?? []) {
+      callIds.push(id)
+      calls.push({ index: end, position })
+    }
+    end += 1
+  } while (replyStart(rounds, end) === start)
+  const reply = { start, end, callIds, calls }
+  latestReplies.set(structure, reply)
+  return reply
+}
+
+/** The first message of the reply that message `index` is a part of; the message itself where it is part of none. */
+export function replyStart({ messages, structure }: Rounds, index: number): number {
+  return messages[index]?.facts.opensReply === true ? structure.lastUnitStart(index + 1) : index
+}
+
+/** Whether message `index` is part of a reply that makes no calls: the model talks. */
+export function isTalk(subject: Rounds, index: number): boolean {
+  return subject.messages[index]?.facts.role === 'assistant' && replyAt(subject, index).calls.length === 0
+}
+
+/** The call that message `index` answers, or the first of what it is part of; null where it has to do with none. */
 export function callOf(subject: Rounds, index: number): CallPlace | null {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return null
+  if (facts.callIds.length > 0 && facts.answers.length === 0) return { index, position: 0 }
+  const { end, callIds, calls } = replyAt(subject, index)
   const [answersId] = facts.answers
-  if (answersId === undefined) return facts.callIds.length > 0 ? { index, position: 0 } : null
-  // What follows decides nothing: an answer that comes late would give an older one another call.
-  const callIndex = subject.structure.lastUnitStart(index + 1)
-  const call = subject.messages[callIndex]?.facts
-  if (call === undefined || call.callIds.length === 0) return null
+  if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
   // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
-  const inOrder = index - callIndex - 1
-  if (answersId === '' || call.callIds[inOrder] === answersId) return { index: callIndex, position: inOrder }
-  const position = call.callIds.indexOf(answersId)
-  return { index: callIndex, position: position === -1 ? inOrder : position }
+  const inOrder = index - end
+  const found = answersId === '' || callIds[inOrder] === answersId ? inOrder : callIds.indexOf(answersId)
+  return calls[found] ?? calls[inOrder] ?? null
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
@@ -72,3 +109,8 @@ export function isSystem(subject: Pick<Subject, 'messages'>, index: number): boo
 export function isSaidByUser(subject: Subject, index: number): boolean {
   return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
 }
+
+// --- internal ---
+
+/** Its calls are asked for by one result after the other. */
+const latestReplies = new WeakMap<Structure, Reply>()

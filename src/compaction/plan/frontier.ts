@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Fold } from '../compaction.ts'
 import { layoutOf, partTokens } from '../layout.ts'
-import type { Subject } from '../subject.ts'
+import { isTalk, type Subject } from '../subject.ts'
 import { editsOf } from '../token-counts.ts'
 import type { Draft } from './draft.ts'
 import type { Frame } from './frame.ts'
@@ -68,7 +68,7 @@ export function templateFits(subject: Subject, point: number): Fit[] {
   for (let index = point - 1; index >= 0; index -= 1) {
     const facts = subject.messages[index]?.facts
     if (facts?.role === 'user') speaksFirst = 'user'
-    else if (facts?.role === 'assistant' && facts.callIds.length === 0) speaksFirst = 'assistant'
+    else if (isTalk(subject, index)) speaksFirst = 'assistant'
     if (facts?.role === 'user') fits[index] = 'joined'
     else fits[index] = facts?.role === 'assistant' && speaksFirst !== 'user' ? 'well' : 'badly'
   }

@@ -1,6 +1,7 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { NO_EDITS, type TokenCounts } from '../token-counts.ts'
+import { replyStart, type Subject } from '../subject.ts'
 import type { PlanOptions } from './options.ts'
 import type { Parts, Pins } from './parts.ts'
 import { SHARE, type Shares } from './shares.ts'
@@ -90,7 +91,7 @@ const CUT_UNIT_TOKENS_MIN = 128
 /** By how many rounds it is told what one takes. */
 const ROUNDS_COUNTED = 4
 
-/** So many of the newest assistant messages are to be seen, whatever becomes of their results. */
+/** So many of the newest replies are to be seen, whatever becomes of their results. */
 const CALLS_SEEN = 10
 
 type RecentBounds = {
@@ -126,21 +127,30 @@ function recentMessages(
 ): Recent {
   const { structure } = counts.subject
   let from = parts.newestFrom
+  let kept = messagesIn(counts.subject, from, point)
   let tokens = parts.sizes.newestRound + parts.sizes.newestUser
   while (from > structure.systemCount) {
-    const isKept = point - from < keepRecent
+    const isKept = kept < keepRecent
     if (tokens >= tokensMin && !isKept) break
     const unit = Math.max(structure.systemCount, structure.unitStart(from - 1))
     const unitTokens = tokensBeside(counts, pins, unit, from)
     if (tokens + unitTokens > (isKept ? Math.max(keptTokensMax, tokensMax) : tokensMax))
       return { from, tokens, cutFrom: tokens < tokensMin ? unit : null }
     tokens += unitTokens
+    kept += messagesIn(counts.subject, unit, from)
     from = unit
   }
   return { from, tokens, cutFrom: null }
 }
 
-/** The newest assistant messages before `end`, as far as there is room for them once their results are cleared. */
+/** How many messages lie from `start` up to `end`; those that one reply consists of are one. */
+function messagesIn(subject: Subject, start: number, end: number): number {
+  let count = 0
+  for (let index = start; index < end; index += 1) if (replyStart(subject, index) === index) count += 1
+  return count
+}
+
+/** The newest replies before `end`, as far as there is room for them once their results are cleared. */
 function* callsSeen(
   { subject, editedTokens }: TokenCounts,
   end: number,
@@ -149,7 +159,8 @@ function* callsSeen(
 ): Steps<Newest['calls']> {
   const { structure, messages } = subject
   let seen = 0
-  for (let index = end; index < point; index += 1) if (messages[index]?.facts.role === 'assistant') seen += 1
+  for (let index = end; index < point; index += 1)
+    if (messages[index]?.facts.role === 'assistant' && replyStart(subject, index) === index) seen += 1
   const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end } }
   let tokens = 0
   let from = end

@@ -2,7 +2,7 @@ import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { parseEntry } from '../../dialects/entry-facts.ts'
 import type { Fold } from '../compaction.ts'
-import type { Subject } from '../subject.ts'
+import { isTalk, replyAt, type Subject } from '../subject.ts'
 import { isPinned, type Frame } from './frame.ts'
 import { templateFits } from './frontier.ts'
 import { bringsDown, isOverLimit, lengthOf, type Folded, type Length } from './limit.ts'
@@ -137,15 +137,16 @@ function heldTurns(subject: Subject, { fold }: Folded, point: number): HeldTurn[
 }
 
 /**
- * A turn brought down: its request, and its last reply, which is the last assistant message with text and
- * without calls. A request that was folded before does not come back.
+ * A turn brought down: its request, and its last reply with text and without calls. A request that was folded before does
+ * not come back.
  */
 function requestAndReply(
-  { dialect, structure, messages, source }: Subject,
+  subject: Subject,
   { latestUser }: Folded,
   { start, end, kept }: HeldTurn,
 ): readonly number[] {
   if (kept !== null) return kept
+  const { dialect, structure, messages, source } = subject
   const { turns } = structure
   const begun = turns[countBelow(turns, start + 1) - 1]
   const next = turns[countBelow(turns, start)]
@@ -153,8 +154,11 @@ function requestAndReply(
   const pair = request !== undefined && (request === begun || request < end) ? [request] : []
   for (let index = end - 1; index >= start; index -= 1) {
     const message = messages[index]
-    if (message?.facts.role !== 'assistant' || message.facts.callIds.length > 0) continue
-    if (parseEntry(dialect, source, message).text.trim() !== '') return [...pair, index]
+    if (message === undefined || !isTalk(subject, index)) continue
+    if (parseEntry(dialect, source, message).text.trim() === '') continue
+    const reply = replyAt(subject, index)
+    for (let part = reply.start; part < reply.end; part += 1) pair.push(part)
+    return pair
   }
   return pair
 }

@@ -3,13 +3,13 @@ import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { readMessage } from '../read-message.ts'
-import { isSaidByUser, type Subject } from '../subject.ts'
+import { isSaidByUser, replyStart, type Subject } from '../subject.ts'
 import { argumentLines, lookedAt } from './passage.ts'
 import { wordsIn } from './things.ts'
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
 export type Mention = {
-  /** How many messages name it. */
+  /** How many messages name it; those that one reply consists of are one. */
   readonly messages: number
   /** How many of the assistant's do. */
   readonly ofAssistant: number
@@ -18,8 +18,9 @@ export type Mention = {
   readonly isUsers: boolean
   /** The words around its latest mention. */
   readonly words: string
-  /** The message that names it last. */
+  /** The message that names it last, and the one that names it first, or the first of the same reply. */
   readonly latest: number
+  readonly first: number
 }
 
 /** The specific things that these messages name and the visible ones do not. */
@@ -33,18 +34,20 @@ export function* mentionsIn(
   let ageTokens = 0
   // From the newest to the oldest: so the latest mention is the first that is met.
   for (const index of indexes.toReversed()) {
-    const role = subject.messages[index]?.facts.role
+    const isAssistants = subject.messages[index]?.facts.role === 'assistant'
+    const first = replyStart(subject, index)
     for (const [name, words] of yield* thingsOf(subject, index, cache)) {
       const later = found.get(name)
       if (later === undefined && found.size >= THINGS_MAX) continue
-      const isAssistants = role === 'assistant'
+      const more = later?.first === first ? 0 : 1
       found.set(name, {
-        messages: (later?.messages ?? 0) + 1,
-        ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? 1 : 0),
+        messages: (later?.messages ?? 0) + more,
+        ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? more : 0),
         assistantAgeTokens: later?.assistantAgeTokens ?? (isAssistants ? ageTokens : null),
         isUsers: isSaidByUser(subject, index) || later?.isUsers === true,
         words: later?.words ?? words,
         latest: later?.latest ?? index,
+        first,
       })
     }
     ageTokens += subject.sizes[index] ?? 0

@@ -2,7 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
-import { toolNameOf, type Subject } from '../subject.ts'
+import { replyStart, toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
@@ -113,7 +113,8 @@ type Cut = Pick<Candidate, 'index' | 'passage' | 'lines' | 'tokensAbout'> & { re
 
 function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate[]> {
   const cuts: Cut[] = []
-  const messagesWith = new Map<string, number>()
+  /** In how many messages a line stands, and the first of these, or of the reply that it is part of. */
+  const holders = new Map<string, { readonly count: number; readonly first: number }>()
   let chars = 0
   let ageTokens = 0
   for (const index of options.indexes.toReversed()) {
@@ -121,13 +122,15 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
     const parts = yield* quotableParts(subject, index, options.unsaid)
     const size = subject.sizes[index] ?? 0
     const bytes = Math.max(1, subject.messages[index]?.facts.bytes ?? 1)
-    const own = new Set<string>()
+    const first = replyStart(subject, index)
     for (const passage of passagesOf(parts)) {
       const lines = tellingLines(passage.text)
-      for (const line of lines) own.add(line)
+      for (const line of lines) {
+        const later = holders.get(line)
+        if (later?.first !== first) holders.set(line, { count: (later?.count ?? 0) + 1, first })
+      }
       cuts.push({ index, passage, lines, tokensAbout: (size * passage.text.length) / bytes, ageTokens })
     }
-    for (const line of own) messagesWith.set(line, (messagesWith.get(line) ?? 0) + 1)
     for (const { text } of parts) chars += text.length
     ageTokens += size
     yield
@@ -136,7 +139,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   for (const [place, { index, passage, lines, tokensAbout, ageTokens: age }] of cuts.entries()) {
     if (place > 0 && cuts[place - 1]?.index !== index) yield
     let again = 0
-    for (const line of lines) if ((messagesWith.get(line) ?? 0) > 1) again += 1
+    for (const line of lines) if ((holders.get(line)?.count ?? 0) > 1) again += 1
     const worth =
       (worthOf[passage.speaker] * (1 + again / lines.length)) / (1 + age / HALF_AGE_TOKENS) +
       (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)

@@ -1,8 +1,8 @@
-import type { Chat } from '../request.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
+import { isTalk, type Rounds } from '../../compaction/subject.ts'
 
 /** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */
-export function fitting(compaction: Compaction | null, chat: Chat): Compaction | null {
+export function fitting(compaction: Compaction | null, chat: Rounds): Compaction | null {
   if (compaction === null) return null
   const { systemCount } = chat.structure
   const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
@@ -10,10 +10,8 @@ export function fitting(compaction: Compaction | null, chat: Chat): Compaction |
     index === -1 || (index < compaction.point && chat.messages[index]?.facts.role === 'user')
   const frontier = compaction.fold?.frontier ?? systemCount
   // Any other message would stand there without its call or its results.
-  const mayStandAlone = (index: number): boolean => {
-    const facts = chat.messages[index]?.facts
-    return facts?.role === 'user' || (facts?.role === 'assistant' && facts.callIds.length === 0)
-  }
+  const mayStandAlone = (index: number): boolean =>
+    chat.messages[index]?.facts.role === 'user' || isTalk(chat, index)
   const isSound =
     isInside(compaction.point) &&
     isInside(frontier) &&

@@ -29,6 +29,7 @@ function manyThings(count: number): Map<string, Mention> {
         isUsers: false,
         words: '',
         latest: 0,
+        first: 0,
       },
     ]),
   )

@@ -9,6 +9,7 @@ const printed: Mention = {
   isUsers: false,
   words: '',
   latest: 0,
+  first: 0,
 }
 
 describe('a thing is the likelier to come up again', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
-import type { Subject } from '../../subject.ts'
+import { replyAt, type Subject } from '../../subject.ts'
 import { lookedAt } from '../passage.ts'
 import { directiveOf, type Directive } from './directive.ts'
 import { languagesIn } from './forms/match.ts'
@@ -17,7 +17,15 @@ export function* heardText(subject: Subject, index: number): Steps<string> {
   return message === undefined ? '' : lookedAt((yield* readMessage(subject, message)).text)
 }
 
-/** The sentences of a user's message, each judged. FormsFound once for each message. */
+/** The text of the reply that message `index` is a part of, in the same way. */
+export function* replyText(subject: Subject, index: number): Steps<string> {
+  const { start, end } = replyAt(subject, index)
+  const texts: string[] = []
+  for (let part = start; part < end; part += 1) texts.push(yield* heardText(subject, part))
+  return texts.filter((text) => text !== '').join('\n')
+}
+
+/** The sentences of a user's message, each judged. Found once for each message. */
 export function* heardIn(
   subject: Subject,
   index: number,

@@ -1,9 +1,10 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
-import type { Subject } from '../../subject.ts'
+import { sumOf } from '../../size-sums.ts'
+import { isTalk, replyAt, type Subject } from '../../subject.ts'
 import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordCount } from './forms/words.ts'
-import { heardText } from './heard.ts'
+import { replyText } from './heard.ts'
 
 /**
  * How much the reply to each of these messages looks like a word of assent, from 0 to 1: "Understood." Who lays down a
@@ -16,17 +17,17 @@ export function* notedShares(
   folded: ReadonlySet<number>,
   cache: MadeCache,
 ): Steps<ReadonlyMap<number, number>> {
-  const replied = said.filter((index) => {
-    const reply = subject.messages[index + 1]?.facts
-    return folded.has(index + 1) && reply?.role === 'assistant' && reply.callIds.length === 0
-  })
+  const replied = said.filter((index) => folded.has(index + 1) && isTalk(subject, index + 1))
   const noted: number[] = []
   for (const index of replied) {
     if (yield* isNotedIn(subject, index + 1, cache)) noted.push(index)
     yield
   }
   const share = Math.max(0, 1 - (noted.length - 1) / Math.max(1, replied.length * COMMON_SHARE))
-  const sizeOf = (index: number): number => subject.sizes[index + 1] ?? 0
+  const sizeOf = (index: number): number => {
+    const { start, end } = replyAt(subject, index + 1)
+    return sumOf(subject.sizes, start, end)
+  }
   const mean = replied.reduce((sum, index) => sum + sizeOf(index), 0) / Math.max(1, replied.length)
   const short = replied.filter((index) => sizeOf(index) <= Math.min(SHORT_TOKENS, mean * SHORT_SHARE))
   return new Map([
@@ -65,10 +66,12 @@ const noting: ReadonlySet<string> = new Set(wordLists.assents.map(evened))
 
 /** Found once for each reply. */
 function* isNotedIn(subject: Subject, index: number, cache: MadeCache): Steps<boolean> {
-  const key = `noted:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
+  const { start, end } = replyAt(subject, index)
+  const hashes = subject.messages.slice(start, end).map(({ facts }) => facts.hash)
+  const key = `noted:${subject.memorySpace}:${hashes.join(' ')}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known === 'yes'
-  const isNoted = beginsNoting(yield* heardText(subject, index))
+  const isNoted = beginsNoting(yield* replyText(subject, index))
   cache.set(key, { text: isNoted ? 'yes' : 'no', tokens: 0, how: null })
   return isNoted
 }

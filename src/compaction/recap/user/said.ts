@@ -3,7 +3,7 @@ import type { FoldedRun } from '../../layout.ts'
 import { messageNumber } from '../../message-numbers.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
-import { isSystem, isSaidByUser, type Subject } from '../../subject.ts'
+import { isSystem, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
 import { newestOnSubject } from './newest.ts'
@@ -97,10 +97,8 @@ function shareOf(subject: Subject, indexes: readonly number[]): Share {
   let allTokens = 0
   for (const index of indexes) {
     const size = subject.sizes[index] ?? 0
-    const facts = subject.messages[index]?.facts
     allTokens += size
-    const isTalk = facts?.role === 'assistant' ? facts.callIds.length === 0 : isSaidByUser(subject, index)
-    if (isTalk) talkTokens += size
+    if (isTalk(subject, index) || isSaidByUser(subject, index)) talkTokens += size
   }
   const talk = allTokens === 0 ? 1 : talkTokens / allTokens
   return {

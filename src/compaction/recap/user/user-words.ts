@@ -1,9 +1,9 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
-import { isSaidByUser, type Subject } from '../../subject.ts'
+import { isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
 import { formsIn } from './forms/match.ts'
-import { heardIn, heardText, type Heard } from './heard.ts'
+import { heardIn, heardText, replyText, type Heard } from './heard.ts'
 import { machineWritten } from './machine-output.ts'
 import { notedShares } from './noted.ts'
 import { lastQuestion, referredIn } from './referred.ts'
@@ -183,16 +183,15 @@ function answerIn(text: string, [first]: readonly Heard[]): string {
 
 const asks = /[?？؟]\s*$/
 
-/** What an answer answers: the message before it, where the assistant said that. */
+/** What an answer answers: the reply before it, where that makes no calls. */
 function* answeredBy(
   subject: Subject,
   index: number,
   answer: string,
   [first]: readonly Heard[],
 ): Steps<Judged['answered']> {
-  const before = subject.messages[index - 1]?.facts
-  if (before?.role !== 'assistant' || before.callIds.length > 0) return null
-  const asked = yield* heardText(subject, index - 1)
+  if (!isTalk(subject, index - 1)) return null
+  const asked = yield* replyText(subject, index - 1)
   const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
   const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
   return {

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import type { Compaction } from '../../src/compaction/compaction.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { callOf, isTalk, toolNameOf, type Subject } from '../../src/compaction/subject.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { templateFits } from '../../src/compaction/plan/frontier.ts'
+import { mentionsIn } from '../../src/compaction/recap/mentions.ts'
+import { userMessages, type UserMessage } from '../../src/compaction/recap/user/user-words.ts'
+import { fitting } from '../../src/request/records/fitting-compaction.ts'
+import { compactedUnder } from '../support/compacted.ts'
+import { longRun, type TestMessage } from '../support/conversations.ts'
+import { splitReplies, type Split } from '../support/split-replies.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+
+// One reply was taken to be one entry of the history: where it came in pieces, its text was talk although calls followed
+// it, and a result beside another call was nobody's.
+
+/** A chat with tools in it: rules, answers in a word, rounds of two calls, offers; `isInTwo`: these in two texts each. */
+function chatOf(isInTwo: boolean): readonly TestMessage[] {
+  return [
+    { role: 'system', content: 'You help.' },
+    {
+      role: 'user',
+      content: 'Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.',
+    },
+    reply('I keep the locks as they are.', `Understood. ${'The locks stay where they are. '.repeat(20)}`),
+    ...Array.from({ length: 12 }, (_, round) => [
+      {
+        role: 'user',
+        content: round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.',
+      },
+      calling(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
+      result(round, 0, `echo step ${round}\n`.repeat(20)),
+      result(round, 1, `log line of build ${round}0417 in /var/log/build_${round}.txt\n`.repeat(20)),
+      reply(
+        `Nothing strange in ${round}.`,
+        `Step ${round} copies artifacts_${round} to the mirror. Shall I go on with the next, or with number ${round + 2}?`,
+        ...(isInTwo ? [`It is step_${round + 1}.sh.`] : []),
+      ),
+    ]).flat(),
+    { role: 'user', content: 'Yes, but from now on answer in one sentence.' },
+    reply('One sentence.', 'Noted.'),
+    { role: 'user', content: 'And what is the last step?' },
+    reply('The last one.', `Besides the mirror ${'it signs what was built '.repeat(12)}.`),
+    { role: 'user', content: 'Who runs it?' },
+    reply('A timer.', `In practice the timer ${'of the host starts it '.repeat(12)}.`),
+    { role: 'user', content: 'And when?' },
+  ]
+}
+
+const chat = chatOf(false)
+
+function reply(thought: string, ...texts: string[]): TestMessage {
+  return {
+    role: 'assistant',
+    reasoning_content: thought,
+    content: texts.map((text) => ({ type: 'text', text })),
+  }
+}
+
+function calling(round: number, thought: string, text: string): TestMessage {
+  const calls = [0, 1].map((call) => ({
+    id: `call_${round}_${call}`,
+    type: 'function',
+    function: {
+      name: call === 0 ? 'read_file' : 'tail_log',
+      arguments: `{"path":"/srv/build/step_${round}.sh"}`,
+    },
+  }))
+  return { ...reply(thought, text), tool_calls: calls }
+}
+
+function result(round: number, call: number, content: string): TestMessage {
+  return { role: 'tool', tool_call_id: `call_${round}_${call}`, content }
+}
+
+function listed(what: string): string {
+  return Array.from({ length: 40 }, (_, line) => `${line} of the ${what}`).join('\n')
+}
+
+/** A compaction of the whole conversation as it would be of the pieces. */
+function placed(compaction: Compaction | null, { placeOf }: Split): Compaction | null {
+  if (compaction === null) return null
+  const at = (index: number): number => (index === -1 ? -1 : (placeOf[index] ?? Number.NaN))
+  const { reach, fold } = compaction
+  return {
+    ...compaction,
+    point: at(compaction.point),
+    task: at(compaction.task),
+    latestUser: at(compaction.latestUser),
+    reach: { render: at(reach.render), preview: at(reach.preview), clear: at(reach.clear) },
+    clips: compaction.clips.map((clip) => ({ ...clip, index: at(clip.index) })),
+    fold: fold && {
+      ...fold,
+      frontier: at(fold.frontier),
+      kept: fold.kept.flatMap((index) =>
+        Array.from({ length: at(index + 1) - at(index) }, (_, piece) => at(index) + piece),
+      ),
+    },
+  }
+}
+
+/** The recaps of a view, without the number of messages that they stand for. */
+function recapsOf(subject: Subject, { view }: Compacted): string[] {
+  return viewTexts(subject, view)
+    .filter((text) => text.includes('<conversation-recap>'))
+    .map((text) => text.replace(/\d+ earlier messages/, 'earlier messages'))
+}
+
+function wordsOf(subject: Subject): readonly UserMessage[] {
+  return finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ bytesMax: 1e6 })))
+}
+
+/** How many messages name each thing, and how many of the assistant's. */
+function timesNamed(subject: Subject): Map<string, readonly number[]> {
+  const cache = createMadeCache({ bytesMax: 1e6 })
+  const mentions = finish(mentionsIn(subject, subject.messages.keys().toArray(), [], cache))
+  return new Map([...mentions].map(([name, { messages, ofAssistant }]) => [name, [messages, ofAssistant]]))
+}
+
+const runs = [7, 8, 9].map((seed) => [`run ${seed}`, longRun(60, seed), [6_000, 12_000]] as const)
+
+describe('a history whose replies stand in pieces', () => {
+  test.each([['chat', chat, [2_500, 4_000]] as const, ...runs])(
+    'is planned like one of whole messages: %s',
+    (_, history, budgets) => {
+      const whole = subjectOf(history)
+      const split = splitReplies(history)
+      let compactions = 0
+      for (const profile of [
+        {},
+        { target: 0.3, keep: { recent_messages: 5 } },
+        { limit: { turns: 2 } },
+        { clear: { keep_results: 1 } },
+      ]) {
+        const policy = policyOf(profile)
+        for (const budgetTokens of budgets) {
+          for (const strict of [false, true]) {
+            const options = { policy, budgetTokens, strict, seenUntil: 1 }
+            const expected = compactedUnder(whole, options)
+            const found = compactedUnder(split.subject, options)
+            expect(found.compaction).toEqual(placed(expected.compaction, split))
+            if (found.compaction !== null) compactions += 1
+            expect(fitting(found.compaction, split.subject)).toBe(found.compaction)
+          }
+        }
+      }
+      expect(compactions).toBeGreaterThan(8)
+    },
+  )
+
+  test('keeps the whole reply of an old turn, and none of what led to it', () => {
+    const rounds = [0, 1, 2, 3, 4, 5, 6, 7]
+    const turns = [0, 10, 20].flatMap((turn) => [
+      { role: 'user', content: `Do part ${turn}.` },
+      ...rounds.flatMap((round) => [
+        calling(turn + round, 'I look.', 'I read on.'),
+        result(turn + round, 0, listed('file')),
+        result(turn + round, 1, listed('log')),
+      ]),
+      // The turn in the middle was broken off.
+      ...(turn === 10 ? [] : [reply('That was it.', 'Done.', `Part ${turn} is done.`)]),
+    ])
+    const history = [...turns, { role: 'user', content: 'Do more.' }]
+    const policy = policyOf({
+      limit: { turns: 50 },
+      keep: { recent_messages: 2 },
+      clear: { enabled: false },
+    })
+    const split = splitReplies(history)
+    for (const strict of [false, true]) {
+      const options = { policy, budgetTokens: 11_000, strict, seenUntil: 1 }
+      const expected = compactedUnder(subjectOf(history), options)
+      const found = compactedUnder(split.subject, options)
+      expect(found.compaction?.fold?.kept.length).toBeGreaterThan(2)
+      expect(found.compaction).toEqual(placed(expected.compaction, split))
+      expect(fitting(found.compaction, split.subject)).toBe(found.compaction)
+    }
+  })
+
+  test('takes the cuts of a strict template like one of whole messages', () => {
+    // A user who speaks behind results finds no reply of the model's between.
+    const interrupted = chat.filter(
+      ({ role }, index) => role !== 'assistant' || chat[index + 1]?.role === 'tool',
+    )
+    for (const history of [chat, interrupted]) {
+      const whole = subjectOf(history)
+      const { subject, placeOf } = splitReplies(history)
+      const found = templateFits(subject, subject.messages.length)
+      const expected = templateFits(whole, history.length)
+      expect(history.map((_, index) => found[placeOf[index] ?? 0])).toEqual(expected)
+    }
+  })
+
+  test('is told like one of whole messages', () => {
+    const policy = policyOf({ recap: { max_tokens: 4_000 } })
+    const options = { policy, budgetTokens: 5_000 }
+    const { subject } = splitReplies(chat)
+    const expected = recapsOf(subjectOf(chat), compactedUnder(subjectOf(chat), options))
+    expect(expected).not.toEqual([])
+    expect(recapsOf(subject, compactedUnder(subject, options))).toEqual(expected)
+  })
+
+  test('weighs what the user said, and what was named, like one of whole messages', () => {
+    const { subject, placeOf } = splitReplies(chatOf(true))
+    const whole = subjectOf(chatOf(true))
+    const said = wordsOf(whole)
+    expect(said.flatMap(({ words }) => words).filter(({ refersTo }) => refersTo !== null)).not.toEqual([])
+    expect(wordsOf(subject)).toEqual(said.map((each) => ({ ...each, index: placeOf[each.index] })))
+    expect(timesNamed(subject)).toEqual(timesNamed(whole))
+  })
+
+  test('a result finds its call in any piece of its reply, and the pieces of a reply that calls are no talk', () => {
+    const { subject, placeOf } = splitReplies(chat)
+    const call = placeOf[4] ?? 0
+    const results = [placeOf[5] ?? 0, placeOf[6] ?? 0]
+    expect(results.map((index) => callOf(subject, index)?.index)).toEqual([call + 2, call + 3])
+    expect(results.map((index) => toolNameOf(subject, index))).toEqual(['read_file', 'tail_log'])
+    expect([0, 1, 2, 3].map((piece) => callOf(subject, call + piece)?.index)).toEqual(
+      [2, 2, 2, 3].map((piece) => call + piece),
+    )
+    const talk = subject.messages.flatMap((_, index) => (isTalk(subject, index) ? [index] : []))
+    expect(talk.slice(0, 4)).toEqual([placeOf[2], (placeOf[2] ?? 0) + 1, placeOf[7], (placeOf[7] ?? 0) + 1])
+  })
+})
