@@ -1,0 +1,75 @@
+import { isObject } from '../strict-upstream/wire-message.ts'
+import type { Step } from './items.ts'
+import type { ScriptedItem } from './script.ts'
+import type { WireItem } from './wire-item.ts'
+
+/** A request of a lived conversation. */
+export type LivedRequest = {
+  /** Of the step that answers it. */
+  readonly index: number
+  /** The JSON of all items so far, each spelt as it was in every request before. */
+  readonly items: readonly string[]
+  /** What the upstream is to answer. */
+  readonly script: readonly ScriptedItem[]
+}
+
+type LivingOptions = {
+  readonly steps: readonly Step[]
+  /** The items of the reply; null where there was none, or where that reply is not asked for. */
+  readonly ask: (request: LivedRequest) => Promise<readonly WireItem[] | null>
+  /** How the client writes an item. Default `JSON.stringify`. */
+  readonly spell?: (item: WireItem) => string
+}
+
+/**
+ * Lives a conversation as a client with `store: false` does: makes each request in turn, and takes the reply's items, with
+ * the ids and the encrypted content that the upstream gave them, into all later ones. Returns the whole history.
+ */
+export async function live({
+  steps,
+  ask,
+  spell = JSON.stringify,
+}: LivingOptions): Promise<readonly string[]> {
+  const items: string[] = []
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'input') items.push(...step.items.map(spell))
+    else items.push(...((await ask({ index, items, script: step.script })) ?? step.told).map(spell))
+  }
+  return items
+}
+
+/** What a client reads of an answer. */
+export type ReadReply = {
+  readonly items: readonly WireItem[]
+  readonly status: string
+  /** The ids of reasoning that the model was not shown. */
+  readonly removed: readonly unknown[]
+}
+
+/** The reply in an answer, plain or streamed; null where there is none that has ended. */
+export function readReply(text: string): ReadReply | null {
+  if (!text.startsWith('event:')) return ended(parsed(text), null)
+  const events = text.split('\n\n').map((event) => parsed(event.slice(event.indexOf('data: ') + 6)))
+  const done = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)
+  const { response } = events.findLast((event) => isObject(event['response'])) ?? {}
+  return isObject(response) ? ended(response, done.filter(isObject)) : null
+}
+
+// --- internal ---
+
+/** Items that came one by one are taken as they came. */
+function ended(response: WireItem, items: readonly WireItem[] | null): ReadReply | null {
+  const { status, output, input_transformations: transformations } = response
+  if ((status !== 'completed' && status !== 'incomplete') || !Array.isArray(output)) return null
+  const removed = Array.isArray(transformations) ? transformations.filter(isObject).map(({ id }) => id) : []
+  return { items: items ?? output.filter(isObject), status, removed }
+}
+
+function parsed(text: string): WireItem {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
