@@ -1,7 +1,7 @@
 /** The beginning of a text: at most so many characters and lines, ended at a line's end where one is near. */
-export function cutHead(text: string, bytesMax: number, linesMax: number): string {
+export function cutHead(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
-  let end = Math.min(text.length, Math.max(0, bytesMax))
+  let end = Math.min(text.length, Math.max(0, charsMax))
   const lineEnd = endOfLines(text, end, linesMax)
   if (lineEnd !== -1) end = lineEnd
   else if (end < text.length) {
@@ -12,9 +12,9 @@ export function cutHead(text: string, bytesMax: number, linesMax: number): strin
 }
 
 /** The end of a text: at most so many characters and lines, begun at a line's beginning where one is near. */
-export function cutTail(text: string, bytesMax: number, linesMax: number): string {
+export function cutTail(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
-  const length = Math.min(text.length, Math.max(0, bytesMax))
+  const length = Math.min(text.length, Math.max(0, charsMax))
   let start = text.length - length
   const lineStart = startOfLines(text, start, linesMax)
   if (lineStart !== -1) start = lineStart + 1

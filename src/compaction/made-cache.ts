@@ -23,18 +23,10 @@ export type MadeCache = {
   readonly set: (key: string, made: Made) => void
 }
 
-/** A cache that holds at most `bytesMax` characters of made messages. */
-export function createMadeCache(options: { readonly bytesMax: number }): MadeCache {
-  const cache = new LRUCache<string, Made>({
-    maxSize: options.bytesMax,
-    sizeCalculation: (made) => ENTRY_CHARS + (made.text?.length ?? 0),
-  })
-  return {
-    get: (key) => cache.get(key),
-    set: (key, made) => {
-      cache.set(key, made)
-    },
-  }
+/** A cache that holds at most `charsMax` characters of made messages. */
+export function createMadeCache({ charsMax }: { readonly charsMax: number }): MadeCache {
+  const sizeCalculation = ({ text }: Made): number => ENTRY_CHARS + (text?.length ?? 0)
+  return new LRUCache<string, Made>({ maxSize: charsMax, sizeCalculation })
 }
 
 // --- internal ---

@@ -98,7 +98,7 @@ type Gathered = {
 }
 
 /** At most so many characters from the offset on. */
-function* gathered(pieces: RecallAnswer['pieces'], offset: number, bytesMax: number): Steps<Gathered> {
+function* gathered(pieces: RecallAnswer['pieces'], offset: number, charsMax: number): Steps<Gathered> {
   let made = 0
   let start = offset
   let text = ''
@@ -120,7 +120,7 @@ function* gathered(pieces: RecallAnswer['pieces'], offset: number, bytesMax: num
       }
     }
     text += piece.slice(from)
-    if (text.length > bytesMax) return { text: text.slice(0, wholeEnd(text, bytesMax)), start, isRest: false }
+    if (text.length > charsMax) return { text: text.slice(0, wholeEnd(text, charsMax)), start, isRest: false }
   }
   return { text, start: Math.min(start, made), isRest: true }
 }

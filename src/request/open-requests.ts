@@ -60,7 +60,7 @@ export type Requests = {
 export function openRequests(options: OpenRequestsOptions): Requests {
   const { settings, http, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
   const { limits } = settings
-  const cache = createMadeCache({ bytesMax: MADE_BYTES_MAX })
+  const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
   const summaries = openSummaries({
     ...options,
     cache,
@@ -126,5 +126,5 @@ const LAST_BODY_BYTES_MIN = 64 * 1024
 /** How long a body is held for the next request of its conversation, in milliseconds. */
 const LAST_BODY_IDLE_MS = 600_000
 
-/** What previews, recaps and the like that are kept to be sent again may take, in bytes. */
-const MADE_BYTES_MAX = 32 * 1024 * 1024
+/** What previews, recaps and the like that are kept to be sent again may take, in characters. */
+const MADE_CHARS_MAX = 32 * 1024 * 1024

@@ -19,7 +19,7 @@ import { digest } from '../support/source.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
 
-const cache = createMadeCache({ bytesMax: 10_000_000 })
+const cache = createMadeCache({ charsMax: 10_000_000 })
 
 /** A file after this compaction, which may hold something before. */
 function fileAfter(subject: Subject, policy: Policy, compaction: Compaction, file = ''): string {

@@ -13,7 +13,7 @@ import { subjectOf, viewTexts } from '../support/subject.ts'
 import { assistant, prose, rounds, system, user } from './sending.ts'
 
 const BUDGET = 6000
-const cache = createMadeCache({ bytesMax: 10_000_000 })
+const cache = createMadeCache({ charsMax: 10_000_000 })
 
 const policy = profileSchema.parse({
   trigger: 0.75,
@@ -178,7 +178,7 @@ describe('a fold that is planned ahead', () => {
   test('is planned by nothing but the conversation: the same wherever and however often', () => {
     expect(ahead(run(askedAt))).toEqual(ahead(run(askedAt)))
     const later = finish(
-      foldAhead(subjectOf(run(askedAt)), createMadeCache({ bytesMax: 10 }), {
+      foldAhead(subjectOf(run(askedAt)), createMadeCache({ charsMax: 10 }), {
         policy,
         compaction: null,
         room,

@@ -28,7 +28,7 @@ function textsBefore(
   point: number,
 ): ReadonlyMap<number, string> {
   const subject = subjectOf(messages)
-  const cache = createMadeCache({ bytesMax: 10_000_000 })
+  const cache = createMadeCache({ charsMax: 10_000_000 })
   const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
   const texts = new Map<number, string>()
   for (const { index, item } of view.messages) {
@@ -51,7 +51,7 @@ test('what lies before the point is treated as it was, whatever follows there no
         const room = { budgetTokens, aroundTokens: 40 }
         const subject = subjectOf(messages)
         const { compaction } = finish(
-          compact(subject, createMadeCache({ bytesMax: 10_000_000 }), {
+          compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
             policy,
             newest: null,
             seenUntil: null,

@@ -75,7 +75,7 @@ const places: Readonly<Record<string, (text: string) => readonly object[]>> = {
 const policy = policyOf({ recall: { enabled: true } })
 
 function compacted({ subject, drive }: Metered, under: Policy, budgetTokens: number) {
-  const cache = createMadeCache({ bytesMax: 8_000_000 })
+  const cache = createMadeCache({ charsMax: 8_000_000 })
   const driven = drive(
     compact(subject, cache, {
       policy: under,

@@ -12,7 +12,7 @@ const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 
 /** The message at `index` under this edit, as it is sent; all of them share a cache. */
 function treating(messages: readonly object[], profile: object) {
-  const cache = createMadeCache({ bytesMax: 1_000_000 })
+  const cache = createMadeCache({ charsMax: 1_000_000 })
   return (index: number, edit: Edit): string => {
     const make = messageEditor(subjectOf(messages), policyOf(profile), cache)
     return finish(make(index, edit)).text ?? ''
@@ -74,7 +74,7 @@ describe('a recap', () => {
   const recap = (areNamed: boolean, conversation: readonly object[] = messages, tokensMax = 1024): string => {
     const folded = { start: 1, end: conversation.length, except: [3], tokensMax, systemTokensMax: 0 }
     const beside = { visible: [], shortened: [], said: [] }
-    const cache = createMadeCache({ bytesMax: 1_000_000 })
+    const cache = createMadeCache({ charsMax: 1_000_000 })
     return finish(recapOf(subjectOf(conversation), folded, beside, cache, areNamed)).text ?? ''
   }
 
@@ -108,7 +108,7 @@ describe('a recap', () => {
   })
 
   test('is not remembered for the same messages at another place', () => {
-    const cache = createMadeCache({ bytesMax: 1_000_000 })
+    const cache = createMadeCache({ charsMax: 1_000_000 })
     const all = [user('x'), ...rounds('a', 1, 50), user('x'), ...rounds('a', 1, 50)]
     const beside = { visible: [], shortened: [], said: [] }
     const [first, second] = [0, 3].map((start) => {

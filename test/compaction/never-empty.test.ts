@@ -14,7 +14,7 @@ test('a view is never empty, however little room is left', () => {
       content: `result ${number} `.repeat(40),
     })),
   )
-  const cache = createMadeCache({ bytesMax: 1_000_000 })
+  const cache = createMadeCache({ charsMax: 1_000_000 })
   let previous: Compaction | null = null
   for (const [budgetTokens, smallest] of [
     [120, false],

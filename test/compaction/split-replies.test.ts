@@ -109,12 +109,12 @@ function recapsOf(subject: Subject, { view }: Compacted): string[] {
 }
 
 function wordsOf(subject: Subject): readonly UserMessage[] {
-  return finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ bytesMax: 1e6 })))
+  return finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ charsMax: 1e6 })))
 }
 
 /** How many messages name each thing, and how many of the assistant's. */
 function timesNamed(subject: Subject): Map<string, readonly number[]> {
-  const cache = createMadeCache({ bytesMax: 1e6 })
+  const cache = createMadeCache({ charsMax: 1e6 })
   const mentions = finish(mentionsIn(subject, subject.messages.keys().toArray(), [], cache))
   return new Map([...mentions].map(([name, { messages, ofAssistant }]) => [name, [messages, ofAssistant]]))
 }
@@ -130,7 +130,7 @@ describe('a history whose replies stand in pieces', () => {
       let compactions = 0
       for (const profile of [
         {},
-        { target: 0.3, keep: { recent_messages: 5 } },
+        { target: 0.05, keep: { recent_messages: 9 } },
         { limit: { turns: 2 } },
         { clear: { keep_results: 1 } },
       ]) {

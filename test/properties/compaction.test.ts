@@ -118,7 +118,7 @@ describe('tightening after an overflow', () => {
             .slice(0, subject.structure.systemCount)
             .reduce((sum, size) => sum + size, 0)
           const room: Room = { budgetTokens, aroundTokens: system + 3 }
-          const cache = createMadeCache({ bytesMax: 10_000_000 })
+          const cache = createMadeCache({ charsMax: 10_000_000 })
           const refused = finish(
             compact(subject, cache, {
               policy,

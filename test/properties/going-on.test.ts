@@ -259,9 +259,9 @@ test('a request that goes on from another sends what it would send if there had 
   let further = 0
   await fc.assert(
     fc.asyncProperty(runs, async (run) => {
-      const kept = createMadeCache({ bytesMax: run.bytesMax })
+      const kept = createMadeCache({ charsMax: run.bytesMax })
       const holding = processWith(true, () => kept)
-      const afresh = processWith(false, () => createMadeCache({ bytesMax: 10_000_000 }))
+      const afresh = processWith(false, () => createMadeCache({ charsMax: 10_000_000 }))
       for (const [index, bytes] of bodiesOf(run).entries()) {
         const turn = run.turns[index]
         if (turn === undefined) break

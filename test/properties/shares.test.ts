@@ -93,7 +93,7 @@ describe('in a view', () => {
           const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
           const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
           const pins = pinsAt(subject, policy, point)
-          const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
+          const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
           const parts = partsAt(counts, pins, point, roomTokens)
           const last = view.messages.findLast(({ index }) => index === point - 1)
           // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.

@@ -90,7 +90,7 @@ function makeRequests({ messages, budgetTokens, policy, strict, texts }: Run): r
   let newest: Compaction | null = null
   let asked: FoldAhead | null = null
   let answers = 0
-  const cache = createMadeCache({ bytesMax: 10_000_000 })
+  const cache = createMadeCache({ charsMax: 10_000_000 })
   for (const point of subjectOf(messages).structure.requestPoints) {
     const prefix = messages.slice(0, point)
     const subject = subjectOf(prefix)
@@ -147,7 +147,7 @@ function compacted(
   },
 ): Compacted {
   // A cache of its own: what another request left there decides nothing.
-  const cache = createMadeCache({ bytesMax: 10_000_000 })
+  const cache = createMadeCache({ charsMax: 10_000_000 })
   const numbers = { ...atFirstSight(room), forced: false }
   return finish(compact(subject, cache, { policy, newest, strict, prepared, ...numbers }))
 }

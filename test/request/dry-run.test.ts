@@ -39,7 +39,7 @@ function recordingParts() {
     replace: async () => void recorded.push('replaced'),
     see: async () => void recorded.push('seen'),
   }
-  const cache = createMadeCache({ bytesMax: 1_000_000 })
+  const cache = createMadeCache({ charsMax: 1_000_000 })
   return { recorded, parts: { cache, records, keepTaken: async () => true } }
 }
 

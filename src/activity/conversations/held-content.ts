@@ -41,11 +41,11 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
       if (outline === undefined) return null
       const texts = bodies.get(conversation)?.texts() ?? []
       const messages = outline.read()
-      const bytesMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
+      const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
       return messages.map((message, place) => ({
         ...message,
-        received: shortened(texts[place]?.received ?? null, bytesMax),
-        sent: shortened(texts[place]?.sent ?? null, bytesMax),
+        received: shortened(texts[place]?.received ?? null, charsMax),
+        sent: shortened(texts[place]?.sent ?? null, charsMax),
       }))
     },
     forget: (conversation) => {
@@ -72,8 +72,8 @@ const TEXT_CHARS_MIN = 300
 /** What all messages of a page may have together, about. */
 const PAGE_CHARS_MAX = 1_000_000
 
-function shortened(text: string | null, bytesMax: number): string | null {
-  if (text === null || text.length <= bytesMax) return text
-  const shown = text.slice(0, bytesMax)
+function shortened(text: string | null, charsMax: number): string | null {
+  if (text === null || text.length <= charsMax) return text
+  const shown = text.slice(0, charsMax)
   return `${shown}… (${text.length - shown.length} more characters)`
 }

@@ -167,7 +167,7 @@ async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<
     sharedUntil: null,
     strict: profile.template === 'strict',
   }
-  return dryRun(request, counted, false, createMadeCache({ bytesMax: MADE_CHARS_MAX }))
+  return dryRun(request, counted, false, createMadeCache({ charsMax: MADE_CHARS_MAX }))
 }
 
 function providerBudget({ chat, profile, window }: Asked): number {

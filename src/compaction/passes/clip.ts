@@ -112,7 +112,7 @@ function* clippedFields(
   const sizes: number[] = []
   for (const { text } of fields) {
     sizes.push(text === null ? 0 : yield* countSteps(text))
-    if (sizes.length % FIELDS_PER_STEP === 0) yield
+    yield
   }
   const rest = yield* countSteps(
     objectOf(
@@ -127,13 +127,10 @@ function* clippedFields(
     const size = sizes[index] ?? 0
     const isLong = text !== null && size > level
     values.push(isLong ? JSON.stringify(yield* clipText(text, size, level, countSteps, mark)) : json)
-    if (index % FIELDS_PER_STEP === FIELDS_PER_STEP - 1) yield
+    yield
   }
   return objectOf(fields, values)
 }
-
-/** Fields of arguments between two pauses: about a millisecond, where they are short. */
-const FIELDS_PER_STEP = 256
 
 /** Longer arguments are clipped as one text: to be parsed they would take longer than other requests should wait. */
 const PARSED_CHARS_MAX = 262_144

@@ -6,39 +6,31 @@ import { UNTOUCHED } from '../layout.ts'
 import type { Policy, Room } from '../policy.ts'
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
 import { hasLimit } from './limit.ts'
-import { newestOf, type Newest } from './newest.ts'
 import type { PlanOptions } from './options.ts'
-import { partsAt, pinsAt, type Parts, type Pins } from './parts.ts'
+import { partsAt, pinsAt, type Pins } from './parts.ts'
+import { protectedTail, type ProtectedTail, type Rights } from './protected-tail.ts'
 import { sharesOf, type PartSizes, type Shares } from './shares.ts'
 
 /** What a compaction is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
-export type Frame = Newest & {
-  readonly counts: TokenCounts
-  readonly options: PlanOptions
-  readonly pins: Pins
-  readonly parts: Parts
-  readonly shares: Shares
-  /** What the budget leaves beside system messages and tools, in tokens; at least 0. */
-  readonly roomTokens: number
-  /** The compaction so far. */
-  readonly before: Compaction | typeof UNTOUCHED
-  readonly beforeTokens: number
-  /** What no compaction takes away, by its share: it surrounds the conversation, or is pinned. */
-  readonly fixedTokens: number
-  readonly targetTokens: number
-  readonly triggerTokens: number
-  /** How much the view will grow until the compaction is due, if that is only planned. */
-  readonly aheadTokens: number
-  readonly mustFit: boolean
-  /** Whether the compaction is made however little it frees. */
-  readonly demanded: boolean
-  /** Whether the compaction is made by request or by count. */
-  readonly isAskedFor: boolean
-  /** Whether nothing but the size of the view asks for a compaction, and it would still fit. */
-  readonly isByPressure: boolean
-  /** Whether the profile says itself how much stays: by a limit, or by a target of its own that can be reached. */
-  readonly saysItself: boolean
-}
+export type Frame = Rights &
+  ProtectedTail & {
+    /** The compaction so far. */
+    readonly before: Compaction | typeof UNTOUCHED
+    readonly beforeTokens: number
+    /** What no compaction takes away, by its share: it surrounds the conversation, or is pinned. */
+    readonly fixedTokens: number
+    readonly targetTokens: number
+    readonly triggerTokens: number
+    /** How much the view will grow until the compaction is due, if that is only planned. */
+    readonly aheadTokens: number
+    readonly mustFit: boolean
+    /** Whether the compaction is made however little it frees. */
+    readonly demanded: boolean
+    /** Whether the compaction is made by request or by count. */
+    readonly isAskedFor: boolean
+    /** Whether nothing but the size of the view asks for a compaction, and it would still fit. */
+    readonly isByPressure: boolean
+  }
 
 export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame> {
   const { subject, policy } = counts
@@ -71,24 +63,19 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
   const startTokens = thresholdTokens(triggerOf(policy), room.budgetTokens, fixedTokens)
   const saysItself = hasLimit(policy) || (policy.target !== null && !mustFit)
   const freeTokens = startTokens - fixedTokens
-  const rights = { pins, parts, shares, wholeShares, roomTokens, freeTokens, saysItself }
-  const newest = yield* newestOf(counts, options, rights)
+  const rights = { counts, options, pins, parts, shares, wholeShares, roomTokens, freeTokens, saysItself }
+  const tail = yield* protectedTail(rights)
   let targetTokens = startTokens
-  if (newest.roundsTokens !== null) {
+  if (tail.roundsTokens !== null) {
     const goalTokens = goalOf(policy, room, isAskedFor, beforeTokens, fixedTokens)
-    targetTokens = Math.min(goalTokens, startTokens - newest.roundsTokens)
+    targetTokens = Math.min(goalTokens, startTokens - tail.roundsTokens)
   }
   if (options.smallest) targetTokens = 0
   const triggerTokens = Math.max(targetTokens, startTokens)
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   return {
-    ...newest,
-    counts,
-    options,
-    pins,
-    parts,
-    shares,
-    roomTokens,
+    ...rights,
+    ...tail,
     before,
     beforeTokens,
     fixedTokens,
@@ -100,7 +87,6 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
     demanded,
     isAskedFor,
     isByPressure: !demanded && reason !== 'limit' && !isAskedFor,
-    saysItself,
   }
 }
 

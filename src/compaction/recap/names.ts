@@ -25,36 +25,31 @@ export function* nameLines(subject: Subject, cache: MadeCache, options: NameOpti
   const named = new Set<string>()
   for (const text of options.standing) for (const { name } of thingsIn(text)) named.add(name)
   const lines: Line[] = []
-  const groups = new Map<string, Group>()
+  const byContext = new Map<string, Line>()
   let left = options.tokensMax
   let misses = 0
-  let tried = 0
   for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
-    tried += 1
-    if (tried % TRIED_PER_STEP === 0) yield
+    yield
     const isBare = shown === name
     const context = isBare ? yield* contextOf(subject, mention.latest, cache) : ''
-    const group = groups.get(context)
-    const opening = group === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
+    const line = isBare ? byContext.get(context) : undefined
+    const opening = line === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
     const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
     if (tokens > left) {
       misses += 1
       continue
     }
     left -= tokens
-    if (!isBare) lines.push({ latest: mention.latest, text: shown })
-    else if (group === undefined) groups.set(context, { latest: mention.latest, names: [name] })
-    else group.names.push(name)
+    if (line === undefined) {
+      const begun = { latest: mention.latest, context, names: [shown] }
+      if (isBare) byContext.set(context, begun)
+      else lines.push(begun)
+    } else line.names.push(name)
     for (const thing of thingsIn(isBare ? context : shown)) named.add(thing.name)
   }
-  for (const [context, { latest, names }] of groups) {
-    const others = names.filter((name) => name !== context)
-    const text = context === '' ? others.join(' ') : [`${context}:`, ...others].join(' ')
-    lines.push({ latest, text: others.length === 0 ? context : text })
-  }
-  return lines.sort((a, b) => a.latest - b.latest).map(({ text }) => `- ${text}`)
+  return [...lines, ...byContext.values()].sort((a, b) => a.latest - b.latest).map(textOf)
 }
 
 // --- internal ---
@@ -67,20 +62,20 @@ type Entry = {
   readonly mention: Mention
 }
 
-type Line = { readonly latest: number; readonly text: string }
-type Group = { readonly latest: number; readonly names: string[] }
+/** What stands in one line: a thing with the words around it, or the things that were named in one context. */
+type Line = { readonly latest: number; readonly context: string; readonly names: string[] }
+
+function textOf({ context, names }: Line): string {
+  const others = names.filter((name) => name !== context)
+  if (others.length === 0) return `- ${context}`
+  return `- ${context === '' ? '' : `${context}: `}${others.join(' ')}`
+}
 
 /** What does not fit is passed over, since something shorter may; after so many the recap is full. */
 const MISSES_MAX = 20
 
 /** Characters of a token in names and the words around them, about: to rank by, not to count with. */
 const CHARS_PER_TOKEN = 3
-
-/** Names written between two pauses: each is counted, and a message may have to be read for its context. */
-const TRIED_PER_STEP = 16
-
-/** Names judged between two pauses: less than a millisecond. */
-const JUDGED_PER_STEP = 1_000
 
 /** Arguments beyond this are what is written, not what is dealt with. */
 const LOOKED_AT_CHARS = 400
@@ -93,7 +88,7 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })
-    if (entries.length % JUDGED_PER_STEP === 0) yield
+    yield
   }
   return entries
 }

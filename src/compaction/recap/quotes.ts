@@ -47,17 +47,10 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
   const seen = yield* linesOf(subject, options.visible)
   const chosen: Candidate[] = []
   let left = options.tokensMax
-  let chars = 0
   for (const candidate of yield* bestFirst(candidates)) {
     if (left < PASSAGE_TOKENS_MIN) break
-    // What is passed over takes its time, too.
-    chars += CANDIDATE_CHARS
-    if (chars >= CHARS_PER_STEP) {
-      chars = 0
-      yield
-    }
+    yield
     if (candidate.tokensAbout > left * ABOUT_TOO_MUCH || !isNew(candidate, seen)) continue
-    chars += candidate.passage.text.length
     const tokens = yield* subject.countSteps(`\n${candidate.label}\n${candidate.passage.text}`)
     if (tokens > left) continue
     for (const line of candidate.lines) seen.add(line)
@@ -104,11 +97,6 @@ const PASSAGE_TOKENS_MIN = 24
 /** The share of a message is no count: what is a little too large by it may still fit. */
 const ABOUT_TOO_MUCH = 1.2
 
-/** Of passages that are tried between two pauses: counted in a few milliseconds, where a tokenizer is slow for them. */
-const CHARS_PER_STEP = 2_048
-/** What looking at a passage takes beside that, in characters of counting. */
-const CANDIDATE_CHARS = 16
-
 type Cut = Pick<Candidate, 'index' | 'passage' | 'lines' | 'tokensAbout'> & { readonly ageTokens: number }
 
 function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate[]> {
@@ -136,8 +124,8 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
     yield
   }
   const candidates: Candidate[] = []
-  for (const [place, { index, passage, lines, tokensAbout, ageTokens: age }] of cuts.entries()) {
-    if (place > 0 && cuts[place - 1]?.index !== index) yield
+  for (const { index, passage, lines, tokensAbout, ageTokens: age } of cuts) {
+    yield
     let again = 0
     for (const line of lines) if ((holders.get(line)?.count ?? 0) > 1) again += 1
     const worth =

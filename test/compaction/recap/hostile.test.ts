@@ -8,7 +8,7 @@ import { assistant, prose, round, user } from '../sending.ts'
 const folded = { start: 0, except: [], tokensMax: 1024, systemTokensMax: 256 }
 const beside = { visible: [], shortened: [], said: [] }
 
-function recap(messages: readonly object[], cache: MadeCache = createMadeCache({ bytesMax: 1e7 })): string {
+function recap(messages: readonly object[], cache: MadeCache = createMadeCache({ charsMax: 1e7 })): string {
   const made = recapOf(subjectOf(messages), { ...folded, end: messages.length }, beside, cache)
   return finish(made).text ?? ''
 }
@@ -81,13 +81,13 @@ describe('one copy of what stands many times', () => {
 describe('what is remembered', () => {
   test('is found under its scope only', () => {
     const keys: string[] = []
-    const cache = createMadeCache({ bytesMax: 1e7 })
+    const cache = createMadeCache({ charsMax: 1e7 })
     const noted: MadeCache = {
       get: (key) => {
         keys.push(key)
         return cache.get(key)
       },
-      set: cache.set,
+      set: (key, made) => cache.set(key, made),
     }
     const listing = Array.from({ length: 300 }, (_, index) => `src/part_${index}.ts`).join(' ')
     recap(round('a', listing, 'list', { path: 'src' }), noted)
@@ -103,7 +103,7 @@ test('what the user pasted and a tool printed stands once, where it is still in 
   const messages = [...round('a', listing), user(listing)]
   const all = { ...folded, end: 2 }
   const view = { visible: [2], shortened: [], said: [] }
-  const made = finish(recapOf(subjectOf(messages), all, view, createMadeCache({ bytesMax: 1e7 })))
+  const made = finish(recapOf(subjectOf(messages), all, view, createMadeCache({ charsMax: 1e7 })))
   expect(made.text).not.toContain('retry_queue_of_the_night')
 })
 
@@ -116,7 +116,7 @@ test('what a cleared message of the tail said is told like what was folded', () 
         subjectOf(messages),
         { ...folded, end: 3 },
         { visible: [], shortened, said: [] },
-        createMadeCache({ bytesMax: 1e7 }),
+        createMadeCache({ charsMax: 1e7 }),
       ),
     ).text
   expect(tell([4])).toContain('worker_77412')
@@ -127,7 +127,7 @@ test('what a cleared message of the tail said is told like what was folded', () 
 test('a recap is not remembered for a conversation in which somebody else said it', () => {
   const own = subjectOf([user('one two three'), assistant('ok')])
   const standIn = { ...own, structure: { ...own.structure, isStandIn: (index: number) => index === 0 } }
-  const cache = createMadeCache({ bytesMax: 1e7 })
+  const cache = createMadeCache({ charsMax: 1e7 })
   const [said, printed] = [own, standIn].map((subject) =>
     finish(recapOf(subject, { ...folded, end: 2 }, beside, cache)),
   )

@@ -14,7 +14,7 @@ function* countCharacters(text: string): Steps<number> {
 /** The lines for things that a user's message named: no call gives them a context. */
 function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
   const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-  return nameLines(subject, createMadeCache({ bytesMax: 1e6 }), { mentions, standing: [], tokensMax: 500 })
+  return nameLines(subject, createMadeCache({ charsMax: 1e6 }), { mentions, standing: [], tokensMax: 500 })
 }
 
 /** Things of which some are as likely as others: by their place in the list they were named in more or fewer messages. */

@@ -26,7 +26,7 @@ function recap(messages: readonly object[], options: RecapOptions = {}): string 
     ...run,
   }
   const beside = { visible, shortened: [], said: [] }
-  return finish(recapOf(subjectOf(messages), folded, beside, createMadeCache({ bytesMax: 1_000_000 }))).text
+  return finish(recapOf(subjectOf(messages), folded, beside, createMadeCache({ charsMax: 1_000_000 }))).text
 }
 
 const textOf = (messages: readonly object[], options?: RecapOptions): string => recap(messages, options) ?? ''
@@ -75,7 +75,7 @@ describe('a recap', () => {
 
   test('is remembered with the messages that it is of, and with nothing less', () => {
     const subject = subjectOf([user('one thing'), user('another thing'), user('a third thing')])
-    const cache = createMadeCache({ bytesMax: 1_000_000 })
+    const cache = createMadeCache({ charsMax: 1_000_000 })
     const made = (run: Partial<FoldedRun>, visible: number[] = []) =>
       finish(
         recapOf(

@@ -6,7 +6,7 @@ import { finish } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
 import { user } from '../sending.ts'
 
-const cacheOf = () => createMadeCache({ bytesMax: 1e7 })
+const cacheOf = () => createMadeCache({ charsMax: 1e7 })
 
 // Story: all sentences of a message were judged in one go. One of forty thousand characters kept every other request
 // waiting for up to a tenth of a second.

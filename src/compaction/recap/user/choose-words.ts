@@ -32,19 +32,14 @@ export function* chooseWords(
   let left = options.tokensMax
   let othersLeft = Math.min(left, options.othersTokensMax)
   let misses = 0
-  let tried = 0
-  let seen = 0
   for (const { message, words, tokensAbout } of candidates) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
-    seen += 1
-    if (seen % SEEN_PER_STEP === 0) yield
+    yield
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
     // The same answer to two questions is two answers.
     const text = options.shown(message.text.slice(words.start, words.end)) + answersNote([words])
     if (texts.has(text)) continue
-    tried += 1
-    if (tried % TRIED_PER_STEP === 0) yield
     const beside = taken.get(message)
     const tokens =
       (yield* subject.countSteps(`\n- ${text}`)) +
@@ -90,9 +85,6 @@ const A_TOKEN = 0.06
 /** What a piece loses that stands again and again in the same words. */
 const HABIT = 3
 
-const TRIED_PER_STEP = 16
-const SEEN_PER_STEP = 512
-
 type Candidate = {
   readonly message: UserMessage
   readonly words: UserWords
@@ -105,7 +97,7 @@ function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Step
   const texts: string[] = []
   for (const { text, words } of messages) {
     for (const { start, end } of words) texts.push(text.slice(start, end))
-    if (texts.length % SEEN_PER_STEP === 0) yield
+    yield
   }
   const habitual = yield* habitualShares(texts)
   const candidates: Candidate[] = []
@@ -115,7 +107,7 @@ function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Step
       const tokensAbout = (words.end - words.start) * perCharacter
       const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[candidates.length] ?? 0)
       candidates.push({ message, words, tokensAbout, worth })
-      if (candidates.length % SEEN_PER_STEP === 0) yield
+      yield
     }
   }
   return candidates

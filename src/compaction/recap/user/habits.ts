@@ -12,21 +12,19 @@ export function* habitualShares(pieces: readonly string[]): Steps<number[]> {
     const own = runsOf(piece)
     for (const run of own) times.set(run, (times.get(run) ?? 0) + 1)
     runs.push(own)
-    if (runs.length % PIECES_PER_STEP === 0) yield
+    yield
   }
   const many = Math.max(TIMES_MIN, pieces.length * TIMES_SHARE)
   const shares: number[] = []
   for (const own of runs) {
     const often = [...own].filter((run) => (times.get(run) ?? 0) >= many).length
     shares.push(own.size === 0 ? 0 : (often / own.size) ** 0.5)
-    if (shares.length % PIECES_PER_STEP === 0) yield
+    yield
   }
   return shares
 }
 
 // --- internal ---
-
-const PIECES_PER_STEP = 256
 
 /** What stands so often is said out of habit … */
 const TIMES_MIN = 4

@@ -41,7 +41,7 @@ export function* heardIn(
   const judged: Judged[] = []
   for (const { start, end } of sentences) {
     judged.push({ start, end, ...directiveOf(text.slice(start, end), around) })
-    if (judged.length % SENTENCES_PER_STEP === 0) yield
+    yield
   }
   const heard = besideEachOther(judged, text)
   cache.set(key, { text: JSON.stringify(heard), tokens: 0, how: null })
@@ -60,8 +60,6 @@ const heardSchema = z
     isAsking: z.boolean(),
   })
   .readonly()
-
-const SENTENCES_PER_STEP = 32
 
 /** So much of a message tells its language. */
 const AROUND_CHARS = 2000

@@ -11,7 +11,7 @@ export function* machineWritten(texts: readonly string[]): Steps<boolean[]> {
     const own = [openingOf(text), closingOf(text)].filter((edge) => edge !== '')
     for (const edge of own) times.set(edge, (times.get(edge) ?? 0) + 1)
     edges.push(own)
-    if (edges.length % TEXTS_PER_STEP === 0) yield
+    yield
   }
   return texts.map((text, place) => {
     const isCommon = edges[place]?.some((edge) => (times.get(edge) ?? 0) >= TIMES_MIN) ?? false
@@ -20,9 +20,6 @@ export function* machineWritten(texts: readonly string[]): Steps<boolean[]> {
 }
 
 // --- internal ---
-
-/** Texts of which both ends are looked at between two pauses: about a millisecond. */
-const TEXTS_PER_STEP = 1_024
 
 /** Nobody begins so many messages with the same label by hand. */
 const TIMES_MIN = 3

@@ -41,42 +41,29 @@ export function* userMessages(
 ): Steps<UserMessage[]> {
   const folded = new Set(indexes)
   const said = yield* distinctSaid(subject, indexes, folded, cache)
-  const texts: string[] = []
-  for (const index of said) {
-    texts.push(yield* heardText(subject, index))
-    if (texts.length % TEXTS_PER_STEP === 0) yield
-  }
-  const byMachine = yield* machineWritten(texts)
-  const noted = yield* notedShares(subject, said, folded, cache)
+  const byMachine = yield* machineWritten(said.map(({ text }) => text))
+  const saidAt = said.map(({ index }) => index)
+  const noted = yield* notedShares(subject, saidAt, folded, cache)
   const messages: UserMessage[] = []
   let order = 0
-  for (const [place, index] of said.entries()) {
-    const text = texts[place] ?? ''
+  for (const [place, one] of said.entries()) {
+    yield
+    const { index, text } = one
     if (text.trim() === '') continue
-    const heard = yield* heardIn(subject, index, text, cache)
     const isMachines = byMachine[place] === true
     const gain = isMachines
       ? MACHINE
       : EARLY * 0.5 ** (order / EARLY_HALF) +
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
         NOTED * (noted.get(index) ?? 0)
-    const answered =
-      isMachines || !folded.has(index - 1)
-        ? null
-        : yield* answeredBy(subject, index, answerIn(text, heard), heard)
-    messages.push({ index, text, words: wordsOf({ text, heard, gain, isMachines, answered }) })
+    const answered = isMachines ? null : yield* answeredBy(subject, one, folded)
+    messages.push({ index, text, words: wordsOf(one, gain, isMachines, answered) })
     if (!isMachines) order += 1
-    yield
   }
   return messages
 }
 
 // --- internal ---
-
-const TEXTS_PER_STEP = 64
-
-/** Messages of which only the meaning is looked at between two pauses: less than a millisecond. */
-const SAID_PER_STEP = 1_024
 
 /** What the first message of a user's gains; a few messages later half of it is left. */
 const EARLY = 3.5
@@ -105,48 +92,43 @@ const ANSWER_CHARS_MAX = 120
 const BEGINNING_CHARS = 160
 const BEGINNING_SCORE = -2
 
+/** A message of the user's as it was read. */
+type Said = { readonly index: number; readonly text: string; readonly heard: readonly Heard[] }
+
+/** What an answer answers. */
+type Answered = { readonly isAsked: boolean; readonly refersTo: string | null }
+
 /** The user's messages, of those that say the same in answer to the same the newest one. */
 function* distinctSaid(
   subject: Subject,
   indexes: readonly number[],
   folded: ReadonlySet<number>,
   cache: MadeCache,
-): Steps<number[]> {
-  const said = indexes.filter((index) => isSaidByUser(subject, index))
-  const meaningOf = (index: number): string => subject.messages[index]?.facts.meaning ?? ''
-  const times = new Map<string, number>()
-  for (const [order, index] of said.entries()) {
-    times.set(meaningOf(index), (times.get(meaningOf(index)) ?? 0) + 1)
-    if (order % SAID_PER_STEP === SAID_PER_STEP - 1) yield
+): Steps<Said[]> {
+  const saidAt = indexes.filter((index) => isSaidByUser(subject, index))
+  const meanings = saidAt.map((index) => subject.messages[index]?.facts.meaning ?? '')
+  const times = Map.groupBy(meanings, (meaning) => meaning)
+  const distinct = new Map<string, Said>()
+  for (const [order, index] of saidAt.entries()) {
+    yield
+    const text = yield* heardText(subject, index)
+    const one = { index, text, heard: yield* heardIn(subject, index, text, cache) }
+    let key = meanings[order] ?? ''
+    // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
+    const isAnswer = text.length <= ANSWER_CHARS_MAX && folded.has(index - 1)
+    if (isAnswer && (times.get(key)?.length ?? 0) > 1)
+      key += ` ${(yield* answeredBy(subject, one, folded))?.refersTo ?? ''}`
+    distinct.set(key, one)
   }
-  const distinct = new Map<string, number>()
-  for (const [order, index] of said.entries()) {
-    if (order % SAID_PER_STEP === SAID_PER_STEP - 1) yield
-    let key = meaningOf(index)
-    if ((times.get(key) ?? 0) > 1 && folded.has(index - 1)) {
-      const text = yield* heardText(subject, index)
-      // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
-      if (text.length <= ANSWER_CHARS_MAX) {
-        const heard = yield* heardIn(subject, index, text, cache)
-        key += ` ${(yield* answeredBy(subject, index, answerIn(text, heard), heard))?.refersTo ?? ''}`
-      }
-      yield
-    }
-    distinct.set(key, index)
-  }
-  return [...distinct.values()].sort((a, b) => a - b)
+  return [...distinct.values()].sort((a, b) => a.index - b.index)
 }
 
-type Judged = {
-  readonly text: string
-  readonly heard: readonly Heard[]
-  readonly gain: number
-  readonly isMachines: boolean
-  /** What the message before it asks or offers, where it is an answer; else null. */
-  readonly answered: { readonly isAsked: boolean; readonly refersTo: string | null } | null
-}
-
-function wordsOf({ text, heard, gain, isMachines, answered }: Judged): UserWords[] {
+function wordsOf(
+  { text, heard }: Said,
+  gain: number,
+  isMachines: boolean,
+  answered: Answered | null,
+): UserWords[] {
   const refersTo = answered?.refersTo ?? null
   const answers = answered?.isAsked === true && heard[0]?.isAsking === false
   const best = Math.max(BEGINNING_SCORE, ...heard.map(({ score }) => score))
@@ -183,17 +165,17 @@ function answerIn(text: string, [first]: readonly Heard[]): string {
 
 const asks = /[?？؟]\s*$/
 
-/** What an answer answers: the reply before it, where that makes no calls. */
+/** What a message answers: the reply before it, where that makes no calls and is not in view. */
 function* answeredBy(
   subject: Subject,
-  index: number,
-  answer: string,
-  [first]: readonly Heard[],
-): Steps<Judged['answered']> {
-  if (!isTalk(subject, index - 1)) return null
+  { index, text, heard }: Said,
+  folded: ReadonlySet<number>,
+): Steps<Answered | null> {
+  if (!folded.has(index - 1) || !isTalk(subject, index - 1)) return null
+  const answer = answerIn(text, heard)
   const asked = yield* replyText(subject, index - 1)
   const isLong = answer.length > ANSWER_CHARS_MAX || asks.test(answer)
-  const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
+  const isAgreed = (heard[0]?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
   return {
     isAsked: lastQuestion(asked) !== null,
     refersTo: isLong ? null : referredIn(answer, asked, isAgreed),

@@ -16,7 +16,7 @@ function chat(isNoted: (turn: number) => boolean): object[] {
 function sharesOf(messages: readonly object[]): ReadonlyMap<number, number> {
   const said = messages.flatMap((_, index) => (index % 2 === 0 ? [index] : []))
   const folded = new Set(messages.keys())
-  return finish(notedShares(subjectOf(messages), said, folded, createMadeCache({ bytesMax: 1e6 })))
+  return finish(notedShares(subjectOf(messages), said, folded, createMadeCache({ charsMax: 1e6 })))
 }
 
 describe('a reply that begins with a word of assent', () => {

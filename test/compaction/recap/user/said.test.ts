@@ -14,7 +14,7 @@ const beside = { visible: [], shortened: [], said: [] }
 function recap(
   messages: readonly object[],
   tokensMax = 1300,
-  cache: MadeCache = createMadeCache({ bytesMax: 1e8 }),
+  cache: MadeCache = createMadeCache({ charsMax: 1e8 }),
 ): string {
   const folded = { start: 0, end: messages.length, except: [], tokensMax, systemTokensMax: 0 }
   return finish(recapOf(subjectOf(messages), folded, beside, cache)).text ?? ''
@@ -251,7 +251,7 @@ describe('what the user said', () => {
   test('is chosen by the messages alone: the same with a cache that knows them and one that does not', () => {
     fc.assert(
       fc.property(conversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
-        const cache = createMadeCache({ bytesMax: 1e7 })
+        const cache = createMadeCache({ charsMax: 1e7 })
         recap(messages, 700, cache)
         const told = recap(messages, tokensMax, cache)
         expect(told).toBe(recap(messages, tokensMax))

@@ -7,7 +7,7 @@ import type { Parts, Pins } from './parts.ts'
 import { SHARE, type Shares } from './shares.ts'
 
 /** What a compaction leaves of the newest messages, so that further rounds fit beside them. */
-export type Newest = {
+export type ProtectedTail = {
   /** Where the messages begin that stay as they were, and what they take beside pinned ones, in tokens. */
   readonly recentFrom: number
   readonly recentTokens: number
@@ -19,27 +19,30 @@ export type Newest = {
   readonly roundsTokens: number | null
 }
 
-/** What the parts of a conversation have a right to. */
+/** What the parts of a conversation have a right to when a compaction is planned. */
 export type Rights = {
+  readonly counts: TokenCounts
+  readonly options: PlanOptions
   readonly pins: Pins
   readonly parts: Parts
   readonly shares: Shares
   /** The shares of the whole room, however early a compaction is made: what the profile keeps is measured by it. */
   readonly wholeShares: Shares
+  /** What the budget leaves beside system messages and tools, in tokens; at least 0. */
   readonly roomTokens: number
   /** What the trigger leaves beside fixed parts, in tokens. */
   readonly freeTokens: number
-  /** Whether the profile says itself how much stays. */
+  /** Whether the profile says itself how much stays: by a limit, or by a target of its own that can be reached. */
   readonly saysItself: boolean
 }
 
-export function* newestOf(counts: TokenCounts, options: PlanOptions, rights: Rights): Steps<Newest> {
-  const { parts, shares, wholeShares, freeTokens, saysItself } = rights
+export function* protectedTail(rights: Rights): Steps<ProtectedTail> {
+  const { counts, options, parts, shares, wholeShares, freeTokens, saysItself } = rights
   const { point, smallest, plannedTokensMax } = options
   const { recentMin, recentMax } = shares
   const leastMin = saysItself ? 0 : recentMin
   const leastBounds = { keepRecent: 0, tokensMin: leastMin, tokensMax: recentMax, keptTokensMax: 0 }
-  const least = recentMessages(counts, rights, point, smallest ? NEWEST_ROUND_ONLY : leastBounds)
+  const least = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : leastBounds)
   const latest = latestRounds(counts, point)
   const besideTokens = freeTokens - wholeShares.recapMin
   let rounds = ROUNDS_AHEAD
@@ -63,12 +66,12 @@ export function* newestOf(counts: TokenCounts, options: PlanOptions, rights: Rig
     tokensMax: isCrowded ? Math.max(recentMax, crowdedTokens) : recentMax,
     keptTokensMax: Math.min(wholeShares.keptMax, isCrowded ? crowdedTokens : roomyTokens),
   }
-  const recent = recentMessages(counts, rights, point, smallest ? NEWEST_ROUND_ONLY : bounds)
+  const recent = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : bounds)
   const cutTokensMax = isCrowded ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
   const cutTokens = Math.floor(cutTokensMax - recent.tokens)
   return {
     recentFrom: recent.from,
-    recentTokens: tokensBeside(counts, rights.pins, recent.from, point),
+    recentTokens: tokensBeside(rights, recent.from, point),
     cutUnit:
       recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
         ? null
@@ -120,11 +123,11 @@ type Recent = {
  * their share and for as many messages as the profile keeps, as far as there is room.
  */
 function recentMessages(
-  counts: TokenCounts,
-  { pins, parts }: Rights,
-  point: number,
+  rights: Rights,
   { keepRecent, keptTokensMax, tokensMin, tokensMax }: RecentBounds,
 ): Recent {
+  const { counts, options, parts } = rights
+  const { point } = options
   const { structure } = counts.subject
   let from = parts.newestFrom
   let kept = messagesIn(counts.subject, from, point)
@@ -133,7 +136,7 @@ function recentMessages(
     const isKept = kept < keepRecent
     if (tokens >= tokensMin && !isKept) break
     const unit = Math.max(structure.systemCount, structure.unitStart(from - 1))
-    const unitTokens = tokensBeside(counts, pins, unit, from)
+    const unitTokens = tokensBeside(rights, unit, from)
     if (tokens + unitTokens > (isKept ? Math.max(keptTokensMax, tokensMax) : tokensMax))
       return { from, tokens, cutFrom: tokens < tokensMin ? unit : null }
     tokens += unitTokens
@@ -156,7 +159,7 @@ function* callsSeen(
   end: number,
   point: number,
   tokensMax: number,
-): Steps<Newest['calls']> {
+): Steps<ProtectedTail['calls']> {
   const { structure, messages } = subject
   let seen = 0
   for (let index = end; index < point; index += 1)
@@ -194,14 +197,9 @@ function latestRounds(
 }
 
 /** What the messages from `start` up to `end` take, without those that are pinned. */
-function tokensBeside(
-  { subject, originalTokens }: TokenCounts,
-  { task, latestUser }: Pins,
-  start: number,
-  end: number,
-): number {
-  let tokens = originalTokens(start, end)
-  for (const index of new Set([task, latestUser]))
-    if (index >= start && index < end) tokens -= subject.sizes[index] ?? 0
+function tokensBeside({ counts, pins }: Rights, start: number, end: number): number {
+  let tokens = counts.originalTokens(start, end)
+  for (const index of new Set([pins.task, pins.latestUser]))
+    if (index >= start && index < end) tokens -= counts.subject.sizes[index] ?? 0
   return tokens
 }
