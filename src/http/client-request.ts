@@ -1,11 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientOverride } from '../config/settings.ts'
 import type { Cancellation } from '../upstream/cancellation.ts'
 import type { ClientPart } from '../upstream/upstreams.ts'
 import type { FoldgateError } from '../errors.ts'
-import type { ClientRights } from './confinement.ts'
 import type { Route } from './routes.ts'
 import type { Scope } from './scope.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
+
+/** The rights of a client key; a client without one may do everything. */
+export type ClientRights = {
+  readonly profiles: readonly string[]
+  readonly overrides: readonly ClientOverride[]
+}
 
 /** One request and its answer on the wire, after the gates: what a handler is given. */
 export type ClientRequest = ClientPart & {
@@ -19,7 +25,6 @@ export type ClientRequest = ClientPart & {
   readonly upstreamName: string | null
   /** The client key that was presented; null where Foldgate has none. */
   readonly clientKeyName: string | null
-  /** What that key may do; null where there is none: then everything. */
   readonly rights: ClientRights | null
   /** Whose state it may use. */
   readonly scope: Scope

@@ -1,10 +1,9 @@
-import type { ClientOverride } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { barePath } from '../upstream/target.ts'
-import type { ClientRequest } from './client-request.ts'
+import type { ClientRequest, ClientRights } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 
 /**
@@ -13,12 +12,6 @@ import type { BodyFacts, Dialect } from '../dialects/contract.ts'
  * would run any model with the key that Foldgate holds. One that may not bypass Foldgate has its conversations read:
  * whatever would carry one past it unread is refused.
  */
-
-/** The rights of a client key; a client without one may do everything. */
-export type ClientRights = {
-  readonly profiles: readonly string[]
-  readonly overrides: readonly ClientOverride[]
-}
 
 /** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
 export function refuseWayAround(

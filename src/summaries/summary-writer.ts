@@ -111,7 +111,7 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
     const gateKey = JSON.stringify([job.scope, job.concurrent])
     const gate = gates.get(gateKey) ?? createGate(job.concurrent)
     gates.set(gateKey, gate)
-    const leave = await gate.enter(signal)
+    await gate.enter(signal)
     try {
       const holder = randomUUID()
       for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
@@ -124,7 +124,7 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
       }
       return null
     } finally {
-      leave()
+      gate.leave()
     }
   }
 

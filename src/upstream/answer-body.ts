@@ -116,12 +116,18 @@ export class AnswerBody {
 
   /** For the source: that was all. */
   finish(): void {
-    this.#close('whole', null)
+    if (this.#state !== 'open') return
+    this.#state = 'whole'
+    this.#flow()
   }
 
   /** For the source: it broke off. */
   fail(error: unknown): void {
-    this.#close('failed', error)
+    if (this.#state !== 'open') return
+    this.#state = 'failed'
+    this.#error = error
+    this.#tellOver()
+    this.#flow()
   }
 
   /** Its pieces. Stopping before its end gives it up. */
@@ -151,34 +157,24 @@ export class AnswerBody {
   }
 
   #flow(): void {
-    while (this.#waiting.length > 0) {
-      if (this.#reader === null || this.#isPaused) return
+    while (this.#reader !== null && !this.#isPaused) {
       const piece = this.#waiting.shift()
-      if (piece === undefined) break
-      this.#waitingBytes -= piece.length
-      this.#reader.piece(piece)
+      if (piece !== undefined) {
+        this.#waitingBytes -= piece.length
+        this.#reader.piece(piece)
+      } else if (this.#state === 'open') {
+        this.#resumeSource()
+        return
+      } else {
+        const reader = this.#reader
+        const isWhole = this.#state === 'whole' || this.#state === 'ended'
+        this.#reader = null
+        this.#state = isWhole ? 'ended' : 'broken'
+        this.#tellOver()
+        if (isWhole) reader.end()
+        else reader.broken(this.#error)
+      }
     }
-    if (this.#reader === null || this.#isPaused) return
-    if (this.#state === 'open') this.#resumeSource()
-    else this.#tellEnd()
-  }
-
-  #tellEnd(): void {
-    if (this.#state === 'whole') this.#state = 'ended'
-    if (this.#state === 'failed') this.#state = 'broken'
-    const reader = this.#reader
-    this.#reader = null
-    this.#tellOver()
-    if (this.#state === 'ended') reader?.end()
-    else reader?.broken(this.#error)
-  }
-
-  #close(state: 'whole' | 'failed', error: unknown): void {
-    if (this.#state !== 'open') return
-    this.#state = state
-    this.#error = error
-    if (state === 'failed') this.#tellOver()
-    if (this.#waiting.length === 0 && this.#reader !== null && !this.#isPaused) this.#tellEnd()
   }
 
   #tellOver(): void {
@@ -205,39 +201,29 @@ export function madeBody(
   pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
   abort: () => void = () => {},
 ): AnswerBody {
-  let isPaused = true
-  let hasBegun = false
+  let goesOn = Promise.withResolvers<void>()
   let isOver = false
-  let goOn: (() => void) | null = null
   const body = new AnswerBody(
     {
       pause: () => {
-        isPaused = true
+        goesOn = Promise.withResolvers()
       },
-      resume: () => {
-        isPaused = false
-        goOn?.()
-        if (!hasBegun) void give()
-      },
+      resume: () => goesOn.resolve(),
       abort: () => {
         isOver = true
         abort()
-        goOn?.()
+        goesOn.resolve()
       },
     },
     true,
   )
   async function give(): Promise<void> {
-    hasBegun = true
     try {
+      await goesOn.promise
+      if (isOver) return
       for await (const piece of pieces) {
         body.feed(piece)
-        if (isOver) return
-        if (isPaused) {
-          await new Promise<void>((resolve) => {
-            goOn = resolve
-          })
-        }
+        await goesOn.promise
         if (isOver) return
       }
       body.finish()
@@ -245,5 +231,6 @@ export function madeBody(
       body.fail(error)
     }
   }
+  void give()
   return body
 }

@@ -20,49 +20,49 @@ export function dispatchRequest(
   options: Dispatcher.DispatchOptions,
   signal: Cancellation | null,
 ): Promise<DispatchedAnswer> {
-  return new Promise((resolve, reject) => {
-    let running: Dispatcher.DispatchController | null = null
-    let body: AnswerBody | null = null
-    /** Why it is not wanted any more. */
-    let given: Error | null = null
+  const { promise, resolve, reject } = Promise.withResolvers<DispatchedAnswer>()
+  let running: Dispatcher.DispatchController | null = null
+  let body: AnswerBody | null = null
+  /** Why it is not wanted any more. */
+  let given: Error | null = null
 
-    function abort(reason: Error): void {
-      given ??= reason
-      running?.abort(given)
-    }
-    function cancel(): void {
-      const reason: unknown = signal?.reason
-      abort(reason instanceof Error ? reason : new GivenUpError())
-    }
-    if (signal?.aborted === true) cancel()
-    else signal?.addEventListener('abort', cancel)
-    // undici's own `request` makes a stream of every answer, which costs more than the rest of the request.
-    dispatcher.dispatch(options, {
-      onRequestStart: (controller) => {
-        running = controller
-        if (given !== null) controller.abort(given)
-      },
-      onResponseStart: (controller, status, _headers, statusText = '') => {
-        if (status < 200) return
-        body = new AnswerBody({
-          pause: () => controller.pause(),
-          resume: () => controller.resume(),
-          abort: () => abort(new GivenUpError()),
-        })
-        resolve({ status, statusText, rawHeaders: textsOf(controller.rawHeaders), body })
-      },
-      onResponseData: (_controller, piece) => body?.feed(piece),
-      onResponseEnd: () => {
-        signal?.removeEventListener('abort', cancel)
-        body?.finish()
-      },
-      onResponseError: (_controller, error) => {
-        signal?.removeEventListener('abort', cancel)
-        if (body === null) reject(error)
-        else body.fail(error)
-      },
-    })
+  function abort(reason: Error): void {
+    given ??= reason
+    running?.abort(given)
+  }
+  function cancel(): void {
+    const reason: unknown = signal?.reason
+    abort(reason instanceof Error ? reason : new GivenUpError())
+  }
+  if (signal?.aborted === true) cancel()
+  else signal?.addEventListener('abort', cancel)
+  // undici's own `request` makes a stream of every answer, which costs more than the rest of the request.
+  dispatcher.dispatch(options, {
+    onRequestStart: (controller) => {
+      running = controller
+      if (given !== null) controller.abort(given)
+    },
+    onResponseStart: (controller, status, _headers, statusText = '') => {
+      if (status < 200) return
+      body = new AnswerBody({
+        pause: () => controller.pause(),
+        resume: () => controller.resume(),
+        abort: () => abort(new GivenUpError()),
+      })
+      resolve({ status, statusText, rawHeaders: textsOf(controller.rawHeaders), body })
+    },
+    onResponseData: (_controller, piece) => body?.feed(piece),
+    onResponseEnd: () => {
+      signal?.removeEventListener('abort', cancel)
+      body?.finish()
+    },
+    onResponseError: (_controller, error) => {
+      signal?.removeEventListener('abort', cancel)
+      if (body === null) reject(error)
+      else body.fail(error)
+    },
   })
+  return promise
 }
 
 // --- internal ---

@@ -2,10 +2,12 @@ import type { Cancellation } from './cancellation.ts'
 
 /** Lets at most so many through at once; the others wait in the order in which they came. */
 export type Gate = {
-  /** Takes a place that is free: the function that gives it back; null where none is. */
-  readonly enterNow: () => (() => void) | null
-  /** Resolves with the function that gives the place back. Rejects with the signal's reason when it aborts. */
-  readonly enter: (signal: Cancellation | null) => Promise<() => void>
+  /** Takes a place that is free; false where none is. */
+  readonly enterNow: () => boolean
+  /** Resolves as soon as a place is taken. Rejects with the signal's reason when it aborts. */
+  readonly enter: (signal: Cancellation | null) => Promise<void>
+  /** Gives a place back, which was taken by either. */
+  readonly leave: () => void
   /**
    * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
    * for the place.
@@ -34,31 +36,28 @@ export function createGate(placesMax: number | null): Gate {
   const idlers = new Set<AbortController>()
   let inside = 0
 
-  function leaveOnce(): () => void {
-    let left = false
-    return function leave() {
-      if (left) return
-      left = true
-      inside -= 1
-      const [next] = waiting
-      if (next === undefined) return
-      waiting.delete(next)
-      next()
-    }
+  function enterNow(): boolean {
+    if (inside >= places) return false
+    inside += 1
+    return true
   }
 
-  function enterNow(): (() => void) | null {
-    if (inside >= places) return null
-    inside += 1
-    return leaveOnce()
+  function leave(): void {
+    const [next] = waiting
+    if (next === undefined) {
+      inside -= 1
+      return
+    }
+    waiting.delete(next)
+    next()
   }
 
   return {
     enterNow,
+    leave,
     busy: () => inside + waiting.size,
-    enterIdle: function enterIdle() {
-      const leave = enterNow()
-      if (leave === null) return null
+    enterIdle: () => {
+      if (!enterNow()) return null
       const idler = new AbortController()
       idlers.add(idler)
       return {
@@ -69,28 +68,25 @@ export function createGate(placesMax: number | null): Gate {
         },
       }
     },
-    enter: async function enter(signal) {
+    enter: async (signal) => {
       signal?.throwIfAborted()
-      return (
-        enterNow() ??
-        new Promise((resolve, reject) => {
-          const admit = () => {
-            signal?.removeEventListener('abort', giveUp)
-            inside += 1
-            resolve(leaveOnce())
-          }
-          const giveUp = () => {
-            waiting.delete(admit)
-            reject(signal?.reason instanceof Error ? signal.reason : new Error('The wait was given up.'))
-          }
-          signal?.addEventListener('abort', giveUp)
-          waiting.add(admit)
-          const [idler] = idlers
-          if (idler === undefined) return
-          idlers.delete(idler)
-          idler.abort(new GaveWayError())
-        })
-      )
+      if (enterNow()) return
+      await new Promise<void>((resolve, reject) => {
+        const admit = () => {
+          signal?.removeEventListener('abort', giveUp)
+          resolve()
+        }
+        const giveUp = () => {
+          waiting.delete(admit)
+          reject(signal?.reason instanceof Error ? signal.reason : new Error('The wait was given up.'))
+        }
+        signal?.addEventListener('abort', giveUp)
+        waiting.add(admit)
+        const [idler] = idlers
+        if (idler === undefined) return
+        idlers.delete(idler)
+        idler.abort(new GaveWayError())
+      })
     },
   }
 }

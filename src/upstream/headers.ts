@@ -18,32 +18,14 @@ export type RequestHeaderOptions = {
  * those that belong to the connection (RFC 9110 section 7.6.1) or to Foldgate. undici adds `host`.
  */
 export function requestHeaders(options: RequestHeaderOptions): string[] {
-  const { rawHeaders, configured, overrides = {} } = options
-  const named = namedByConnection(rawHeaders)
-  const headers: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    const lower = name.toLowerCase()
-    if (
-      hopByHop.has(lower) ||
-      lower.startsWith('proxy-') ||
-      notForUpstream.has(lower) ||
-      lower.startsWith(ownPrefix)
-    )
-      continue
-    if (Object.hasOwn(overrides, lower) || named.includes(lower)) continue
-    if (configured.some(([other]) => other.toLowerCase() === lower)) continue
-    if (!options.forwardCredential && credentialHeaders.has(lower)) continue
-    const value = rawHeaders[at + 1] ?? ''
-    if (isSendable(name, value)) headers.push(name, value)
-  }
-  for (const [name, value] of configured) {
-    if (isSendable(name, value)) headers.push(name, value)
-  }
-  for (const [name, value] of Object.entries(overrides)) {
-    if (value !== null && isSendable(name, value)) headers.push(name, value)
-  }
-  if (options.bodyBytes !== null) headers.push('content-length', String(options.bodyBytes))
+  const { rawHeaders, configured, overrides = {}, bodyBytes } = options
+  const replaced = new Set(Object.keys(overrides))
+  for (const [name] of configured) replaced.add(name.toLowerCase())
+  const staying = options.forwardCredential ? notForUpstream : notForOthers
+  const headers = passedOn(rawHeaders, staying, replaced)
+  for (const [name, value] of [...configured, ...Object.entries(overrides)])
+    if (value !== null && sendable.test(`${name}\n${value}`)) headers.push(name, value)
+  if (bodyBytes !== null) headers.push('content-length', String(bodyBytes))
   return headers
 }
 
@@ -60,38 +42,16 @@ export type ResponseHeaderOptions = {
  * The headers that the client gets, as a flat list for `writeHead`: the upstream's in their order and
  * spelling, without those of its connection, and with Foldgate's own behind them.
  */
-export function responseHeaders(options: ResponseHeaderOptions): string[] {
-  const { rawHeaders, own, drop = [] } = options
-  const named = namedByConnection(rawHeaders)
+export function responseHeaders({ rawHeaders, own, drop = [] }: ResponseHeaderOptions): string[] {
+  const replaced = new Set(Object.keys(own))
+  // A list: ours is added to the upstream's.
+  replaced.delete('vary')
+  for (const name of drop) replaced.add(name)
   // A length beside a transfer coding is void (RFC 9112 section 6.3).
-  const isChunked = headerValue(rawHeaders, 'transfer-encoding') !== null
-  const headers: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    const lower = name.toLowerCase()
-    if (hopByHop.has(lower) || lower.startsWith('proxy-')) continue
-    if (lower.startsWith(ownPrefix) || drop.includes(lower)) continue
-    if (named.includes(lower) || (isChunked && lower === 'content-length')) continue
-    // `vary` is a list: ours is added to the upstream's.
-    if (lower !== 'vary' && Object.hasOwn(own, lower)) continue
-    const value = rawHeaders[at + 1] ?? ''
-    if (isSendable(name, value)) headers.push(name, value)
-  }
-  for (const name of Object.keys(own)) headers.push(name, printable(own[name] ?? ''))
+  if (headerValue(rawHeaders, 'transfer-encoding') !== null) replaced.add('content-length')
+  const headers = passedOn(rawHeaders, hopByHop, replaced)
+  for (const name of Object.keys(own)) headers.push(name, (own[name] ?? '').replace(unprintable, escaped))
   return headers
-}
-
-/**
- * A text as a header value: whatever could end the header or upset a reader is percent-encoded.
- *
- * @internal exported for tests
- */
-export function printable(text: string): string {
-  return text.replace(/[^\u0020-\u007e]/gu, (character) =>
-    [...Buffer.from(character, 'utf8')]
-      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-      .join(''),
-  )
 }
 
 /**
@@ -128,25 +88,45 @@ const hopByHop: ReadonlySet<string> = new Set([
 ])
 
 /** `host` and the length are made anew; undici refuses `expect`, which Foldgate answers itself. */
-const notForUpstream: ReadonlySet<string> = new Set(['host', 'content-length', 'expect'])
+const notForUpstream: ReadonlySet<string> = new Set([...hopByHop, 'host', 'content-length', 'expect'])
 
-function namedByConnection(rawHeaders: readonly string[]): readonly string[] {
-  let named: string[] | null = null
+/** The same where an upstream may not see the client's credential. */
+const notForOthers: ReadonlySet<string> = new Set([...notForUpstream, ...credentialHeaders])
+
+/**
+ * The headers that go on, as a flat list: without those that stay here whatever they say, those that are replaced, those
+ * that the connection header names, and those that nobody could send on. Names are in lower case.
+ */
+function passedOn(
+  rawHeaders: readonly string[],
+  staying: ReadonlySet<string>,
+  replaced: Set<string>,
+): string[] {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     if (name.length !== 'connection'.length || name.toLowerCase() !== 'connection') continue
-    named ??= []
-    for (const token of (rawHeaders[at + 1] ?? '').split(',')) named.push(token.trim().toLowerCase())
+    for (const token of (rawHeaders[at + 1] ?? '').split(',')) replaced.add(token.trim().toLowerCase())
   }
-  return named ?? nothing
+  const headers: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    const value = rawHeaders[at + 1] ?? ''
+    const lower = name.toLowerCase()
+    if (staying.has(lower) || replaced.has(lower)) continue
+    if (lower.startsWith('proxy-') || lower.startsWith(ownPrefix)) continue
+    if (sendable.test(`${name}\n${value}`)) headers.push(name, value)
+  }
+  return headers
 }
 
-const nothing: readonly string[] = []
+/** A name and a value, each in a line (RFC 9110 sections 5.1 and 5.5): a token, and a value without line breaks or other control characters. */
+const sendable = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+\n[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-/** RFC 9110 sections 5.1 and 5.5: a token, and a value without line breaks or other control characters. */
-function isSendable(name: string, value: string): boolean {
-  return isToken.test(name) && !hasControl.test(value)
+/** What could end a header or upset a reader: it is percent-encoded. */
+const unprintable = /[^\u0020-\u007e]/gu
+
+function escaped(character: string): string {
+  return [...Buffer.from(character, 'utf8')]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('')
 }
-
-const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const hasControl = /[^\t\u0020-\u007e\u0080-\u00ff]/

@@ -40,7 +40,7 @@ export function parseTarget(requestTarget: string): Target {
 }
 
 /**
- * The path and query that the upstream is asked for. The client's leading `/v1` stands for the upstream
+ * The path that the upstream is asked for. The client's leading `/v1` stands for the upstream
  * URL's own path; any other path is appended to it, unless servers serve it at their root and the URL says where
  * that is.
  */
@@ -48,14 +48,17 @@ export function pathAtUpstream(address: UpstreamAddress, target: Target): string
   const joined = joinedPath(address, target)
   // `//host/…` reads as another host to whoever resolves it; it can only come from `/v1//host`.
   if (joined.startsWith('//')) throw notAllowed('it begins with two slashes')
-  return withQuery(address, joined === '' ? '/' : joined, target.query)
+  return joined === '' ? '/' : joined
 }
 
-/** A path at the upstream with the query of its URL and then this one, which is empty or has its question mark. */
-export function withQuery(address: UpstreamAddress, path: string, query: string): string {
-  if (address.query === '') return path + query
-  if (query.length <= 1) return `${path}?${address.query}`
-  return `${path}?${address.query}&${query.slice(1)}`
+/**
+ * The query that the upstream is asked for: that of its URL and then the client's, which is empty or has its question
+ * mark, without a key that the upstream may not see.
+ */
+export function queryAtUpstream(address: UpstreamAddress, query: string, maySeeKey: boolean): string {
+  const seen = maySeeKey ? query : queryWithoutKey(query)
+  if (address.query === '') return seen
+  return seen.length <= 1 ? `?${address.query}` : `?${address.query}&${seen.slice(1)}`
 }
 
 /**
@@ -66,17 +69,6 @@ export function chatBase(address: UpstreamAddress, target: Target): string | nul
   const path = barePath(joinedPath(address, target))
   if (path.startsWith('//') || !path.endsWith(completionsPath)) return null
   return path.slice(0, -completionsPath.length)
-}
-
-/**
- * The query without its `key=` parameter, the one place where a credential travels in an address. Every
- * other byte stays.
- */
-export function queryWithoutKey(query: string): string {
-  const pairs = query.slice(1).split('&')
-  const kept = pairs.filter((pair) => !isKey(pair))
-  if (kept.length === pairs.length) return query
-  return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
 /** The `key=` parameters of a query, joined as they came; empty where it has none. */
@@ -126,6 +118,17 @@ function joinedPath(address: UpstreamAddress, { path }: Target): string {
   if (root === null) return address.path + path
   // `/api/tags` for `https://host/api/v1`: the client named what is before the version itself.
   return root !== '' && `${path}/`.startsWith(`${root}/`) ? path : root + path
+}
+
+/**
+ * The query without its `key=` parameter, the one place where a credential travels in an address. Every
+ * other byte stays.
+ */
+function queryWithoutKey(query: string): string {
+  const pairs = query.slice(1).split('&')
+  const kept = pairs.filter((pair) => !isKey(pair))
+  if (kept.length === pairs.length) return query
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
 function isKey(pair: string): boolean {

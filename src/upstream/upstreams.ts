@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
-import type { AnswerBody } from './answer-body.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import { clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
-import { dispatchRequest } from './dispatch.ts'
+import { dispatchRequest, type DispatchedAnswer } from './dispatch.ts'
 import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
 import { createPools, type HttpProxies } from './pools.ts'
 import { isStaleConnection } from './stale-connection.ts'
-import { pathAtUpstream, queryWithoutKey, withQuery, type Target } from './target.ts'
+import { pathAtUpstream, queryAtUpstream, type Target } from './target.ts'
 
 export type UpstreamSettings = {
   readonly url: string
@@ -77,13 +76,7 @@ export type CredentialBearer = Pick<
   'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'
 >
 
-export type Answer = {
-  readonly status: number
-  readonly statusText: string
-  /** Name and value by turns, as they came (latin1). */
-  readonly rawHeaders: string[]
-  /** The bytes as they came, still encoded. */
-  readonly body: AnswerBody
+export type Answer = DispatchedAnswer & {
   /** The upstream's address without user info and query. */
   readonly address: string
   /** An error of `body` as one of Foldgate's own. */
@@ -137,14 +130,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
-    const path = pathAtUpstream(upstream.address, seenTarget(request.target, upstream, request))
-    const leave = upstream.gate.enterNow() ?? (await upstream.gate.enter(request.signal))
-    return dispatch(upstream, request, path, request.target.query, leave)
+    const path = pathAtUpstream(upstream.address, request.target)
+    const { gate } = upstream
+    if (!gate.enterNow()) await gate.enter(request.signal)
+    return dispatch(upstream, request, path, request.target.query, gate.leave)
   }
 
   async function sendIdle(request: IdleRequest): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
-    const path = pathAtUpstream(upstream.address, seenTarget(request.target, upstream, request))
+    const path = pathAtUpstream(upstream.address, request.target)
     const place = upstream.gate.enterIdle()
     if (place === null) return null
     const signal = request.signal === null ? place.wanted : AbortSignal.any([request.signal, place.wanted])
@@ -152,15 +146,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   async function ask(request: OwnRequest): Promise<Answer> {
-    const upstream = upstreamNamed(request.upstream)
-    if (request.path.startsWith('//'))
-      throw new TypeError('A path at an upstream does not begin with two slashes.')
-    const { query } = seenTarget(request, upstream, request)
-    const path = withQuery(upstream.address, request.path, query)
-    return dispatch(upstream, request, path, request.query, () => {})
+    const { upstream, path, query } = request
+    if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
+    return dispatch(upstreamNamed(upstream), request, path, query, () => {})
   }
 
-  /** Sends from a place in the queue, which is left once the answer has ended. `query`: the client's own. */
+  /**
+   * Sends from a place in the queue, which is left once, when the answer has ended. `path`: at the upstream, without a
+   * query. `query`: the client's own.
+   */
   async function dispatch(
     upstream: Upstream,
     request: DispatchedRequest,
@@ -179,16 +173,20 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         const place = request.keyPlace ?? clientCredentials(rawHeaders, query)[0]?.place ?? null
         configured = configuredHeaders(place, settings, address)
       }
+      const forwardCredential = upstream.seesClientKey && !request.withholdCredential
       const headers = requestHeaders({
         rawHeaders,
-        forwardCredential: upstream.seesClientKey && !request.withholdCredential,
+        forwardCredential,
         configured,
         bodyBytes: Buffer.isBuffer(body) ? body.length : (request.bodyBytes ?? null),
         overrides: request.headerOverrides ?? {},
       })
       const sending = {
         origin: address.origin,
-        path,
+        path:
+          query === '' && address.query === ''
+            ? path
+            : path + queryAtUpstream(address, query, forwardCredential),
         method,
         headers: throughProxy ? asRecord(headers) : headers,
         body,
@@ -249,16 +247,6 @@ type Upstream = {
   readonly configured: readonly (readonly [string, string])[]
   /** The same by lower-case name, a held key in its usual place. */
   readonly configuredNames: ReadonlySet<string>
-}
-
-/** The query as an upstream may see it: without the client's key if that is not for this upstream. */
-function seenTarget<Asked extends { readonly query: string }>(
-  asked: Asked,
-  { seesClientKey }: Upstream,
-  { withholdCredential }: Pick<UpstreamRequest, 'withholdCredential'>,
-): Asked {
-  if (asked.query === '' || (seesClientKey && !withholdCredential)) return asked
-  return { ...asked, query: queryWithoutKey(asked.query) }
 }
 
 function configuredHeaders(

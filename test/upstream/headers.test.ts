@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clientCredential, clientCredentials, heldKeyHeader } from '../../src/upstream/credential.ts'
-import { asRecord, printable, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
+import { asRecord, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
 
 /** A flat header list from lines. */
 function raw(...lines: string[]): string[] {
@@ -100,6 +100,8 @@ describe('request headers', () => {
       ['x-ok', 'fine'],
       ['x-bad', 'a\r\nx-injected: 1'],
       ['x bad', 'a'],
+      ['x:bad', 'a'],
+      ['', 'a'],
     ] as const
     expect(requestHeaders({ ...plain, rawHeaders: [], configured })).toEqual(['x-ok', 'fine'])
   })
@@ -145,8 +147,13 @@ describe('response headers', () => {
 
   // A conversation's label comes from the client and goes into a header of the answer.
   test('a value of ours cannot end its header', () => {
-    expect(printable('a\r\nset-cookie: x')).toBe('a%0D%0Aset-cookie: x')
-    expect(printable('é😀')).toBe('%C3%A9%F0%9F%98%80')
+    const own = { 'x-foldgate-label': 'a\r\nset-cookie: x', 'x-foldgate-profile': 'é😀' }
+    expect(responseHeaders({ rawHeaders: [], own })).toEqual([
+      'x-foldgate-label',
+      'a%0D%0Aset-cookie: x',
+      'x-foldgate-profile',
+      '%C3%A9%F0%9F%98%80',
+    ])
   })
 })
 

@@ -8,13 +8,18 @@ import {
   keysOfQuery,
   parseTarget,
   pathAtUpstream,
-  queryWithoutKey,
+  queryAtUpstream,
 } from '../../src/upstream/target.ts'
 import { mayCarryConversation } from '../../src/http/confinement.ts'
 import { routeOf } from '../../src/http/routes.ts'
 
 function joined(url: string, requestTarget: string): string {
-  return pathAtUpstream(parseUpstreamAddress(url), parseTarget(requestTarget))
+  const [address, target] = [parseUpstreamAddress(url), parseTarget(requestTarget)]
+  return pathAtUpstream(address, target) + queryAtUpstream(address, target.query, true)
+}
+
+function queryWithoutKey(query: string): string {
+  return queryAtUpstream(parseUpstreamAddress('https://h'), query, false)
 }
 
 /** The joined path; null where the target is refused. Any other error is thrown. */
