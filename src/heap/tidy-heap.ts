@@ -1,13 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { collectGarbage } from './collect-garbage.ts'
 
-export type HeapTidying = {
-  /** Many large bodies are held at a time. */
-  readonly crowded: () => void
-  /** None is held any more. */
-  readonly over: () => void
-}
-
 export type HeapTidyingOptions = {
   /** How long a load has to have been over before garbage is collected, in milliseconds. Default 2,000. */
   readonly quietMs?: number
@@ -17,29 +10,20 @@ export type HeapTidyingOptions = {
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
  * grow to up to four times what lives in it before it collects again, where much is allocated; and it collects when
  * something is allocated, so that of a process with nothing to do the garbage of its busiest minute stays in memory until
- * the next one.
+ * the next one. To be called with true as soon as many large bodies are held at a time, and with false when none is any more.
  */
-export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): HeapTidying {
+export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): (
+  isCrowded: boolean,
+) => void {
   keepCode()
   const usual = isRoomy() ? ROOMY_GROWTH : AS_V8_LIKES
   limitGrowth(usual)
-  let isCrowded = false
-  let timer: NodeJS.Timeout | null = null
-  return {
-    crowded: () => {
-      if (isCrowded) return
-      isCrowded = true
-      limitGrowth(CROWDED_GROWTH)
-      // The load goes on: collecting now would keep it waiting.
-      if (timer !== null) clearTimeout(timer)
-      timer = null
-    },
-    over: () => {
-      if (!isCrowded) return
-      isCrowded = false
-      limitGrowth(usual)
-      timer = setTimeout(() => collectGarbage('all'), quietMs).unref()
-    },
+  let timer: NodeJS.Timeout | undefined
+  return function tidy(isCrowded) {
+    limitGrowth(isCrowded ? CROWDED_GROWTH : usual)
+    // If the load goes on, collecting now would keep it waiting.
+    clearTimeout(timer)
+    if (!isCrowded) timer = setTimeout(() => collectGarbage('all'), quietMs).unref()
   }
 }
 

@@ -57,102 +57,98 @@ export function deliver(
 ): Promise<Delivery> {
   const { outgoing, signal } = exchange
   const { body } = answer
-  const { held = [], tap, stallMs = STALL_MS } = options
-  return new Promise((resolve) => {
-    let bytes = 0
-    let isSettled = false
-    let stallTimer: NodeJS.Timeout | null = null
-    let endsWithConnection = false
-    const transform = options.transform ?? null
-    const changing = transform === null ? null : changingBy(transform, give)
+  const { held = [], tap, transform = null, stallMs = STALL_MS } = options
+  const { promise, resolve } = Promise.withResolvers<Delivery>()
+  let bytes = 0
+  /** Whether nothing more is to be given. */
+  let isOver = false
+  let failure: FoldgateError | null = null
+  let stallTimer: NodeJS.Timeout | null = null
+  let endsWithConnection = false
+  const changing = transform === null ? null : changingBy(transform, give)
 
-    function settle(outcome: Delivery['outcome'], error: FoldgateError | null): void {
-      if (isSettled) return
-      isSettled = true
-      if (stallTimer !== null) clearTimeout(stallTimer)
-      changing?.stop()
-      outgoing.off('drain', flow)
-      outgoing.off('close', leave)
-      resolve({ outcome, bytes, error })
-    }
-    function leave(): void {
-      const isFinished = outgoing.writableFinished
-      settle(isFinished ? 'finished' : 'client-gone', null)
-      if (!isFinished) body.destroy()
-    }
-    function breakOff(error: unknown): void {
-      if (isSettled) return
-      const isGone = signal.aborted
-      changing?.left('broken')
-      // What was written in this very tick is on its way by then.
-      process.nextTick(() => cutOff(outgoing, endsWithConnection))
-      settle(isGone ? 'client-gone' : 'broken-off', isGone ? null : answer.failure(error))
-    }
-    /** False if the client has to take some of it first. */
-    function give(piece: Buffer): boolean {
-      if (piece.length === 0 || outgoing.destroyed) return true
-      bytes += piece.length
-      bytesPassed(piece.length)
-      return outgoing.write(piece)
-    }
-    function write(piece: Buffer): void {
-      if (isSettled || piece.length === 0) return
-      const goesOn = changing === null ? give(piece) : changing.write(piece)
-      try {
-        tap?.(piece)
-      } catch {
-        // Watching must not harm what is watched; observers count their own failures.
-      }
-      if (goesOn) return
-      body.pause()
-      waitForClient()
-    }
-    function waitForClient(): void {
-      if (!isSettled) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
-    }
-    function flow(): void {
-      if (stallTimer !== null) clearTimeout(stallTimer)
-      stallTimer = null
-      body.resume()
-    }
-    function finish(): void {
-      if (isSettled) return
-      changing?.left('end')
-      outgoing.end(() => settle('finished', null))
-      // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
-      if (outgoing.socket === null) outgoing.once('socket', waitForClient)
-      else if (outgoing.socket.writableLength > 0) waitForClient()
-    }
-
-    if (outgoing.destroyed || signal.aborted) {
-      leave()
-      return
-    }
-    outgoing.once('close', leave)
-    outgoing.on('drain', flow)
+  /** The answer is closed, however it ended. */
+  function settle(): void {
+    isOver = true
+    if (stallTimer !== null) clearTimeout(stallTimer)
+    changing?.stop()
+    const isFinished = outgoing.writableFinished
+    if (!isFinished) body.destroy()
+    const outcome = failure !== null ? 'broken-off' : isFinished ? 'finished' : 'client-gone'
+    resolve({ outcome, bytes, error: failure })
+  }
+  function breakOff(error: unknown): void {
+    if (isOver) return
+    isOver = true
+    if (!signal.aborted) failure = answer.failure(error)
+    changing?.left('broken')
+    // What was written in this very tick is on its way by then.
+    process.nextTick(() => cutOff(outgoing, endsWithConnection))
+  }
+  /** False if the client has to take some of it first. */
+  function give(piece: Buffer): boolean {
+    if (piece.length === 0 || outgoing.destroyed) return true
+    bytes += piece.length
+    bytesPassed(piece.length)
+    return outgoing.write(piece)
+  }
+  function write(piece: Buffer): void {
+    if (isOver || piece.length === 0) return
+    const goesOn = changing === null ? give(piece) : changing.write(piece)
     try {
-      const hasLength = writeHead(exchange, answer, options)
-      endsWithConnection = !outgoing.chunkedEncoding && !hasLength
-    } catch (error) {
-      // A status below 100 passes undici's parser, but nobody can send it on.
-      const failure = answer.failure(error)
-      body.destroy()
-      answerError(outgoing, failure, exchange.answerHeaders)
-      settle('broken-off', failure)
-      return
+      tap?.(piece)
+    } catch {
+      // Watching must not harm what is watched; observers count their own failures.
     }
-    // Such an answer has no body (RFC 9110 section 6.4.1).
-    if (exchange.method === 'HEAD' || answer.status === 204 || answer.status === 304) {
-      body.read({ piece: () => {}, end: () => {}, broken: () => {} })
-      finish()
-      return
-    }
-    for (const piece of held) write(piece)
-    body.read({ piece: write, end: finish, broken: breakOff })
-    // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
-    // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
-    if (bytes === 0) outgoing.flushHeaders()
-  })
+    if (goesOn) return
+    body.pause()
+    waitForClient()
+  }
+  function waitForClient(): void {
+    if (!isOver) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
+  }
+  function flow(): void {
+    if (stallTimer !== null) clearTimeout(stallTimer)
+    stallTimer = null
+    body.resume()
+  }
+  function finish(): void {
+    if (isOver) return
+    changing?.left('end')
+    outgoing.end()
+    // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
+    if (outgoing.socket === null) outgoing.once('socket', waitForClient)
+    else if (outgoing.socket.writableLength > 0) waitForClient()
+  }
+
+  if (outgoing.destroyed || signal.aborted) {
+    settle()
+    return promise
+  }
+  outgoing.once('close', settle)
+  outgoing.on('drain', flow)
+  try {
+    const hasLength = writeHead(exchange, answer, options)
+    endsWithConnection = !outgoing.chunkedEncoding && !hasLength
+  } catch (error) {
+    // A status below 100 passes undici's parser, but nobody can send it on.
+    failure = answer.failure(error)
+    body.destroy()
+    answerError(outgoing, failure, exchange.answerHeaders)
+    return promise
+  }
+  // Such an answer has no body (RFC 9110 section 6.4.1).
+  if (exchange.method === 'HEAD' || answer.status === 204 || answer.status === 304) {
+    body.read({ piece: () => {}, end: () => {}, broken: () => {} })
+    finish()
+    return promise
+  }
+  for (const piece of held) write(piece)
+  body.read({ piece: write, end: finish, broken: breakOff })
+  // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
+  // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
+  if (bytes === 0) outgoing.flushHeaders()
+  return promise
 }
 
 // --- internal ---

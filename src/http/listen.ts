@@ -1,14 +1,13 @@
 import type { Server } from 'node:http'
 
-export type ListenOptions = {
+export type ListenAddress = {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  /** The flag and variable that set the port, for the message about a taken one. */
-  readonly portFlag: string
-  readonly portVariable: string
-  readonly hostFlag: string
 }
+
+/** The flags that set an address, for messages about one that cannot be had. */
+export type AddressFlags = { readonly host: string; readonly port: string }
 
 /** A port or address that cannot be listened on. The message says what to do. */
 export class ListenError extends Error {
@@ -16,32 +15,34 @@ export class ListenError extends Error {
 }
 
 /** Listens and returns the port in use. Rejects with a `ListenError` that names the flag to change. */
-export function listen(server: Server, options: ListenOptions): Promise<{ host: string; port: number }> {
+export function listen(
+  server: Server,
+  { host, port }: ListenAddress,
+  flags: AddressFlags,
+): Promise<ListenAddress> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) =>
-      reject(new ListenError(explain(error, options), { cause: error }))
+      reject(new ListenError(explain(error, { host, port }, flags), { cause: error }))
     server.once('error', fail)
-    server.listen({ host: options.host, port: options.port }, () => {
+    server.listen({ host, port }, () => {
       server.off('error', fail)
       const address = server.address()
-      const port = address === null || typeof address === 'string' ? options.port : address.port
-      resolve({ host: options.host, port })
+      resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
     })
   })
 }
 
 // --- internal ---
 
-function explain(error: NodeJS.ErrnoException, options: ListenOptions): string {
-  const { host, port, portFlag, portVariable, hostFlag } = options
+function explain(error: NodeJS.ErrnoException, { host, port }: ListenAddress, flags: AddressFlags): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken by another program. Choose another one with ${portFlag} (${portVariable}).`
+      return `Port ${port} on ${host} is taken by another program. Choose another one with ${flags.port}.`
     case 'EACCES':
-      return `Port ${port} may not be opened by this user. Choose one above 1023 with ${portFlag} (${portVariable}).`
+      return `Port ${port} may not be opened by this user. Choose one above 1023 with ${flags.port}.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine. Choose another one with ${hostFlag}.`
+      return `${host} is no address of this machine. Choose another one with ${flags.host}.`
     case undefined:
     default:
       return `Cannot listen on ${host}:${port} (${error.code ?? error.message}).`

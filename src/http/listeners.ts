@@ -1,9 +1,7 @@
 import type { Server } from 'node:http'
 import type { Settings } from '../config/settings.ts'
 import type { Lifecycle } from './drain.ts'
-import { listen, ListenError } from './listen.ts'
-
-export type ListenAddress = { readonly host: string; readonly port: number }
+import { listen, ListenError, type ListenAddress } from './listen.ts'
 
 /** The address of a place, as a URL without a path. */
 export function addressOf({ host, port }: ListenAddress): string {
@@ -51,13 +49,7 @@ export function openListeners(options: ListenersOptions): App {
   const { settings, server, adminServer, lifecycle, end } = options
   return {
     listen: async () => {
-      const place = await listen(server, {
-        host: settings.host,
-        port: settings.port,
-        portFlag: '--port',
-        portVariable: 'FOLDGATE_PORT',
-        hostFlag: '--host',
-      })
+      const place = await listen(server, settings, { host: '--host', port: '--port (FOLDGATE_PORT)' })
       return { ...place, ...(await listenForAdmin(adminServer, settings.admin)) }
     },
     drain: async () => {
@@ -81,17 +73,12 @@ export function openListeners(options: ListenersOptions): App {
 /** Clients are served without it: a second Foldgate on a machine finds the port taken. */
 async function listenForAdmin(
   adminServer: Server,
-  { host, port }: ListenAddress,
+  address: ListenAddress,
 ): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
-  if (port === 0) return { admin: null, adminTrouble: null }
+  if (address.port === 0) return { admin: null, adminTrouble: null }
   try {
-    const admin = await listen(adminServer, {
-      host,
-      port,
-      portFlag: '--admin-port',
-      portVariable: 'FOLDGATE_ADMIN_PORT',
-      hostFlag: '--admin-host',
-    })
+    const flags = { host: '--admin-host', port: '--admin-port (FOLDGATE_ADMIN_PORT)' }
+    const admin = await listen(adminServer, address, flags)
     return { admin, adminTrouble: null }
   } catch (error) {
     if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }

@@ -8,8 +8,8 @@ import { createHeapTidying } from '../heap/tidy-heap.ts'
 import type { Log } from '../log/log.ts'
 import { createThrottle } from '../log/throttle.ts'
 import type { Warnings } from '../log/warnings.ts'
+import { createFairShare } from '../scheduling/fair-share.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { createByteBudget } from './byte-budget.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReceiveBodyOptions } from './receive-body.ts'
 import { createRelay, type Relay } from './relay.ts'
@@ -46,7 +46,6 @@ export type Doors = {
 export function openHttp(options: OpenHttpOptions): Doors {
   const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
-  const heap = createHeapTidying()
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
   const arrival = { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 }
   const relay = createRelay({ ...options, arrival, onUncompacted: warnings.uncompacted })
@@ -54,10 +53,11 @@ export function openHttp(options: OpenHttpOptions): Doors {
   return {
     bodyLimits: {
       bodyBytesMax: limits.body_mb * MEGABYTE,
-      budget: createByteBudget({
-        bytesMax: limits.bytes_in_flight_mb * MEGABYTE,
-        onCrowded: heap.crowded,
-        onEmpty: heap.over,
+      budget: createFairShare({
+        max: limits.bytes_in_flight_mb * MEGABYTE,
+        lends: true,
+        crowdedFrom: CROWDED_BYTES,
+        onCrowd: createHeapTidying(),
       }),
       arrival,
     },
@@ -88,6 +88,9 @@ export function openHttp(options: OpenHttpOptions): Doors {
 // --- internal ---
 
 const MEGABYTE = 1024 * 1024
+
+/** More than one agent has in flight, however long its conversation: memory counts for more than time then. */
+const CROWDED_BYTES = 32 * MEGABYTE
 
 /** How long the log only counts the same refusal, in milliseconds: anybody without a key may ask as often as he likes. */
 const TURNED_AWAY_GAP_MS = 1_000

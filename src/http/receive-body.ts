@@ -1,10 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { FoldgateError, ClientGoneError } from '../errors.ts'
 import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
 import type { ClientRequest } from './client-request.ts'
-import type { Lease, Taking } from '../scheduling/fair-share.ts'
-import type { ByteBudget } from './byte-budget.ts'
-import { bodyAtHand, declaredBytes, hasBody, inviteBody } from './upload.ts'
+import type { FairShare, Taking } from '../scheduling/fair-share.ts'
+import { bodyAtHand, declaredBytes, inviteBody } from './upload.ts'
 import { decodeBody } from './decode-body.ts'
 import { gather } from './gather.ts'
 
@@ -12,7 +12,7 @@ export type ReceiveBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
   readonly bodyBytesMax: number
   /** Shared by all requests (`limits.bytes_in_flight_mb`). */
-  readonly budget: ByteBudget
+  readonly budget: FairShare
   /** How fast a client has to send it. */
   readonly arrival: ArrivalLimits
 }
@@ -40,20 +40,24 @@ export async function receiveBody(
   options: ReceiveBodyOptions,
 ): Promise<RequestBody> {
   const { incoming, outgoing } = exchange
-  const share = options.budget.open(exchange.holder)
+  const { budget } = options
+  const share = budget.open(exchange.holder)
+  const charge: Charge = (bytes) => {
+    const taking = share.take(bytes)
+    if (taking !== 'taken') throw overloaded(taking)
+  }
   try {
     const declared = declaredBytes(incoming)
     if (declared !== null) requireRoom(declared, options)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
-    if (hasBody(incoming)) inviteBody(incoming, outgoing)
-    const atHand = bodyAtHand(incoming)
-    if (atHand !== null) pay(share, atHand.length)
-    const raw = atHand ?? (await collect(exchange, options, share, declared))
+    if (incoming.headers.expect !== undefined) inviteBody(incoming, outgoing)
+    const atHand = bodyAtHand(incoming, declared)
+    if (atHand !== null) charge(atHand.length)
+    const raw = atHand ?? (await collect(incoming, options, charge, declared))
     const encoding = incoming.headers['content-encoding']
     const isPlain = encoding === undefined || encoding.trim().toLowerCase() === 'identity'
-    const decoded = isPlain ? raw : await decodedBody(raw, encoding, options, share)
-    const charge = (bytes: number): void => pay(share, bytes)
+    const decoded = isPlain ? raw : await decodedBody(raw, encoding, options, charge)
     return { raw, decoded, charge, release: share.release }
   } catch (error) {
     share.release()
@@ -63,21 +67,18 @@ export async function receiveBody(
 
 // --- internal ---
 
+type Charge = RequestBody['charge']
+
 function requireRoom(bytes: number, { bodyBytesMax, budget }: ReceiveBodyOptions): void {
   if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax, 'limits.body_mb')
-  if (bytes > budget.bytesMax) throw tooLarge(budget.bytesMax, 'limits.bytes_in_flight_mb')
-}
-
-function pay(share: Lease, bytes: number): void {
-  const taking = share.take(bytes)
-  if (taking !== 'taken') throw overloaded(taking)
+  if (bytes > budget.max) throw tooLarge(budget.max, 'limits.bytes_in_flight_mb')
 }
 
 /** Resolves when all pieces have come and are one. */
 async function collect(
-  { incoming }: Pick<ClientRequest, 'incoming'>,
+  incoming: IncomingMessage,
   options: ReceiveBodyOptions,
-  share: Lease,
+  charge: Charge,
   declared: number | null,
 ): Promise<Buffer> {
   const gathering = gather(declared, options.budget.isCrowded)
@@ -98,7 +99,7 @@ async function collect(
       bytesPassed(piece.length)
       try {
         requireRoom(bytes, options)
-        pay(share, piece.length)
+        charge(piece.length)
         gathering.add(piece)
       } catch (error) {
         settle(() => reject(error))
@@ -127,13 +128,13 @@ function decodedBody(
   raw: Buffer,
   contentEncoding: string,
   { bodyBytesMax, budget }: ReceiveBodyOptions,
-  share: Lease,
+  charge: Charge,
 ): Promise<Buffer | null> {
   let bytes = 0
   function take(pieceBytes: number): boolean {
     bytes += pieceBytes
-    if (bytes > Math.min(bodyBytesMax, budget.bytesMax)) return false
-    pay(share, pieceBytes)
+    if (bytes > Math.min(bodyBytesMax, budget.max)) return false
+    charge(pieceBytes)
     return true
   }
   return decodeBody(raw, contentEncoding, take, budget.isCrowded)

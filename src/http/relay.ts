@@ -40,11 +40,12 @@ export function createRelay(options: RelayOptions): Relay {
     if (uncompacted !== null) options.onUncompacted?.(uncompacted)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
+    const declared = declaredBytes(incoming)
     const upload = hasBody(incoming)
-      ? (bodyAtHand(incoming) ?? uploadOf(incoming, options.arrival, exchange.end))
+      ? (bodyAtHand(incoming, declared) ?? uploadOf(incoming, options.arrival, exchange.end))
       : null
-    if (upload !== null) inviteBody(incoming, outgoing)
-    const bodyBytes = upload === null ? null : declaredBytes(incoming)
+    inviteBody(incoming, outgoing)
+    const bodyBytes = upload === null ? null : declared
     const onward = { ...exchange, upstream: exchange.upstreamName, body: upload, bodyBytes }
     const answer = await upstreams.send(onward).catch((error: unknown) => {
       if (action === 'bypassed') reportUnanswered(bareReport(exchange, arrival), null, error, options.reports)

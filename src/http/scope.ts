@@ -37,7 +37,12 @@ export function createScopes(options: {
 
   return function scopeOf(exchange) {
     const { rawHeaders } = exchange.incoming
-    const credential = digestOf('credential', exchange.clientKeyName ?? allCredentials(exchange))
+    // As one text, in which no value can be taken for two or for one of another place.
+    const carried = clientCredentials(rawHeaders, exchange.target.query).map(({ place, value }) => [
+      place,
+      value,
+    ])
+    const credential = digestOf('credential', exchange.clientKeyName ?? JSON.stringify(carried))
     const trusted = header === null ? null : headerValue(rawHeaders, header)
     if (trusted !== null && trusted !== '') {
       // Such a header is there because tokens rotate: what is learnt of one token is true of the next.
@@ -63,12 +68,6 @@ type ScopedExchange = {
   readonly incoming: Pick<IncomingMessage, 'rawHeaders'> & {
     readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
   }
-}
-
-/** As one text, in which no value can be taken for two or for one of another place. */
-function allCredentials({ incoming, target }: ScopedExchange): string {
-  const all = clientCredentials(incoming.rawHeaders, target.query)
-  return JSON.stringify(all.map(({ place, value }) => [place, value]))
 }
 
 /** Credentials whose digests are remembered, so that a request costs no HMAC. */

@@ -20,7 +20,7 @@ export function declaredBytes(incoming: IncomingMessage): number | null {
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
 export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { expect } = incoming.headers
-  if (expect === undefined || !expectsContinue(expect)) return
+  if (expect === undefined || !expectsContinue(expect) || !hasBody(incoming)) return
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
 }
 
@@ -28,8 +28,8 @@ export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse):
  * A body that has arrived whole with the headers of its request, as small ones do; null where it has not. To be asked
  * once the request's own event is over: the parser comes to the body behind it.
  */
-export function bodyAtHand(incoming: IncomingMessage): Buffer | null {
-  if (incoming.readableLength === 0 || incoming.readableLength !== declaredBytes(incoming)) return null
+export function bodyAtHand(incoming: IncomingMessage, declared: number | null): Buffer | null {
+  if (declared === 0 || incoming.readableLength !== declared) return null
   const body: unknown = incoming.read()
   return Buffer.isBuffer(body) ? body : null
 }

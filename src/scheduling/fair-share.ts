@@ -21,8 +21,10 @@ export type Lease = {
 
 export type FairShare = {
   readonly open: (holder: Holder) => Lease
+  readonly max: number
   /** How much all requests hold together. */
   readonly taken: () => number
+  readonly isCrowded: () => boolean
 }
 
 export type FairShareOptions = {
@@ -31,8 +33,10 @@ export type FairShareOptions = {
   /** Whether one may have more than its half while nobody else wants it. */
   readonly lends: boolean
   readonly nowMs?: () => number
-  /** Called with what is held by then whenever something was taken or given back. */
-  readonly onChange?: (taken: number) => void
+  /** With so much taken it is crowded. */
+  readonly crowdedFrom?: number
+  /** Called with true when it becomes crowded, and with false when nothing is held any more after that. */
+  readonly onCrowd?: (isCrowded: boolean) => void
 }
 
 /**
@@ -42,13 +46,14 @@ export type FairShareOptions = {
  * time one holds more than half while another waits for what it has a right to.
  */
 export function createFairShare(options: FairShareOptions): FairShare {
-  const { max, lends, onChange, nowMs = () => performance.now() } = options
+  const { max, lends, crowdedFrom = Number.POSITIVE_INFINITY, nowMs = () => performance.now() } = options
   // Of one place there is no half.
   const half = Math.max(1, Math.floor(max / 2))
   const owners = new Map<string, Owner>()
   /** Owners that were refused or had something called in, with the time until which that counts; the oldest first. */
   const waiting = new Map<string, number>()
   let taken = 0
+  let wasCrowded = false
   /** There is never more than one who holds more than half. */
   let borrower: Owner | null = null
 
@@ -57,7 +62,9 @@ export function createFairShare(options: FairShareOptions): FairShare {
     owner.amount += amount
     if (owner.amount > half) borrower = owner
     else if (borrower === owner) borrower = null
-    onChange?.(taken)
+    if (wasCrowded ? taken > 0 : taken < crowdedFrom) return
+    wasCrowded = !wasCrowded
+    options.onCrowd?.(wasCrowded)
   }
 
   function letWait(name: string): void {
@@ -117,7 +124,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
     return { take, release }
   }
 
-  return { open, taken: () => taken }
+  return { open, max, taken: () => taken, isCrowded: () => taken >= crowdedFrom }
 }
 
 // --- internal ---

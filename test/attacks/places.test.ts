@@ -147,7 +147,7 @@ test('a request that gives way before its answer is told so, and its upstream is
   expect([first.status, first.headers.get('retry-after')]).toEqual([503, '1'])
   expect(await first.json()).toMatchObject({ error: { code: 'overloaded' } })
   await eventually(() => expect(at.upstream.requests.filter(({ left }) => left)).toHaveLength(1))
-  expect(at.upstream.requests.at(-1)?.url).toBe('/v1/models')
+  await eventually(() => expect(at.upstream.requests.at(-1)?.url).toBe('/v1/models'))
   other?.destroy()
   await at.foldgate.close()
   await Promise.allSettled(waiting)

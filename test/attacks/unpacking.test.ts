@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createByteBudget } from '../../src/http/byte-budget.ts'
+import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { receiveBody, type RequestBody } from '../../src/http/receive-body.ts'
 import { fakeUpstream, silence } from '../support/fake-upstream.ts'
 import { startProxy } from '../http/start-proxy.ts'
@@ -26,7 +26,7 @@ describe('a small body that unpacks to a large one', () => {
       await using upstream = await fakeUpstream(silence)
       let takenMax = 0
       let takes = 0
-      const budget = createByteBudget({ bytesMax: 32 * MEGABYTE })
+      const budget = createFairShare({ max: 32 * MEGABYTE, lends: true })
       await using proxy = await startProxy(upstream.url, {
         handleConversation: (exchange) =>
           receiveBody(exchange, {
@@ -40,7 +40,7 @@ describe('a small body that unpacks to a large one', () => {
                   take: (bytes) => {
                     const taking = holding.take(bytes)
                     takes += 1
-                    takenMax = Math.max(takenMax, budget.bytesTaken())
+                    takenMax = Math.max(takenMax, budget.taken())
                     return taking
                   },
                 }
@@ -60,14 +60,14 @@ describe('a small body that unpacks to a large one', () => {
       // In many pieces, as far as there was room, and all of it is given back.
       expect(takes).toBeGreaterThan(100)
       expect(takenMax).toBeLessThanOrEqual(32 * MEGABYTE)
-      expect(budget.bytesTaken()).toBe(MEGABYTE)
+      expect(budget.taken()).toBe(MEGABYTE)
     },
   )
 
   test.each(bombs)('in %s is unpacked where there is room, byte for byte', async (coding, body) => {
     await using upstream = await fakeUpstream(silence)
     const bodies: RequestBody[] = []
-    const budget = createByteBudget({ bytesMax: 256 * MEGABYTE })
+    const budget = createFairShare({ max: 256 * MEGABYTE, lends: true })
     await using proxy = await startProxy(upstream.url, {
       handleConversation: async (exchange) => {
         const arrival = { silenceMs: 60_000, bytesPerSecondMin: 0 }
@@ -83,6 +83,6 @@ describe('a small body that unpacks to a large one', () => {
     })
     expect(bodies[0]?.decoded?.equals(Buffer.alloc(48 * MEGABYTE, 'a'))).toBe(true)
     bodies[0]?.release()
-    expect(budget.bytesTaken()).toBe(0)
+    expect(budget.taken()).toBe(0)
   })
 })

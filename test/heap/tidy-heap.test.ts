@@ -11,32 +11,24 @@ function garbage(): WeakRef<object> {
 }
 
 test('what a load has left behind is collected once nothing is held any more', async () => {
-  const heap = createHeapTidying({ quietMs: 20 })
+  const tidy = createHeapTidying({ quietMs: 20 })
   const left = garbage()
-  heap.crowded()
-  heap.over()
+  tidy(true)
+  tidy(false)
   // Whoever looks keeps it for as long as the look takes.
   for (let looks = 0; looks < 100 && left.deref() !== undefined; looks += 1) await setTimeout(50)
   expect(left.deref()).toBeUndefined()
 })
 
-test('small requests bring no collection about', async () => {
-  const heap = createHeapTidying({ quietMs: 5 })
-  const left = garbage()
-  for (let request = 0; request < 100; request += 1) heap.over()
-  await setTimeout(30)
-  expect(left.deref()).toBeDefined()
-})
-
 test('a load that goes on is not kept waiting for it', async () => {
-  const heap = createHeapTidying({ quietMs: 5 })
+  const tidy = createHeapTidying({ quietMs: 5 })
   const left = garbage()
-  heap.crowded()
-  heap.over()
-  heap.crowded()
+  tidy(true)
+  tidy(false)
+  tidy(true)
   await setTimeout(30)
   expect(left.deref()).toBeDefined()
-  heap.over()
+  tidy(false)
 })
 
 const longTurns = fileURLToPath(new URL('long-turns.ts', import.meta.url))

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createByteBudget } from '../../src/http/byte-budget.ts'
+import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { receiveBody, type ReceiveBodyOptions, type RequestBody } from '../../src/http/receive-body.ts'
 import { fakeUpstream, silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
@@ -16,7 +16,7 @@ async function startReader(given: Partial<ReceiveBodyOptions> = {}): Promise<Rea
   const upstream = await fakeUpstream(silence)
   const bodies: RequestBody[] = []
   const errors: unknown[] = []
-  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
+  const budget = createFairShare({ max: 64 * mebibyte, lends: true })
   const proxy = await startProxy(upstream.url, {
     handleConversation: async (exchange) => {
       try {
@@ -120,18 +120,18 @@ describe('limits', () => {
   })
 
   test('bodies in flight are bounded together, and given back', async () => {
-    const budget = createByteBudget({ bytesMax: 1_000 })
+    const budget = createFairShare({ max: 1_000, lends: true })
     await using reader = await startReader({ budget })
     await post(reader, 'x'.repeat(800))
-    expect(budget.bytesTaken()).toBe(800)
+    expect(budget.taken()).toBe(800)
     const refused = await post(reader, 'x'.repeat(300))
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await refused.json()).toMatchObject({ error: { code: 'overloaded' } })
-    expect(budget.bytesTaken()).toBe(800)
+    expect(budget.taken()).toBe(800)
     reader.bodies[0]?.release()
     reader.bodies[0]?.release()
-    expect(budget.bytesTaken()).toBe(0)
+    expect(budget.taken()).toBe(0)
     expect((await post(reader, 'x'.repeat(300))).status).toBe(200)
   })
 
@@ -147,23 +147,23 @@ describe('limits', () => {
 })
 
 test('a client that leaves in the middle of its body gives its bytes back', async () => {
-  const budget = createByteBudget({ bytesMax: 1_000 })
+  const budget = createFairShare({ max: 1_000, lends: true })
   await using reader = await startReader({ budget })
   const socket = await openRaw(
     reader.port,
     'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf',
   )
-  await eventually(() => expect(budget.bytesTaken()).toBe(4))
+  await eventually(() => expect(budget.taken()).toBe(4))
   socket.destroy()
   await eventually(() =>
     expect(reader.errors).toEqual([expect.objectContaining({ name: 'ClientGoneError' })]),
   )
-  expect(budget.bytesTaken()).toBe(0)
+  expect(budget.taken()).toBe(0)
   expect(reader.failures).toEqual([])
 })
 
 test('a large body is what was sent, whether few or many are held beside it', async () => {
-  const budget = createByteBudget({ bytesMax: 64 * mebibyte })
+  const budget = createFairShare({ max: 64 * mebibyte, lends: true })
   await using reader = await startReader({ budget })
   const body = Buffer.from('é😀'.repeat(200_000))
   await post(reader, body)

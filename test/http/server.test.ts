@@ -535,13 +535,11 @@ describe('listening', () => {
     await using proxy = await startProxy(upstream.url)
     await using other = await startProxy(upstream.url)
     other.server.close()
-    const failed = listen(other.server, {
-      host: '127.0.0.1',
-      port: proxy.port,
-      portFlag: '--port',
-      portVariable: 'FOLDGATE_PORT',
-      hostFlag: '--host',
-    })
+    const failed = listen(
+      other.server,
+      { host: '127.0.0.1', port: proxy.port },
+      { host: '--host', port: '--port (FOLDGATE_PORT)' },
+    )
     await expect(failed).rejects.toThrow(ListenError)
     await expect(failed).rejects.toThrow(`Port ${proxy.port} on 127.0.0.1 is taken`)
     await expect(failed).rejects.toThrow('--port (FOLDGATE_PORT)')

@@ -68,13 +68,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
         ? (exchange) => relay(exchange)
         : (exchange) => handleConversation(exchange, upstreams),
   })
-  const { port } = await listen(server, {
-    host: '127.0.0.1',
-    port: 0,
-    portFlag: '--port',
-    portVariable: 'FOLDGATE_PORT',
-    hostFlag: '--host',
-  })
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { host: '--host', port: '--port' })
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
