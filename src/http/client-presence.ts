@@ -1,26 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ClientGoneError } from '../errors.ts'
 import type { Cancellation } from '../upstream/cancellation.ts'
 
-/**
- * Watches a connection: aborts with a `ClientGoneError` when the client leaves before its answer is complete. Puts error
- * listeners where Node would otherwise end the process.
- */
+/** Aborts with a `ClientGoneError` when the client leaves. */
 export class ClientPresence implements Cancellation {
-  aborted: boolean
-  reason: unknown
-  #listeners: (() => void)[]
-
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
-    this.aborted = false
-    this.reason = undefined
-    this.#listeners = []
-    incoming.on('error', ignore)
-    outgoing.on('error', ignore)
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) this.leave()
-    })
-  }
+  aborted = false
+  reason: unknown = undefined
+  #listeners: (() => void)[] = []
 
   /** From now on the client counts as gone. */
   leave(): void {
@@ -44,10 +29,4 @@ export class ClientPresence implements Cancellation {
     const at = this.#listeners.indexOf(listener)
     if (at !== -1) this.#listeners.splice(at, 1)
   }
-}
-
-// --- internal ---
-
-function ignore(): void {
-  // The `close` of the answer tells that the client left; an error without a listener would end the process.
 }

@@ -104,6 +104,8 @@ export function serverAround(
   }
 
   function begin(connection: Connection, outgoing: ServerResponse, fault: FoldgateError | null): void {
+    outgoing.req.on('error', ignore)
+    outgoing.on('error', ignore)
     connection.running.add(outgoing)
     outgoing.once('close', () => {
       connection.running.delete(outgoing)
@@ -190,6 +192,10 @@ type Connection = {
   isEnding: boolean
   /** Whether it is to be closed behind the requests that came whole. */
   isClosing: boolean
+}
+
+function ignore(): void {
+  // The `close` of the answer tells that the client left; an error without a listener would end the process.
 }
 
 /** Not the one whose request came last: it may be a neighbour's. */

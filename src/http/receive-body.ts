@@ -40,7 +40,7 @@ export async function receiveBody(
   options: ReceiveBodyOptions,
 ): Promise<RequestBody> {
   const { incoming, outgoing } = exchange
-  const { budget } = options
+  const { bodyBytesMax, budget } = options
   const share = budget.open(exchange.holder)
   const charge: Charge = (bytes) => {
     const taking = share.take(bytes)
@@ -48,7 +48,8 @@ export async function receiveBody(
   }
   try {
     const declared = declaredBytes(incoming)
-    if (declared !== null) requireRoom(declared, options)
+    if (declared !== null && (declared > bodyBytesMax || declared > budget.max))
+      throw tooLarge(declared, options)
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
     if (incoming.headers.expect !== undefined) inviteBody(incoming, outgoing)
@@ -69,11 +70,6 @@ export async function receiveBody(
 
 type Charge = RequestBody['charge']
 
-function requireRoom(bytes: number, { bodyBytesMax, budget }: ReceiveBodyOptions): void {
-  if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax, 'limits.body_mb')
-  if (bytes > budget.max) throw tooLarge(budget.max, 'limits.bytes_in_flight_mb')
-}
-
 /** Resolves when all pieces have come and are one. */
 async function collect(
   incoming: IncomingMessage,
@@ -81,7 +77,8 @@ async function collect(
   charge: Charge,
   declared: number | null,
 ): Promise<Buffer> {
-  const gathering = gather(declared, options.budget.isCrowded)
+  const { bodyBytesMax, budget } = options
+  const gathering = gather(declared, budget.isCrowded)
   await new Promise<void>((resolve, reject) => {
     let bytes = 0
     const clock = watchArrival(options.arrival, (error) => settle(() => reject(error)))
@@ -98,7 +95,7 @@ async function collect(
       bytes += piece.length
       bytesPassed(piece.length)
       try {
-        requireRoom(bytes, options)
+        if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
         charge(piece.length)
         gathering.add(piece)
       } catch (error) {
@@ -133,17 +130,20 @@ function decodedBody(
   let bytes = 0
   function take(pieceBytes: number): boolean {
     bytes += pieceBytes
-    if (bytes > Math.min(bodyBytesMax, budget.max)) return false
+    if (bytes > bodyBytesMax || bytes > budget.max) return false
     charge(pieceBytes)
     return true
   }
   return decodeBody(raw, contentEncoding, take, budget.isCrowded)
 }
 
-function tooLarge(bytesMax: number, setting: string): FoldgateError {
+function tooLarge(bytes: number, { bodyBytesMax, budget }: ReceiveBodyOptions): FoldgateError {
+  const [bytesMax, setting] =
+    bytes > bodyBytesMax ? [bodyBytesMax, 'limits.body_mb'] : [budget.max, 'limits.bytes_in_flight_mb']
+  const megabytes = Math.round((bytesMax / 1024 / 1024) * 100) / 100
   return new FoldgateError(
     'body_too_large',
-    `The request's body is larger than ${megabytes(bytesMax)} MB (${setting}). Send less, or raise that setting.`,
+    `The request's body is larger than ${megabytes} MB (${setting}). Send less, or raise that setting.`,
   )
 }
 
@@ -154,8 +154,4 @@ function overloaded(taking: Exclude<Taking, 'taken'>): FoldgateError {
       ? 'Foldgate holds as many bytes of requests as it may (limits.bytes_in_flight_mb). Try again shortly.'
       : 'Foldgate holds as many bytes of requests for this client as one may have while others wait: half of limits.bytes_in_flight_mb. Try again when some of its requests are answered.',
   )
-}
-
-function megabytes(bytes: number): number {
-  return Math.round((bytes / 1024 / 1024) * 100) / 100
 }

@@ -1,13 +1,12 @@
-import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { ClientGoneError, type FoldgateError } from '../errors.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { refuseWayAround } from './confinement.ts'
 import { reportUnanswered, type Reports } from '../activity/reports.ts'
 import { unreadAnswer } from '../activity/request-report.ts'
 import { arrivalNow, bareReport, unreadReport, type ArrivalParts } from './bare-report.ts'
-import { answerError } from './answer-error.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
-import { deliver, type Delivery } from './deliver.ts'
+import { deliver } from './deliver.ts'
 import type { ClientRequest } from './client-request.ts'
 import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
 
@@ -18,21 +17,18 @@ export type RelayOptions = ArrivalParts & {
   readonly reports: Reports
   /** How fast a client has to send its body. */
   readonly arrival: ArrivalLimits
-  /** Called when an exchange ends in an error of Foldgate's own or in a broken answer. */
+  /** Called when an answer breaks off. */
   readonly onFailure?: (error: FoldgateError, exchange: ClientRequest) => void
 }
 
 /** `action` is what `x-foldgate-action` says; by default that nothing was read. */
-export type Relay = (
-  exchange: ClientRequest,
-  action?: 'relayed' | 'bypassed',
-) => Promise<Delivery['outcome'] | 'refused'>
+export type Relay = (exchange: ClientRequest, action?: 'relayed' | 'bypassed') => Promise<void>
 
-/** Passes a request and its answer through unread, both as streams. The returned function never rejects. */
+/** Passes a request and its answer through unread, both as streams. */
 export function createRelay(options: RelayOptions): Relay {
   const { upstreams } = options
 
-  async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<Delivery['outcome']> {
+  async function pass(exchange: ClientRequest, action: 'relayed' | 'bypassed'): Promise<void> {
     const { incoming, outgoing } = exchange
     if (exchange.rights !== null) refuseWayAround(exchange.rights, exchange)
     const arrival = arrivalNow(options)
@@ -68,7 +64,6 @@ export function createRelay(options: RelayOptions): Relay {
     })
     if (report !== null) options.reports.end(report, { outcome: delivery.outcome, ...unreadAnswer })
     if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
-    return delivery.outcome
   }
 
   function tellRelayed(exchange: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {
@@ -77,18 +72,12 @@ export function createRelay(options: RelayOptions): Relay {
 
   return async function relay(exchange, action = 'relayed') {
     try {
-      return await pass(exchange, action)
+      await pass(exchange, action)
     } catch (error) {
-      const isGone = error instanceof ClientGoneError || exchange.signal.aborted
+      const { aborted, reason } = exchange.signal
+      const isGone = aborted || error instanceof ClientGoneError
       if (action === 'relayed') tellRelayed(exchange, isGone ? 'left' : 'refused')
-      if (isGone) return 'client-gone'
-      const failure =
-        error instanceof FoldgateError
-          ? error
-          : new FoldgateError('internal_error', 'Foldgate failed to relay this request.', { cause: error })
-      options.onFailure?.(failure, exchange)
-      answerError(exchange.outgoing, failure, exchange.answerHeaders)
-      return 'refused'
+      throw aborted ? reason : error
     }
   }
 }

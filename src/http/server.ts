@@ -64,7 +64,10 @@ function listenerOf(options: ServerOptions): RequestListener {
   const passGates = gatesOf(options)
 
   return async function answer(incoming, outgoing, fault) {
-    const client = new ClientPresence(incoming, outgoing)
+    const client = new ClientPresence()
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) client.leave()
+    })
     let isDispatched = false
     try {
       if (fault !== null) throw fault

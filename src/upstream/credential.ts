@@ -1,17 +1,14 @@
+/** Headers that hold a credential, those first that count first where there are several. */
+const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const
+
 /** A client's credential as it came: which header (or the query's `key`) held it, and its bare value. */
 export type ClientCredential = {
-  readonly place: 'authorization' | 'api-key' | 'x-api-key' | 'x-goog-api-key' | 'query'
+  readonly place: (typeof places)[number] | 'query'
   readonly value: string
 }
 
 /** Headers in which clients send credentials. They are held back from every upstream that may not see them. */
-export const credentialHeaders: ReadonlySet<string> = new Set([
-  'authorization',
-  'api-key',
-  'x-api-key',
-  'x-goog-api-key',
-  'cookie',
-])
+export const credentialHeaders: ReadonlySet<string> = new Set([...places, 'cookie'])
 
 /** Whether a header that an operator configured is a key by itself: who reaches Foldgate could use it. */
 export function isCredentialHeader(name: string): boolean {
@@ -37,7 +34,7 @@ export function clientCredentials(rawHeaders: readonly string[], query: string):
     const bare = place === 'authorization' ? value.replace(/^Bearer\s+/i, '') : value
     if (bare !== '') found.push({ place, value: bare })
   }
-  if (found.length > 1) found.sort((one, other) => places.indexOf(one.place) - places.indexOf(other.place))
+  if (found.length > 1) found.sort((one, other) => inOrder.indexOf(one.place) - inOrder.indexOf(other.place))
   if (query !== '') {
     for (const value of new URLSearchParams(query).getAll('key'))
       if (value !== '') found.push({ place: 'query', value })
@@ -81,21 +78,12 @@ export function heldKeyHeader(
 
 // --- internal ---
 
-/** Headers that hold a credential, those first that count first where there are several. */
-const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'query'] as const
+const inOrder: readonly ClientCredential['place'][] = places
 
-const placeOf: ReadonlyMap<string, ClientCredential['place']> = new Map(
-  places.filter((place) => place !== 'query').map((place) => [place, place]),
-)
+const placeOf: ReadonlyMap<string, ClientCredential['place']> = new Map(places.map((place) => [place, place]))
 
 /** No client sends these to a provider. */
 const configuredOnly: ReadonlySet<string> = new Set(['proxy-authorization', 'ocp-apim-subscription-key'])
 
 /** `connection` is not passed on either, but names headers that are not to be. */
-const takenHeaders: ReadonlySet<string> = new Set([
-  'authorization',
-  'api-key',
-  'x-api-key',
-  'x-goog-api-key',
-  'connection',
-])
+const takenHeaders: ReadonlySet<string> = new Set([...places, 'connection'])

@@ -14,7 +14,6 @@ export type UpstreamTimeouts = {
 export type FailedUpstream = {
   /** Its name in the settings. */
   readonly name: string
-  /** Without user info and query. */
   readonly address: string
 }
 
@@ -30,35 +29,15 @@ export function upstreamFailure(
   if (cause instanceof FoldgateError) return cause
   const code = errorCode(cause)
   const why = code === null ? '' : ` (${code})`
-  switch (code) {
-    case 'EMFILE':
-    case 'ENFILE':
-      return new FoldgateError(
-        'overloaded',
-        `Foldgate has no file descriptor left for a connection to the upstream (${code}). Raise the limit of the process (ulimit -n, LimitNOFILE), or lower limits.concurrent: each request takes two.`,
-        { cause },
-      )
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return new FoldgateError(
-        'upstream_timeout',
-        `The upstream ${address} took no connection within ${seconds(timeouts.connectMs)} s (limits.connect_s).`,
-        { cause },
-      )
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return new FoldgateError(
-        'upstream_timeout',
-        `The upstream ${address} sent no answer within ${seconds(timeouts.firstByteMs)} s (limits.first_byte_s).`,
-        { cause },
-      )
-    case 'UND_ERR_BODY_TIMEOUT':
-      return new FoldgateError(
-        'upstream_timeout',
-        `The upstream ${address} fell silent for ${seconds(timeouts.idleMs)} s in the middle of its answer (limits.idle_s).`,
-        { cause },
-      )
-    case null:
-    default:
-  }
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new FoldgateError(
+      'overloaded',
+      `Foldgate has no file descriptor left for a connection to the upstream${why}. Raise the limit of the process (ulimit -n, LimitNOFILE), or lower limits.concurrent: each request takes two.`,
+      { cause },
+    )
+  const late = code === null ? undefined : lateness[code]?.(timeouts)
+  if (late !== undefined)
+    return new FoldgateError('upstream_timeout', `The upstream ${address} ${late}.`, { cause })
   if (isUnreachable(code, cause)) {
     return new FoldgateError(
       'upstream_unreachable',
@@ -76,6 +55,16 @@ export function upstreamFailure(
 /** Where the address of an upstream is set. */
 function settingOf(name: string): string {
   return name === 'default' ? '--upstream (FOLDGATE_UPSTREAM)' : `upstreams.${name}.url in foldgate.yaml`
+}
+
+/** What was late, by undici's code. */
+const lateness: Readonly<Record<string, (timeouts: UpstreamTimeouts) => string>> = {
+  UND_ERR_CONNECT_TIMEOUT: ({ connectMs }) =>
+    `took no connection within ${connectMs / 1000} s (limits.connect_s)`,
+  UND_ERR_HEADERS_TIMEOUT: ({ firstByteMs }) =>
+    `sent no answer within ${firstByteMs / 1000} s (limits.first_byte_s)`,
+  UND_ERR_BODY_TIMEOUT: ({ idleMs }) =>
+    `fell silent for ${idleMs / 1000} s in the middle of its answer (limits.idle_s)`,
 }
 
 const unreachableCodes: ReadonlySet<string> = new Set([
@@ -113,8 +102,4 @@ function errorCode(error: unknown): string | null {
     }
   }
   return null
-}
-
-function seconds(milliseconds: number): number {
-  return milliseconds / 1000
 }

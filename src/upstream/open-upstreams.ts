@@ -6,16 +6,7 @@ import { createUpstreams, type Upstreams } from './upstreams.ts'
 export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): Upstreams {
   return createUpstreams({
     upstreams: Object.fromEntries(
-      [...upstreams.values()].map((upstream) => [
-        upstream.name,
-        {
-          url: upstream.url,
-          key: heldKeyOf(upstream),
-          headers: upstream.headers,
-          concurrency: upstream.concurrency,
-          forwardClientKey: upstream.forward_client_key,
-        },
-      ]),
+      [...upstreams.values()].map((upstream) => [upstream.name, { ...upstream, key: heldKeyOf(upstream) }]),
     ),
     timeouts: {
       connectMs: limits.connect_s * 1000,

@@ -16,7 +16,7 @@ export function proxiesFrom(environment: Readonly<Record<string, string | undefi
 }
 
 export type Pools = {
-  /** The pool for an address's origin: one for each, made at the first use and kept. */
+  /** The pool for an address's origin: one for each, which is kept. */
   readonly dispatcherFor: (address: UpstreamAddress) => { dispatcher: Dispatcher; throughProxy: boolean }
   /** Sends over a connection that is made for this request alone. */
   readonly overFresh: <Result>(

@@ -44,21 +44,17 @@ export function parseTarget(requestTarget: string): Target {
  * URL's own path; any other path is appended to it, unless servers serve it at their root and the URL says where
  * that is.
  */
-export function pathAtUpstream(address: UpstreamAddress, target: Target): string {
-  const joined = joinedPath(address, target)
+export function pathAtUpstream(address: UpstreamAddress, { path }: Target): string {
+  let joined = address.path + path
+  if (path === '/v1' || path.startsWith('/v1/')) joined = address.path + path.slice(3)
+  else if (isRootPath(path)) {
+    const root = rootOf(address.path)
+    // `/api/tags` for `https://host/api/v1`: the client named what is before the version itself.
+    if (root !== null) joined = root !== '' && `${path}/`.startsWith(`${root}/`) ? path : root + path
+  }
   // `//host/…` reads as another host to whoever resolves it; it can only come from `/v1//host`.
   if (joined.startsWith('//')) throw notAllowed('it begins with two slashes')
   return joined === '' ? '/' : joined
-}
-
-/**
- * The query that the upstream is asked for: that of its URL and then the client's, which is empty or has its question
- * mark, without a key that the upstream may not see.
- */
-export function queryAtUpstream(address: UpstreamAddress, query: string, maySeeKey: boolean): string {
-  const seen = maySeeKey ? query : queryWithoutKey(query)
-  if (address.query === '') return seen
-  return seen.length <= 1 ? `?${address.query}` : `?${address.query}&${seen.slice(1)}`
 }
 
 /**
@@ -66,9 +62,21 @@ export function queryAtUpstream(address: UpstreamAddress, query: string, maySeeK
  * `/chat/completions`, empty for the root. Null for any other target.
  */
 export function chatBase(address: UpstreamAddress, target: Target): string | null {
-  const path = barePath(joinedPath(address, target))
-  if (path.startsWith('//') || !path.endsWith(completionsPath)) return null
-  return path.slice(0, -completionsPath.length)
+  // What leads to another host is refused when it is sent.
+  if (address.path === '' && target.path.startsWith('/v1//')) return null
+  const path = barePath(pathAtUpstream(address, target))
+  return path.endsWith(completionsPath) ? path.slice(0, -completionsPath.length) : null
+}
+
+/**
+ * The query without its `key=` parameter, the one place where a credential travels in an address. Every
+ * other byte stays.
+ */
+export function queryWithoutKey(query: string): string {
+  const pairs = query.slice(1).split('&')
+  const kept = pairs.filter((pair) => !isKey(pair))
+  if (kept.length === pairs.length) return query
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
 /** The `key=` parameters of a query, joined as they came; empty where it has none. */
@@ -111,25 +119,6 @@ const slash = 0x2f
 /** Blanks and control characters, which would end the request line or a header early. */
 // oxlint-disable-next-line no-control-regex
 const unsafeCharacter = /[\u0000-\u0020\u007f]/
-
-function joinedPath(address: UpstreamAddress, { path }: Target): string {
-  if (path === '/v1' || path.startsWith('/v1/')) return address.path + path.slice(3)
-  const root = isRootPath(path) ? rootOf(address.path) : null
-  if (root === null) return address.path + path
-  // `/api/tags` for `https://host/api/v1`: the client named what is before the version itself.
-  return root !== '' && `${path}/`.startsWith(`${root}/`) ? path : root + path
-}
-
-/**
- * The query without its `key=` parameter, the one place where a credential travels in an address. Every
- * other byte stays.
- */
-function queryWithoutKey(query: string): string {
-  const pairs = query.slice(1).split('&')
-  const kept = pairs.filter((pair) => !isKey(pair))
-  if (kept.length === pairs.length) return query
-  return kept.length === 0 ? '' : `?${kept.join('&')}`
-}
 
 function isKey(pair: string): boolean {
   return new URLSearchParams(pair.toLowerCase()).has('key')

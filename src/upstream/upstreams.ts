@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ConfiguredUpstream } from '../config/settings.ts'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import { clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
@@ -7,19 +8,13 @@ import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
-import { createPools, type HttpProxies } from './pools.ts'
+import { createPools, type HttpProxies, type Pools } from './pools.ts'
 import { isStaleConnection } from './stale-connection.ts'
-import { pathAtUpstream, queryAtUpstream, type Target } from './target.ts'
+import { pathAtUpstream, queryWithoutKey, type Target } from './target.ts'
 
-export type UpstreamSettings = {
-  readonly url: string
+export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key'> & {
   /** The key that Foldgate holds for this upstream, asked for with each request since it may change; null for none. */
   readonly key: (() => string) | null
-  readonly headers: Readonly<Record<string, string>>
-  /** How many requests may run at once; null for no limit. */
-  readonly concurrency: number | null
-  /** Whether an upstream other than the default one may see the client's credential. */
-  readonly forwardClientKey: boolean
 }
 
 export type UpstreamsOptions = {
@@ -77,7 +72,7 @@ export type CredentialBearer = Pick<
 >
 
 export type Answer = DispatchedAnswer & {
-  /** The upstream's address without user info and query. */
+  /** The upstream's address. */
   readonly address: string
   /** An error of `body` as one of Foldgate's own. */
   readonly failure: (error: unknown) => FoldgateError
@@ -114,8 +109,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     upstreams.set(name, {
       settings,
       address,
+      ...pools.dispatcherFor(address),
       gate: createGate(settings.concurrency),
-      seesClientKey: settings.key === null && (name === 'default' || settings.forwardClientKey),
+      seesClientKey: settings.key === null && (name === 'default' || settings.forward_client_key),
       failure: (error) => upstreamFailure(error, { name, address: address.display }, timeouts),
       configured,
       configuredNames: new Set(configured.map(([header]) => header.toLowerCase())),
@@ -162,11 +158,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     query: string,
     leave: () => void,
   ): Promise<Answer> {
-    const { address, settings, failure } = upstream
+    const { address, settings, failure, dispatcher, throughProxy } = upstream
     const { signal, body, rawHeaders, method } = request
     try {
       if (signal?.aborted === true) throw signal.reason
-      const { dispatcher, throughProxy } = pools.dispatcherFor(address)
       let { configured } = upstream
       if (settings.key !== null) {
         // Only now: a held key may have changed while the request waited for its turn.
@@ -183,10 +178,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       })
       const sending = {
         origin: address.origin,
-        path:
-          query === '' && address.query === ''
-            ? path
-            : path + queryAtUpstream(address, query, forwardCredential),
+        path: path + (forwardCredential || query === '' ? query : queryWithoutKey(query)),
         method,
         headers: throughProxy ? asRecord(headers) : headers,
         body,
@@ -236,7 +228,7 @@ type DispatchedRequest = Pick<
   'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'bodyBytes' | 'headerOverrides' | 'signal'
 > & { readonly keyPlace?: OwnRequest['keyPlace'] }
 
-type Upstream = {
+type Upstream = ReturnType<Pools['dispatcherFor']> & {
   readonly settings: UpstreamSettings
   readonly address: UpstreamAddress
   readonly gate: Gate
@@ -251,16 +243,11 @@ type Upstream = {
 
 function configuredHeaders(
   keyPlace: ClientCredential['place'] | null,
-  settings: UpstreamSettings,
-  address: UpstreamAddress,
+  { headers, key }: UpstreamSettings,
+  { origin }: UpstreamAddress,
 ): (readonly [string, string])[] {
-  const configured = Object.entries(settings.headers)
-  const names = new Set(configured.map(([name]) => name.toLowerCase()))
-  if (settings.key !== null) {
-    const [name, value] = heldKeyHeader(settings.key(), keyPlace, address.origin)
-    if (!names.has(name)) configured.push([name, value])
-  } else if (address.authorization !== null && !names.has('authorization')) {
-    configured.push(['authorization', address.authorization])
-  }
-  return configured
+  const configured = Object.entries(headers)
+  if (key === null) return configured
+  const held = heldKeyHeader(key(), keyPlace, origin)
+  return configured.some(([name]) => name.toLowerCase() === held[0]) ? configured : [...configured, held]
 }

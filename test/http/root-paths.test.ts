@@ -56,15 +56,15 @@ describe('what a server serves at its root is reached there', () => {
     await using upstream = await fakeUpstream(json({}))
     await using other = await fakeUpstream(json({}))
     await using proxy = await startProxy(upstream.url, {
-      upstreams: { local: { url: `${other.origin}/llama/v1?tier=2` } },
+      upstreams: { local: { url: `${other.origin}/llama/v1` } },
     })
     for (const target of ['/u/local/props?a=1', '/u/local', '/u/local/healthz', '/u/local/v1/models'])
       expect(await ask(proxy, target)).toBe(200)
     expect(other.requests.map(({ url }) => url)).toEqual([
-      '/llama/props?tier=2&a=1',
-      '/llama/?tier=2',
-      '/llama/healthz?tier=2',
-      '/llama/v1/models?tier=2',
+      '/llama/props?a=1',
+      '/llama/',
+      '/llama/healthz',
+      '/llama/v1/models',
     ])
     expect(upstream.requests).toEqual([])
   })

@@ -30,7 +30,7 @@ function open(
     upstreams: Object.fromEntries(
       Object.entries(settings).map(([name, given]) => [
         name,
-        { key: null, headers: {}, concurrency: null, forwardClientKey: false, ...given },
+        { key: null, headers: {}, concurrency: null, forward_client_key: false, ...given },
       ]),
     ),
     timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...timeouts },
@@ -166,10 +166,10 @@ describe("a question of Foldgate's own", () => {
 
   test("goes to a path of the upstream's host, whatever the path of its URL, and past its queue", async () => {
     await using upstream = await fakeUpstream(json({ ok: true }))
-    const upstreams = open({ default: { url: `${upstream.url}?tier=2`, concurrency: 0 } })
+    const upstreams = open({ default: { url: `${upstream.url}`, concurrency: 0 } })
     expect(await text(await upstreams.ask(question))).toBe('{"ok":true}')
     const [received] = upstream.requests
-    expect(received).toMatchObject({ method: 'POST', url: '/api/show?tier=2&a=1&key=client' })
+    expect(received).toMatchObject({ method: 'POST', url: '/api/show?a=1&key=client' })
     expect(received?.body.toString()).toBe('{}')
     expect(received?.headers['x-api-key']).toBe('client')
     expect(upstreams.busy(null)).toBe(0)
@@ -209,7 +209,7 @@ describe("the client's credential", () => {
     await using upstream = await fakeUpstream(json({}))
     const upstreams = open({
       default: { url: upstream.url },
-      marked: { url: upstream.url, forwardClientKey: true },
+      marked: { url: upstream.url, forward_client_key: true },
       other: { url: upstream.url },
     })
     for (const name of [null, 'marked', 'other']) {
@@ -247,9 +247,11 @@ describe('what goes wrong is said with an address and without secrets', () => {
     const upstream = await fakeUpstream(silence)
     await upstream.close()
     const upstreams = open({
-      default: { url: `http://user:secret@127.0.0.1:${upstream.port}/v1?key=secret` },
+      default: { url: upstream.url },
     })
-    const failure = await upstreams.send(request()).catch((error: unknown) => error)
+    const rawHeaders = ['authorization', 'Bearer secret']
+    const target = parseTarget('/v1/x?key=secret')
+    const failure = await upstreams.send(request({ rawHeaders, target })).catch((error: unknown) => error)
     expect(failure).toMatchObject({
       code: 'upstream_unreachable',
       message: expect.stringContaining(`http://127.0.0.1:${upstream.port}/v1`),

@@ -67,7 +67,7 @@ describe('a credential goes only where requests may take it', () => {
     await using other = await windowServer({})
     await using marked = await windowServer({})
     await using stand = windowStand(server.url, {
-      others: { other: { url: other.url }, marked: { url: marked.url, forwardClientKey: true } },
+      others: { other: { url: other.url }, marked: { url: marked.url, forward_client_key: true } },
     })
     await stand.ask('m', { upstream: 'other', rawHeaders, target })
     await stand.ask('m', { upstream: 'marked', rawHeaders, target })

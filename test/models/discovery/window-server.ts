@@ -52,7 +52,7 @@ export function windowStand(
     readonly others?: Record<string, Partial<UpstreamSettings> & { url: string }>
   } = {},
 ): WindowStand {
-  const plain = { key: null, headers: {}, concurrency: null, forwardClientKey: false }
+  const plain = { key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {
       default: { ...plain, url, ...given.settings },
