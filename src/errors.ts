@@ -51,6 +51,12 @@ export class FoldgateError extends Error {
   }
 }
 
+/** What is thrown, as an error that can be answered with: one that is none of Foldgate's own is a failure of Foldgate. */
+export function answerable(error: unknown): FoldgateError {
+  if (error instanceof FoldgateError) return error
+  return new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+}
+
 /** The body of an error answer, in the shape that OpenAI clients read. */
 export function errorBody(error: FoldgateError): string {
   return JSON.stringify({

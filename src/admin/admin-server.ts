@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
+import { answerable, ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError } from '../http/answer-error.ts'
 import { refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
 import { serverAround } from '../http/node-server.ts'
@@ -80,13 +80,9 @@ function isOpenedFromElsewhere({ method, headers }: IncomingMessage): boolean {
   )
 }
 
-/** Answers with an error; one that is none of Foldgate's own is told as a failure of Foldgate. */
 function refuse(outgoing: ServerResponse, error: Error, { onFailure }: AdminServerOptions): void {
   if (error instanceof ClientGoneError) return
-  const failure =
-    error instanceof FoldgateError
-      ? error
-      : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+  const failure = answerable(error)
   onFailure(failure)
   const challenge =
     failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(outgoing.req) } : {}

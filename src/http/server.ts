@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/contract.ts'
-import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
+import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { exchangeOver } from '../heap/young-garbage.ts'
 import { parseTarget } from '../upstream/target.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
@@ -97,7 +97,6 @@ function answerProbe(outgoing: ServerResponse, probe: string, { phase }: Lifecyc
   cutOffUnread(outgoing)
 }
 
-/** Answers with an error; one that is none of Foldgate's own is told as a failure of Foldgate. */
 function refuse(
   outgoing: ServerResponse,
   error: unknown,
@@ -105,10 +104,7 @@ function refuse(
   { corsOrigins, onFailure, onTurnedAway }: ServerOptions,
 ): void {
   if (error instanceof ClientGoneError) return
-  const failure =
-    error instanceof FoldgateError
-      ? error
-      : new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
+  const failure = answerable(error)
   if (isDispatched) onFailure?.(failure)
   else onTurnedAway?.(failure)
   answerError(outgoing, failure, corsHeaders(outgoing.req, corsOrigins))

@@ -26,41 +26,6 @@ export type HeavyTurn = {
 }
 
 export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): HeavyWork {
-  const lane = createLane()
-  return {
-    begin: (client, holder) => {
-      let leave: (() => void) | null = null
-      const enter = async (): Promise<void> => {
-        leave = await lane(client, holder)
-      }
-      const end = (): void => {
-        leave?.()
-        leave = null
-      }
-      return {
-        take: (newBytes) => (newBytes >= bytesMin ? enter() : null),
-        aside: async (work) => {
-          if (leave === null) return work
-          end()
-          const result = await work
-          await enter()
-          return result
-        },
-        end,
-      }
-    },
-  }
-}
-
-// --- internal ---
-
-/** There is one thread for all of it, and each has its body in memory several times: one of each of two clients. */
-const AT_ONCE = 2
-
-type Waiter = { readonly place: Lease; readonly admit: () => void }
-
-/** Resolves with the function that ends the turn, as soon as there is one. */
-function createLane(): (client: Cancellation, holder: Holder) => Promise<() => void> {
   const places = createFairShare({ max: AT_ONCE, lends: false })
   /** Those that wait, by whose they are; the client first whose turn it is. */
   const waiting = new Map<string, Set<Waiter>>()
@@ -84,30 +49,55 @@ function createLane(): (client: Cancellation, holder: Holder) => Promise<() => v
     if (own?.size === 0) waiting.delete(name)
   }
 
-  return async function enter(client, holder) {
-    client.throwIfAborted()
-    const { name } = holder
-    const place = places.open(holder)
-    const leave = (): void => {
-      place.release()
-      admitNext()
-    }
-    if (!waiting.has(name) && place.take(1) === 'taken') return leave
+  function admission(place: Lease, name: string, client: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         remove(name, waiter)
         reject(client.reason)
       }
-      const waiter: Waiter = {
-        place,
-        admit: () => {
-          client.removeEventListener('abort', giveUp)
-          resolve(leave)
-        },
+      const admit = (): void => {
+        client.removeEventListener('abort', giveUp)
+        resolve()
       }
-      const own = waiting.get(name) ?? new Set()
-      waiting.set(name, own.add(waiter))
+      const waiter: Waiter = { place, admit }
+      waiting.set(name, (waiting.get(name) ?? new Set()).add(waiter))
       client.addEventListener('abort', giveUp)
     })
   }
+
+  return {
+    begin: (client, holder) => {
+      let place: Lease | null = null
+      const enter = async (): Promise<void> => {
+        client.throwIfAborted()
+        const own = places.open(holder)
+        if (waiting.has(holder.name) || own.take(1) !== 'taken') await admission(own, holder.name, client)
+        place = own
+      }
+      const end = (): void => {
+        if (place === null) return
+        place.release()
+        place = null
+        admitNext()
+      }
+      return {
+        take: (newBytes) => (newBytes >= bytesMin ? enter() : null),
+        aside: async (work) => {
+          if (place === null) return work
+          end()
+          const result = await work
+          await enter()
+          return result
+        },
+        end,
+      }
+    },
+  }
 }
+
+// --- internal ---
+
+/** There is one thread for all of it, and each has its body in memory several times: one of each of two clients. */
+const AT_ONCE = 2
+
+type Waiter = { readonly place: Lease; readonly admit: () => void }

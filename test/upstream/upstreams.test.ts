@@ -166,7 +166,7 @@ describe("a question of Foldgate's own", () => {
 
   test("goes to a path of the upstream's host, whatever the path of its URL, and past its queue", async () => {
     await using upstream = await fakeUpstream(json({ ok: true }))
-    const upstreams = open({ default: { url: `${upstream.url}`, concurrency: 0 } })
+    const upstreams = open({ default: { url: upstream.url, concurrency: 0 } })
     expect(await text(await upstreams.ask(question))).toBe('{"ok":true}')
     const [received] = upstream.requests
     expect(received).toMatchObject({ method: 'POST', url: '/api/show?a=1&key=client' })
