@@ -19,8 +19,6 @@ export type ClientRequest = ClientPart & {
   readonly outgoing: ServerResponse
   /** Where its method and path lead. */
   readonly route: Route
-  /** The client's path behind `/u/NAME`, with its query, as it came. */
-  readonly path: string
   /** The upstream that `/u/NAME/` chose; null for the default. */
   readonly upstreamName: string | null
   /** The client key that was presented; null where Foldgate has none. */

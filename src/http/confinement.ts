@@ -2,7 +2,7 @@ import { FoldgateError } from '../errors.ts'
 import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
-import { barePath } from '../upstream/target.ts'
+import { barePath, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 
@@ -16,12 +16,12 @@ import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 /** Throws `endpoint_not_allowed` for a request that would lead around what its key may do. */
 export function refuseWayAround(
   rights: ClientRights,
-  { method, path, route, rawHeaders }: Pick<ClientRequest, 'method' | 'path' | 'route' | 'rawHeaders'>,
+  { method, target, route, rawHeaders }: Pick<ClientRequest, 'method' | 'target' | 'route' | 'rawHeaders'>,
 ): void {
   const isRead = route.kind === 'conversation'
   if (isConfinedToProfiles(rights)) {
-    if (isRead) requirePlainChat(path, rawHeaders)
-    else if (!isModelList(method, path))
+    if (isRead) requirePlainChat(target, rawHeaders)
+    else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
         'may ask for chat completions and lists of models only, by their usual paths',
         'profiles',
@@ -32,7 +32,7 @@ export function refuseWayAround(
   }
   if (mayBypass(rights)) return
   requirePlainHeaders(rawHeaders, otherRequestHeaders, 'overrides')
-  if (!isRead && mayCarryConversation(method, path))
+  if (!isRead && mayCarryConversation(method, target.path))
     throw endpointNotAllowed(
       'may not send a conversation by a path on which Foldgate does not read it',
       'overrides',
@@ -152,12 +152,11 @@ const chatPath =
 /** `?model=` goes before the body's model in LiteLLM. */
 const chatQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
 
-function requirePlainChat(path: string, rawHeaders: readonly string[]): void {
-  const [bare = '', ...query] = path.split('?')
-  if (!chatPath.test(bare))
+function requirePlainChat({ path, query }: Target, rawHeaders: readonly string[]): void {
+  if (!chatPath.test(path))
     throw endpointNotAllowed('may ask for chat completions by their usual paths only', 'profiles')
   // Old servers begin another pair at a semicolon, and a second question mark is some proxies' first.
-  const pairs = query.join('?').split(/[&;?]/)
+  const pairs = query.split(/[&;?]/)
   if (!pairs.every((pair) => pair === '' || chatQueryNames.has(pair.split('=', 1)[0] ?? '')))
     throw endpointNotAllowed('may ask for chat completions without a query of its own', 'profiles')
   const types = valuesOf(rawHeaders, 'content-type')
@@ -174,8 +173,7 @@ const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*;?\s
 
 /** `GET …/models` and `…/models/ID`; the ID may hold a slash. */
 function isModelList(method: string, path: string): boolean {
-  const [bare = ''] = path.split('?', 1)
-  return (method === 'GET' || method === 'HEAD') && modelsPath.test(bare)
+  return (method === 'GET' || method === 'HEAD') && modelsPath.test(path)
 }
 
 const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~:@%-]+){0,2}$/

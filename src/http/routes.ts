@@ -1,5 +1,3 @@
-import { METHOD_NAME_ALL } from 'hono/router'
-import { PatternRouter } from 'hono/router/pattern-router'
 import type { Dialect } from '../dialects/contract.ts'
 import { dialects } from '../dialects/dialects.ts'
 import { barePath, type UncompactedPath } from '../upstream/target.ts'
@@ -13,30 +11,26 @@ export type Route =
 
 /** The route of a request, by its path behind `/u/NAME`, which chooses an upstream and nothing else. */
 export function routeOf(method: string, path: string): Route {
-  const [[first]] = router.match(method, barePath(path))
-  return first?.[0] ?? relayed
+  if (method !== 'POST') return relayed
+  const bare = barePath(path)
+  const [, route = relayed] = routes.find(([end]) => bare.endsWith(end)) ?? []
+  // Messages of the Assistants API are stored, not generated.
+  return route.kind === 'relay' && /\/threads\/./.test(bare) ? relayed : route
 }
 
 // --- internal ---
 
 const relayed: Route = { kind: 'relay', uncompacted: null }
 
-const router = new PatternRouter<Route>()
-
-// The first that fits is taken.
-for (const dialect of dialects) {
-  for (const path of dialect.paths)
-    router.add('POST', underAnyPrefix(path), { kind: 'conversation', dialect })
-}
-// Messages of the Assistants API are stored, not generated.
-router.add('POST', '/:before{(?:.+/)?threads/.+}', relayed)
-router.add('POST', underAnyPrefix('responses'), { kind: 'relay', uncompacted: '/responses' })
-router.add('POST', underAnyPrefix('messages'), { kind: 'relay', uncompacted: '/messages' })
-router.add('POST', underAnyPrefix('completions'), { kind: 'relay', uncompacted: '/completions' })
-router.add('POST', underAnyPrefix('api/chat'), { kind: 'relay', uncompacted: '/api/chat' })
-router.add(METHOD_NAME_ALL, '*', relayed)
-
-/** `/v1`, none, `/openai/v1`, Azure's `/openai/deployments/ID`: whatever stands before it. */
-function underAnyPrefix(path: string): string {
-  return `/:path{(?:.+/)?${path}}`
-}
+/**
+ * By the ends of their paths, whatever stands before: `/v1`, nothing, `/openai/v1`, Azure's `/openai/deployments/ID`. The
+ * first that fits is taken.
+ */
+const routes: readonly (readonly [string, Route])[] = [
+  ...dialects.flatMap((dialect) =>
+    dialect.paths.map((path) => [`/${path}`, { kind: 'conversation', dialect }] as const),
+  ),
+  ...(['/responses', '/messages', '/completions', '/api/chat'] as const).map(
+    (uncompacted) => [uncompacted, { kind: 'relay', uncompacted }] as const,
+  ),
+]

@@ -170,7 +170,6 @@ function gatesOf(
       rawHeaders: incoming.rawHeaders,
       withholdCredential: clientKey !== null,
       route: routeOf(method, target.path),
-      path: target.path + target.query,
       upstreamName: target.upstreamName,
       clientKeyName,
       rights: clientKey,

@@ -37,7 +37,7 @@ export async function readRequest(
     const param = 'x-foldgate-profile'
     throw new FoldgateError('unknown_profile', `${param}: ${match.message}`, { param })
   }
-  const deployment = azureDeployment(exchange.path)
+  const deployment = azureDeployment(exchange.target.path)
   const given = chat.body.model ?? deployment ?? ''
   const isNamedInFull = given.length <= MODEL_NAME_CHARS_MAX
   const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`

@@ -30,7 +30,7 @@ describe('routes', () => {
     const handled: string[] = []
     await using proxy = await startProxy(`${upstream.origin}/base`, {
       handleConversation: async (exchange) => {
-        handled.push(exchange.path)
+        handled.push(exchange.target.path + exchange.target.query)
         exchange.incoming.resume()
         exchange.outgoing.end('{"handled":true}')
       },
