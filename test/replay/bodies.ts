@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
-import type { Exchange } from './stage.ts'
+
+/** What was sent for a request, an entry an attempt. */
+export type Sent = { readonly received: readonly { readonly body: Buffer }[] }
 
 /** A request by its configuration, conversation and point, and the digest of each body that was sent for it. */
-export function bodyLine(request: string, { received }: Exchange): string {
+export function bodyLine(request: string, { received }: Sent): string {
   return [request, ...received.map(({ body }) => hash('sha256', body).slice(0, DIGEST_CHARS))].join(' ')
 }
 

@@ -122,6 +122,7 @@ const recording: Recording = {
 
 const job: Job = {
   kind: 'replay',
+  dialect: 'chat-completions',
   windowTokens: 8000,
   profileTemplate: 'lenient',
   upstreamTemplate: 'lenient',

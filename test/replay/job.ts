@@ -1,6 +1,7 @@
 import type { Template } from '../support/strict-upstream/message-rules.ts'
 import type { StandingOptions } from '../fidelity/standing.ts'
-import type { Exchange, Stage } from './stage.ts'
+import type { Sent } from './bodies.ts'
+import type { Stage } from './stage.ts'
 import type { Subject } from './subject.ts'
 import type { Tally } from './tally.ts'
 
@@ -16,9 +17,15 @@ type JobKind =
   /** A sample whose system prompt changes at every request. */
   | 'clock'
 
+export const replayedDialects = ['chat-completions', 'responses'] as const
+
+/** In which wire format recordings are sent. Conversations of the Responses API are lived, see `responses`. */
+export type ReplayedDialect = (typeof replayedDialects)[number]
+
 /** One configuration, replayed in a process of its own. */
 export type Job = {
   readonly kind: JobKind
+  readonly dialect: ReplayedDialect
   readonly windowTokens: number
   /** Foldgate's profile. */
   readonly profileTemplate: Template | 'auto'
@@ -53,7 +60,7 @@ export type JobContext = {
   readonly subjects: readonly Subject[]
   readonly stageOf: (subject: Subject) => Stage
   /** Keeps the digests of what the upstream received for a request, where they are wanted. */
-  readonly keepBodies: (request: string, exchange: Exchange) => void
+  readonly keepBodies: (request: string, exchange: Sent) => void
   /** How the upstream counts. */
   readonly sizing: StandingOptions
 }
@@ -94,5 +101,6 @@ export function nameOf(job: Job): string {
     job.profileTemplate === job.upstreamTemplate
       ? job.profileTemplate
       : `${job.profileTemplate} against ${job.upstreamTemplate}`
-  return `${job.kind === 'replay' ? '' : `${job.kind}: `}window ${window}${usage}, template ${template}`
+  const dialect = job.dialect === 'responses' ? 'Responses, ' : ''
+  return `${job.kind === 'replay' ? '' : `${job.kind}: `}${dialect}window ${window}${usage}, template ${template}`
 }

@@ -1,23 +1,20 @@
-import type { Job, JobReport } from './job.ts'
+import type { Job, JobReport, ReplayedDialect } from './job.ts'
 
 /** What the command line leaves of the configurations; null: all of them. */
-export type Filter = { readonly window: string | null; readonly template: string | null }
+export type Filter = {
+  readonly window: string | null
+  readonly template: string | null
+  readonly dialect: ReplayedDialect
+}
 
 /** The replays of every request. */
 export function jobsOf(filter: Filter): readonly Job[] {
-  const all: Job[] = WINDOWS.toReversed().flatMap((windowTokens) =>
-    TEMPLATES.map((template) => job({ windowTokens, profileTemplate: template, upstreamTemplate: template })),
-  )
-  const special = [
-    job({ windowTokens: 8000, statesUsage: true }),
-    job({ windowTokens: 8000, profileTemplate: 'auto', upstreamTemplate: 'strict', statesUsage: true }),
-    job({ windowTokens: 16_000, isWindowKnown: false, statesUsage: true }),
-  ]
-  return [...all, ...special].filter((one) => passes(one, filter))
+  return (filter.dialect === 'responses' ? livedJobs() : chatJobs()).filter((one) => passes(one, filter))
 }
 
 /** What is compared with those replays once they are done. */
 export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): readonly Job[] {
+  if (filter.dialect === 'responses') return []
   const known = replays.filter(({ configuration }) => isPlain(configuration))
   const cold = known.flatMap(({ configuration, sample }) => [
     { ...configuration, kind: 'cold' as const, expected: sample },
@@ -36,7 +33,7 @@ export function windowsThereAre(): readonly string[] {
 }
 
 export function templatesThereAre(): readonly string[] {
-  return [...new Set(jobsOf({ window: null, template: null }).map((one) => one.profileTemplate))]
+  return [...new Set(chatJobs().map((one) => one.profileTemplate))]
 }
 
 // --- internal ---
@@ -44,9 +41,31 @@ export function templatesThereAre(): readonly string[] {
 const WINDOWS = [8000, 16_000, 32_000]
 const TEMPLATES = ['lenient', 'strict'] as const
 
+function chatJobs(): readonly Job[] {
+  const all: Job[] = WINDOWS.toReversed().flatMap((windowTokens) =>
+    TEMPLATES.map((template) => job({ windowTokens, profileTemplate: template, upstreamTemplate: template })),
+  )
+  const special = [
+    job({ windowTokens: 8000, statesUsage: true }),
+    job({ windowTokens: 8000, profileTemplate: 'auto', upstreamTemplate: 'strict', statesUsage: true }),
+    job({ windowTokens: 16_000, isWindowKnown: false, statesUsage: true }),
+  ]
+  return [...all, ...special]
+}
+
+/** This API has one template, and states usage unasked. */
+function livedJobs(): readonly Job[] {
+  const lived = { dialect: 'responses', statesUsage: true } as const
+  return [
+    ...WINDOWS.toReversed().map((windowTokens) => job({ ...lived, windowTokens })),
+    job({ ...lived, isWindowKnown: false }),
+  ]
+}
+
 function job(given: Partial<Job>): Job {
   return {
     kind: 'replay',
+    dialect: 'chat-completions',
     windowTokens: 16_000,
     profileTemplate: 'lenient',
     upstreamTemplate: 'lenient',

@@ -13,6 +13,7 @@ describe('a filter that leaves nothing to replay is refused, with what there is'
     ['--window', '8k', 'No replay has the window 8k; there are 8000, 16000, 32000.'],
     ['--window', '', 'No replay has the window ; there are 8000, 16000, 32000.'],
     ['--template', 'loose', 'No replay has the template loose; there are lenient, strict, auto.'],
+    ['--dialect', 'morse', 'No replay has the dialect morse; there are chat-completions, responses.'],
     ['--points-max', 'all', '--points-max takes a whole number above 0.'],
     ['--workers', '0', '--workers takes a whole number above 0.'],
     ['--windows', '8000', expect.stringContaining("Unknown option '--windows'")],
@@ -45,7 +46,7 @@ test('what matches is taken', async () => {
   expect(readOptions([folder, '--window', '8000', '--template', 'auto', '--file', 'agents'])).toEqual({
     run: { folder, file: 'agents', pointsMax: null, keepsBodies: false },
     bytesFile: null,
-    filter: { window: '8000', template: 'auto' },
+    filter: { window: '8000', template: 'auto', dialect: 'chat-completions' },
     workers: 2,
     json: false,
   })

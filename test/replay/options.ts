@@ -1,4 +1,5 @@
 import { readCommand, wholeNumberProblem } from '../support/recordings-command.ts'
+import { replayedDialects } from './job.ts'
 import { jobsOf, templatesThereAre, windowsThereAre, type Filter } from './jobs.ts'
 import { recordingFiles } from './recordings.ts'
 import type { RunOptions } from './run-job.ts'
@@ -26,7 +27,10 @@ export function readOptions(args: readonly string[]): ReplayOptions | string {
     const problem = wholeNumberProblem(name, values[name])
     if (problem !== null) return problem
   }
-  const filter = { window: values.window ?? null, template: values.template ?? null }
+  const dialect = replayedDialects.find((one) => one === values.dialect)
+  if (dialect === undefined)
+    return `No replay has the dialect ${values.dialect}; there are ${replayedDialects.join(', ')}.`
+  const filter = { window: values.window ?? null, template: values.template ?? null, dialect }
   if (filter.window !== null && !windowsThereAre().includes(filter.window))
     return `No replay has the window ${filter.window}; there are ${windowsThereAre().join(', ')}.`
   if (filter.template !== null && !templatesThereAre().includes(filter.template))
@@ -56,6 +60,7 @@ const options = {
   file: { type: 'string' },
   window: { type: 'string' },
   template: { type: 'string' },
+  dialect: { type: 'string', default: 'chat-completions' },
   'points-max': { type: 'string' },
   workers: { type: 'string', default: '2' },
   bytes: { type: 'string' },

@@ -11,6 +11,9 @@ import { replayAll } from './replay-job.ts'
 import { sampled } from './sample.ts'
 import { openStage } from './stage.ts'
 import { openSubjects } from './subjects.ts'
+import { openLivedStage } from './responses/lived-stage.ts'
+import { livedSubjects } from './responses/lived-subject.ts'
+import { replayLived } from './responses/replay-lived.ts'
 
 export type RunOptions = {
   readonly folder: string
@@ -23,6 +26,7 @@ export type RunOptions = {
 
 /** Runs one job from the reading of the folder to its report. */
 export async function runJob(job: Job, options: RunOptions): Promise<JobReport> {
+  if (job.dialect === 'responses') return runLivedJob(job, options)
   const startedMs = performance.now()
   const { count } = await loadCounter('o200k_base')
   const counter = openPromptCounter(count)
@@ -42,16 +46,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
     stageOf: (subject) => (subject.variant === 'broken' ? unchecked : enforcing),
     sizing: { count, sizeOf: ({ text, message }) => counter.message(hash('sha1', text), message) },
   }
-  const report = {
-    job: nameOf(job),
-    configuration: { ...job, expected: {} },
-    kind: job.kind,
-    tallies: {},
-    bodies,
-    sample: {},
-    compared: 0,
-    equal: 0,
-  }
+  const report = { ...emptyReport(job), bodies }
   const done =
     job.kind === 'replay'
       ? await replayAll({ ...context, isSampled: (subject) => sample.includes(subject) })
@@ -66,6 +61,44 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
 }
 
 // --- internal ---
+
+async function runLivedJob(job: Job, options: RunOptions): Promise<JobReport> {
+  const startedMs = performance.now()
+  const { count } = await loadCounter('o200k_base')
+  const { windowTokens, isWindowKnown, statesUsage } = job
+  const stage = await openLivedStage({
+    profile: isWindowKnown ? { window: { tokens: windowTokens } } : {},
+    windowTokens,
+    statesUsage,
+    // A window that is to be learnt is told in the shape that is hardest to recognise.
+    overflow: isWindowKnown ? { shape: 'status' } : { shape: 'stream', errorEvent: 'nested' },
+    count,
+  })
+  const recordings = readRecordings(options.folder, options.file)
+  const subjects = livedSubjects(recordings, { count, pointsMax: options.pointsMax })
+  const bodies: string[] = []
+  const keepBodies: JobContext['keepBodies'] = (request, exchange) => {
+    if (options.keepsBodies) bodies.push(bodyLine(`${nameOf(job)} ${request}`, exchange))
+  }
+  const { tallies, failures } = await replayLived({ job, subjects, stage, keepBodies })
+  failures.push(...stage.failures().map((line) => logged(job, line)))
+  await stage.close()
+  const elapsedMs = Math.round(performance.now() - startedMs)
+  return { ...emptyReport(job), bodies, tallies, failures, elapsedMs }
+}
+
+function emptyReport(job: Job) {
+  return {
+    job: nameOf(job),
+    configuration: { ...job, expected: {} },
+    kind: job.kind,
+    tallies: {},
+    bodies: [],
+    sample: {},
+    compared: 0,
+    equal: 0,
+  }
+}
 
 function stageOf({ windowTokens, profileTemplate, upstreamTemplate, isWindowKnown, statesUsage }: Job) {
   const profile = { template: profileTemplate, ...(isWindowKnown && { window: { tokens: windowTokens } }) }

@@ -8,7 +8,7 @@ import { startFoldgate, type Upstreams } from '../support/foldgate.ts'
 export type ReceivedRequest = StrictUpstream['requests'][number]
 
 /** What became of one request. */
-export type Exchange = {
+export type Exchange<Received = ReceivedRequest> = {
   readonly status: number
   readonly action: string
   readonly passes: readonly string[]
@@ -17,15 +17,15 @@ export type Exchange = {
   /** When the client began to send, when the upstream had read and judged it, and when the client had the answer. */
   readonly times: { readonly beganMs: number; readonly acceptedMs: number | null; readonly endedMs: number }
   /** What reached the upstream, one for each attempt. */
-  readonly received: readonly ReceivedRequest[]
+  readonly received: readonly Received[]
   /** Whether the client got the upstream's whole reply. */
   readonly isReply: boolean
   readonly answer: string
 }
 
 /** A Foldgate between a client and the strict upstream, all over sockets. One request at a time. */
-export type Stage = {
-  readonly ask: (body: Buffer, authorization: string) => Promise<Exchange>
+export type Stage<Received = ReceivedRequest> = {
+  readonly ask: (body: Buffer, authorization: string) => Promise<Exchange<Received>>
   /** The lines by which Foldgate said that a part of it failed. */
   readonly failures: () => readonly string[]
   readonly close: () => Promise<void>
@@ -57,6 +57,37 @@ export async function openStage({ profile, upstreams, ...options }: StageOptions
       return { content: REPLY }
     },
   })
+  return standBetween({
+    upstream,
+    profile,
+    ...(upstreams !== undefined && { upstreams }),
+    endpoint: 'chat/completions',
+    isReply: (text) => text.includes(REPLY) && !text.includes('"error"'),
+    acceptedMs: () => acceptedMs,
+  })
+}
+
+type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
+  /** What is behind Foldgate. */
+  readonly upstream: {
+    readonly url: string
+    readonly requests: readonly Received[]
+    readonly forget: () => void
+    readonly close: () => Promise<void>
+  }
+  /** Where conversations are posted to, below the base URL. */
+  readonly endpoint: string
+  /** Whether an answer with status 200 is the upstream's whole reply. */
+  readonly isReply: (text: string) => boolean
+  /** When the upstream accepted the newest request; null if it did not, or does not tell. */
+  readonly acceptedMs: () => number | null
+}
+
+/** Puts a Foldgate before an upstream. Closing the stage closes both. */
+export async function standBetween<Received extends { readonly method: string }>(
+  between: Between<Received>,
+): Promise<Stage<Received>> {
+  const { upstream, profile, upstreams } = between
   const foldgate = await startFoldgate({
     upstream: upstream.url,
     profile,
@@ -68,16 +99,16 @@ export async function openStage({ profile, upstreams, ...options }: StageOptions
   return {
     ask: async (body, authorization) => {
       upstream.forget()
-      acceptedMs = null
       const beganMs = performance.now()
       const answer = await pool.request({
-        path: `${pathname}/chat/completions`,
+        path: `${pathname}/${between.endpoint}`,
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json' },
         body,
       })
       const text = await answer.body.text()
       const endedMs = performance.now()
+      const accepted = between.acceptedMs()
       const treatment = readFoldgateHeaders((name) => {
         const value = answer.headers[name]
         return typeof value === 'string' ? value : null
@@ -87,10 +118,10 @@ export async function openStage({ profile, upstreams, ...options }: StageOptions
         action: treatment.action ?? '',
         passes: treatment.passes,
         summary: treatment.summary ?? 'none',
-        times: { beganMs, acceptedMs, endedMs },
+        times: { beganMs, acceptedMs: accepted !== null && accepted >= beganMs ? accepted : null, endedMs },
         // Foldgate asks for windows on its own account.
         received: upstream.requests.filter(({ method }) => method === 'POST'),
-        isReply: answer.statusCode === 200 && text.includes(REPLY) && !text.includes('"error"'),
+        isReply: answer.statusCode === 200 && between.isReply(text),
         answer: text,
       }
     },

@@ -7,7 +7,16 @@ export function tableOf(report: JobReport): string {
   const sum = openTally()
   for (const tally of Object.values(report.tallies)) addTally(sum, tally)
   const rows = [...Object.entries(report.tallies), ['all', sum] as const]
-  const cells = [HEAD, ...rows.map(([name, tally]) => [name, ...figures(tally)])]
+  const bindsReasoning = report.configuration.dialect === 'responses'
+  const head = bindsReasoning ? [...HEAD, ...REASONING_HEAD] : HEAD
+  const cells = [
+    head,
+    ...rows.map(([name, tally]) => [
+      name,
+      ...figures(tally),
+      ...(bindsReasoning ? reasoningFigures(tally) : []),
+    ]),
+  ]
   return `\n${report.job} (${seconds(report.elapsedMs)})\n${alignedTable(cells)}\n`
 }
 
@@ -57,6 +66,8 @@ const HEAD = [
   'failures',
 ]
 
+const REASONING_HEAD = ['reasoning lost', 'at once', 'twice', 'groups broken']
+
 function figures(tally: Tally): readonly string[] {
   const share = tally.tokensSent === 0 ? 0 : (100 * tally.tokensCached) / tally.tokensSent
   const compactions = tally.requests === 0 ? 0 : (100 * tally.compactions) / tally.requests
@@ -76,6 +87,11 @@ function figures(tally: Tally): readonly string[] {
     count(tally.fixedTooLarge),
     count(tally.failures),
   ]
+}
+
+function reasoningFigures(tally: Tally): readonly string[] {
+  const { reasoningLost, reasoningLostAtOnce, reasoningLostTwice, groupsBroken } = tally
+  return [reasoningLost, reasoningLostAtOnce, reasoningLostTwice, groupsBroken].map(count)
 }
 
 function count(number: number): string {

@@ -17,6 +17,12 @@ const figures = [
   'errors',
   // Requests whose fixed parts alone exceed the budget.
   'fixedTooLarge',
+  // Of conversations whose reasoning the upstream binds to what it was made on; see `responses/reasoning-losses.ts`.
+  'reasoningLost',
+  'reasoningLostAtOnce',
+  'reasoningLostTwice',
+  // Replies of which only a part was sent.
+  'groupsBroken',
   'failures',
 ] as const
 
@@ -38,6 +44,10 @@ export function openTally(): Tally {
     rejected: 0,
     errors: 0,
     fixedTooLarge: 0,
+    reasoningLost: 0,
+    reasoningLostAtOnce: 0,
+    reasoningLostTwice: 0,
+    groupsBroken: 0,
     failures: 0,
   }
 }

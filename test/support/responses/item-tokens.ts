@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { MEDIA_TOKENS, MESSAGE_TOKENS, openPromptCounter } from '../strict-upstream/prompt-tokens.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { meaningOf, valueDigest } from './meaning.ts'
+import { BOOKKEEPING, meaningOf, valueDigest } from './meaning.ts'
 import { typeOf, type WireItem } from './wire-item.ts'
 
 /** Counts prompts as the strict Responses upstream does. Each item is counted once and known by its meaning thereafter. */
@@ -42,6 +42,7 @@ const COUNTS_MAX = 100_000
 
 /** Members that tell the model nothing, or that are counted apart. */
 const UNCOUNTED = new Set([
+  BOOKKEEPING,
   'type',
   'id',
   'call_id',

@@ -28,17 +28,18 @@ test('any chat is lived through: nothing is refused, and all reasoning is good t
       const { instructions, steps } = chatOf(messages, { system })
       const around = JSON.stringify({ model: 'm', store: false, stream, instructions, tools }).slice(0, -1)
       const removed: unknown[] = []
-      const history = await live({
+      const lived = await live({
         steps,
         ask: async ({ items, script: wanted }) => {
           script = wanted
-          const body = `${around},"input":[${items.join(', ')}]}`
+          const body = `${around},"input":[${items.map(({ text }) => text).join(', ')}]}`
           const response = await fetch(`${upstream.url}/responses`, { method: 'POST', body })
           const reply = readReply(await response.text())
           removed.push(...(reply?.removed ?? []))
           return reply?.items ?? null
         },
       })
+      const history = lived.map(({ text }) => text)
       const { requests } = upstream
       expect(requests.map(({ rejected }) => rejected)).toEqual(requests.map(() => null))
       expect(removed).toEqual([])
@@ -66,5 +67,6 @@ test('without a reply the client goes on with what it was told, and with neither
     { system: 'developer' },
   )
   const history = await live({ steps, ask: async () => null })
-  expect(history.slice(1)).toEqual(['{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}'])
+  const told = '{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}'
+  expect(history.slice(1)).toEqual([{ text: told, reply: null }])
 })

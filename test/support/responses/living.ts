@@ -7,10 +7,17 @@ import type { WireItem } from './wire-item.ts'
 export type LivedRequest = {
   /** Of the step that answers it. */
   readonly index: number
-  /** The JSON of all items so far, each spelt as it was in every request before. */
-  readonly items: readonly string[]
+  /** All items so far. */
+  readonly items: readonly LivedItem[]
   /** What the upstream is to answer. */
   readonly script: readonly ScriptedItem[]
+}
+
+export type LivedItem = {
+  /** Its JSON, the same in every request. */
+  readonly text: string
+  /** The step of the reply that it came with; null if the client said it or was only told it. */
+  readonly reply: number | null
 }
 
 type LivingOptions = {
@@ -25,15 +32,19 @@ type LivingOptions = {
  * Lives a conversation as a client with `store: false` does: makes each request in turn, and takes the reply's items, with
  * the ids and the encrypted content that the upstream gave them, into all later ones. Returns the whole history.
  */
-export async function live({
-  steps,
-  ask,
-  spell = JSON.stringify,
-}: LivingOptions): Promise<readonly string[]> {
-  const items: string[] = []
+export async function live(options: LivingOptions): Promise<readonly LivedItem[]> {
+  const { steps, ask, spell = JSON.stringify } = options
+  const items: LivedItem[] = []
+  const take = (taken: readonly WireItem[], reply: number | null) => {
+    for (const item of taken) items.push({ text: spell(item), reply })
+  }
   for (const [index, step] of steps.entries()) {
-    if (step.kind === 'input') items.push(...step.items.map(spell))
-    else items.push(...((await ask({ index, items, script: step.script })) ?? step.told).map(spell))
+    if (step.kind === 'input') {
+      take(step.items, null)
+      continue
+    }
+    const reply = await ask({ index, items, script: step.script })
+    take(reply ?? step.told, reply === null ? null : index)
   }
   return items
 }

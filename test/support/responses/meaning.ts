@@ -2,6 +2,9 @@ import { hash } from 'node:crypto'
 import { isObject } from '../strict-upstream/wire-message.ts'
 import { partsOf, textTypeOf, typeOf, type WireItem } from './wire-item.ts'
 
+/** Codex writes down here when and why an item was made. */
+export const BOOKKEEPING = 'internal_chat_message_metadata_passthrough'
+
 /**
  * A digest of what an item tells the model: the same for every spelling of the JSON, and whatever the item's id, status
  * and bookkeeping are. Of reasoning only the encrypted content reaches the model.
@@ -19,8 +22,6 @@ export function valueDigest(value: unknown): string {
 
 /** What a client may add or leave out of an item without the model's noticing. */
 const UNSEEN = new Set(['id', 'status', 'annotations', 'logprobs', 'prompt_cache_breakpoint'])
-/** Codex writes down here when and why an item was made. */
-const BOOKKEEPING = 'internal_chat_message_metadata_passthrough'
 
 function itemMeaning(item: WireItem): WireItem {
   const type = typeOf(item)

@@ -1,0 +1,55 @@
+import { BARE_MARK } from '../../../src/compaction/recap/recap.ts'
+import { callIdOf, partsOf, typeOf, type WireItem } from '../../support/responses/wire-item.ts'
+import { textOf } from '../../support/strict-upstream/wire-message.ts'
+import { parsedItem, type History } from './history.ts'
+
+/** Where a received item comes from. */
+export type ItemOrigin =
+  /** One of the client's, byte for byte. */
+  | { readonly kind: 'kept'; readonly index: number }
+  /** The same without its id, whose reasoning has gone. */
+  | { readonly kind: 'unnamed'; readonly index: number }
+  /** Made of one of the client's: same type, same ids. */
+  | { readonly kind: 'derived'; readonly index: number }
+  /** A recap or a summary. */
+  | { readonly kind: 'recap' }
+  /** Not one of the client's, or not in the client's order. */
+  | { readonly kind: 'stray' }
+
+/** The origin of every received item, each looked for after the one before it. */
+export function itemOrigins(history: History, rawItems: readonly string[]): readonly ItemOrigin[] {
+  let from = 0
+  const found = (kind: 'kept' | 'unnamed' | 'derived', index: number): ItemOrigin => {
+    from = index + 1
+    return { kind, index }
+  }
+  return rawItems.map((text) => {
+    const kept = history.indexesOf.get(text)?.find((index) => index >= from)
+    if (kept !== undefined) return found('kept', kept)
+    const unnamed = history.unnamedIndexesOf.get(text)?.find((index) => index >= from)
+    if (unnamed !== undefined) return found('unnamed', unnamed)
+    const item = parsedItem(text)
+    if (isRecap(item)) return { kind: 'recap' }
+    const made = identity(item)
+    const derived = history.items.findIndex((one, index) => index >= from && identity(one.item) === made)
+    return derived === -1 ? { kind: 'stray' } : found('derived', derived)
+  })
+}
+
+// --- internal ---
+
+function isRecap(item: WireItem): boolean {
+  if (typeOf(item) !== 'message' || item['role'] !== 'user') return false
+  return partsOf(item['content'], 'input_text').some((part) => {
+    const text = textOf(part['text'])
+    return /<conversation-(?:recap|summary)/.test(text) || text === BARE_MARK
+  })
+}
+
+/** What shortening an item leaves as it is: the names of its fields but for the id, and what it belongs to. */
+function identity(item: WireItem): string {
+  const type = typeOf(item)
+  const names = Object.keys(item).filter((name) => name !== 'id')
+  const callId = type === 'message' || type === 'reasoning' ? '' : callIdOf(item)
+  return JSON.stringify([type, item['role'], item['name'], callId, names])
+}

@@ -1,0 +1,110 @@
+import { chatOf, toolsOf, type Chat } from '../../support/responses/items.ts'
+import { openItemCounter } from '../../support/responses/item-tokens.ts'
+import { typeOf, type WireItem } from '../../support/responses/wire-item.ts'
+import { REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
+import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
+import { OUTPUT_TOKENS, requestPoints, type Recording } from '../recordings.ts'
+import { repaired } from '../repair.ts'
+import type { RequestBody } from '../subject.ts'
+
+/** A recorded chat as a client of the Responses API lives it. */
+export type LivedSubject = {
+  readonly recording: Recording
+  readonly variant: 'recorded' | 'repaired'
+  readonly steps: Chat['steps']
+  /** The steps whose reply is asked for; one behind the last where a recording ends with its request. */
+  readonly points: ReadonlySet<number>
+  /** Names it in an authorization header. */
+  readonly owner: string
+  /** Tokens of tools and instructions, by the judge's count. */
+  readonly aroundTokens: number
+  readonly itemTokens: (item: WireItem) => number
+  readonly body: (items: readonly string[], isStreamed: boolean) => RequestBody
+}
+
+type LivedSubjectOptions = {
+  readonly count: (text: string) => number
+  /** The most requests of a conversation, the last one among them; null: all. */
+  readonly pointsMax: number | null
+}
+
+/** Every recording, repaired where its calls and results do not pair: this API refuses those. */
+export function livedSubjects(
+  recordings: readonly Recording[],
+  options: LivedSubjectOptions,
+): readonly LivedSubject[] {
+  return recordings.map((recording, index) => {
+    const isSound = ruleBreaks(messagesOf(recording.messages), 'lenient').length === 0
+    const messages = isSound ? recording.messages : repaired(recording.messages, 'lenient')
+    const isSingle = recording.points[0] === recording.messages.length
+    const points = isSingle ? [messages.length] : requestPoints(messages)
+    const { pointsMax } = options
+    const kept = pointsMax === null ? points : points.slice(-pointsMax)
+    // Both places of system messages are in use.
+    const system = index % 2 === 0 ? 'instructions' : 'developer'
+    const chat = chatOf(messagesOf(messages), { system })
+    return livedSubject(recording, { chat, points: new Set(kept), isSound, count: options.count })
+  })
+}
+
+/** How the client writes an item: with ids of its own, and with what Codex keeps about it. */
+export function spellItem(item: WireItem, place: number): string {
+  const prefix = ownIds[typeOf(item)]
+  const named = item['id'] === undefined && item['role'] !== 'assistant' && prefix !== undefined
+  const text = JSON.stringify(named ? { id: `${prefix}_own${place}`, ...item } : item)
+  // A number that a re-serialised body would spell in another way.
+  return `${text.slice(0, -1)}, "internal_chat_message_metadata_passthrough":{"create_time":1795415101.650}}`
+}
+
+// --- internal ---
+
+const ownIds: Readonly<Record<string, string>> = { message: 'msg', function_call_output: 'fco' }
+
+// OpenAI's, so that Foldgate's count and the judge's are the same.
+const MODEL = 'gpt-4o-replay'
+
+function messagesOf(messages: Recording['messages']) {
+  return messages.map(({ message }) => message)
+}
+
+type Lived = {
+  readonly chat: Chat
+  readonly points: ReadonlySet<number>
+  readonly isSound: boolean
+  readonly count: (text: string) => number
+}
+
+function livedSubject(recording: Recording, { chat, points, isSound, count }: Lived): LivedSubject {
+  const { instructions, steps } = chat
+  const tools = toolsOf(recording.tools === '' ? undefined : JSON.parse(recording.tools))
+  const counter = openItemCounter(count)
+  const told = instructions === null ? 0 : counter.item({ type: 'message', content: instructions })
+  const variant = isSound ? 'recorded' : 'repaired'
+  return {
+    recording,
+    variant,
+    steps,
+    points,
+    owner: encodeURIComponent(`${recording.file}/${recording.id}/${variant}`),
+    aroundTokens: REPLY_TOKENS + counter.tools(tools) + told,
+    itemTokens: (item) => counter.item(item),
+    body: (items, isStreamed) => {
+      const asked = { model: MODEL, stream: isStreamed, ...(instructions !== null && { instructions }) }
+      const before = Buffer.from(`${JSON.stringify(asked).slice(0, -1)},"input":[`)
+      const after = Buffer.from(`],${afterInput(tools)}}`)
+      return { bytes: Buffer.concat([before, Buffer.from(items.join(',')), after]), before, after }
+    },
+  }
+}
+
+function afterInput(tools: readonly WireItem[]): string {
+  const stated = {
+    ...(tools.length > 0 && { tools }),
+    tool_choice: 'auto',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    max_output_tokens: OUTPUT_TOKENS,
+  }
+  // Spellings and fields that a re-serialised body would lose.
+  return `${JSON.stringify(stated).slice(1, -1)},"temperature":1.0,"x_unknown": {"kept" : [1e400]}`
+}
