@@ -10,7 +10,9 @@ export const BOOKKEEPING = 'internal_chat_message_metadata_passthrough'
  * and bookkeeping are. Of reasoning only the encrypted content reaches the model.
  */
 export function meaningOf(item: WireItem): string {
-  return hash('sha1', canonical(itemMeaning(item)))
+  const known = meanings.get(item) ?? hash('sha1', canonical(itemMeaning(item)))
+  meanings.set(item, known)
+  return known
 }
 
 /** A digest of a value, the same for every spelling and order of its members. */
@@ -19,6 +21,9 @@ export function valueDigest(value: unknown): string {
 }
 
 // --- internal ---
+
+/** Each item of a request is asked for several times. */
+const meanings = new WeakMap<WireItem, string>()
 
 /** What a client may add or leave out of an item without the model's noticing. */
 const UNSEEN = new Set(['id', 'status', 'annotations', 'logprobs', 'prompt_cache_breakpoint'])
