@@ -12,7 +12,10 @@ export type LivedSubject = {
   readonly recording: Recording
   readonly variant: 'recorded' | 'repaired'
   readonly steps: Chat['steps']
-  /** The steps whose reply is asked for; one behind the last where a recording ends with its request. */
+  /**
+   * The steps whose reply is asked for. One behind the last stands for a request that a recording ends with, and one behind
+   * that for the client's wish, at the end, that the upstream compacts.
+   */
   readonly points: ReadonlySet<number>
   /** Names it in an authorization header. */
   readonly owner: string
@@ -43,7 +46,12 @@ export function livedSubjects(
     // Both places of system messages are in use.
     const system = index % 2 === 0 ? 'instructions' : 'developer'
     const chat = chatOf(messagesOf(messages), { system })
-    return livedSubject(recording, { chat, points: new Set(kept), isSound, count: options.count })
+    return livedSubject(recording, {
+      chat,
+      points: new Set([...kept, messages.length + 1]),
+      isSound,
+      count: options.count,
+    })
   })
 }
 

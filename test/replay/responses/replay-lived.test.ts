@@ -35,10 +35,11 @@ test('recordings are lived through a Foldgate, and where they fit every promise 
     { folder, file: null, pointsMax: null, keepsBodies: true },
   )
   expect(report.failures).toEqual([])
-  // Plain and streamed: two requests of the first and of the second, one of the third.
+  // Plain and streamed: two requests of the first and of the second, one of the third; and at the end of each that the
+  // upstream compacts.
   expect(report.tallies).toMatchObject({
-    own: { requests: 6, errors: 0, rejected: 0, reasoningLost: 0 },
-    'own (repaired)': { requests: 4, errors: 0, rejected: 0, reasoningLost: 0 },
+    own: { requests: 10, errors: 0, rejected: 0, reasoningLost: 0 },
+    'own (repaired)': { requests: 6, errors: 0, rejected: 0, reasoningLost: 0 },
   })
-  expect(report.bodies).toHaveLength(10)
+  expect(report.bodies).toHaveLength(16)
 })

@@ -116,6 +116,8 @@ async function liveOne(one: One): Promise<readonly Failure[]> {
   const spell = (item: WireItem) => spellItem(item, (place += 1))
   const items = await live({ steps: subject.steps, spell, ask })
   await ask({ index: subject.steps.length, items, script: ENDING })
+  const trigger = { text: spell({ type: 'compaction_trigger' }), reply: null }
+  await ask({ index: subject.steps.length + 1, items: [...items, trigger], script: [] })
   return failures
 }
 

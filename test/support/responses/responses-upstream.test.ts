@@ -386,6 +386,15 @@ describe('says that a prompt is over the window', () => {
     expect(await askTooMuch(true)).toEqual(refused('context_length_exceeded'))
   })
 
+  test('where it is asked to compact, too', async () => {
+    const { upstream } = await start({ windowTokens: 11 })
+    const body = { model: 'm', input: [{ role: 'user', content: 'hello' }] }
+    expect(await post(upstream.url, body, '/responses/compact')).toEqual(refused('context_length_exceeded'))
+    const trigger = { type: 'compaction_trigger' }
+    const asked = await post(upstream.url, { ...body, input: [...body.input, trigger] })
+    expect(asked).toEqual(refused('context_length_exceeded'))
+  })
+
   test.each([
     ['none', []],
     [
