@@ -1,3 +1,4 @@
+import { pauseForHeld } from './store-guard.ts'
 import type { Store, StoreEntry } from './store.ts'
 
 /**
@@ -14,6 +15,9 @@ export function batchingStore(
   const unwritten = new Map<string, StoreEntry>()
   let batch: PromiseWithResolvers<void> | null = null
   let timer: NodeJS.Timeout | undefined
+  /** Until when nothing is written, since writing failed and held everything up, and with what it failed. */
+  let restUntilMs = 0
+  let failure: unknown = null
 
   /** Writes the waiting values. */
   async function flush(): Promise<void> {
@@ -23,10 +27,16 @@ export function batchingStore(
     clearTimeout(timer)
     batch = null
     waiting = new Map()
+    let heldMs = 0
     try {
-      await store.put([...entries.values()])
+      const beganMs = performance.now()
+      const put = store.put([...entries.values()])
+      heldMs = performance.now() - beganMs
+      await put
       writing.resolve()
     } catch (error) {
+      restUntilMs = performance.now() + pauseForHeld(heldMs)
+      failure = error
       writing.reject(error)
     } finally {
       for (const [key, entry] of entries) if (unwritten.get(key) === entry) unwritten.delete(key)
@@ -49,6 +59,7 @@ export function batchingStore(
     },
     put: async (entries) => {
       if (entries.length === 0) return
+      if (performance.now() < restUntilMs) throw failure
       for (const entry of entries) {
         // The order in which values were written last is the order in which they go.
         waiting.delete(entry.key)

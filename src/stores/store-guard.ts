@@ -37,23 +37,24 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
   }
 }
 
+/** How long a store is left alone after a failure that blocked the event loop for so long, as SQLite's do; in milliseconds. */
+export function pauseForHeld(heldMs: number): number {
+  return heldMs < HELD_MS ? 0 : Math.min(ABSENCE_MS_MAX, heldMs / HELD_SHARE)
+}
+
 // --- internal ---
+
+/** Less than this, in milliseconds, is no holding up. */
+const HELD_MS = 100
+
+/** Failures that hold up all requests may take this share of the time at most, even if the store answers in between. */
+const HELD_SHARE = 0.05
 
 /** How long the store may take for one operation, in milliseconds. */
 const STORE_DEADLINE_MS = 1_000
 
 /** How long a store is left alone at most, in milliseconds. */
 const ABSENCE_MS_MAX = 10_000
-
-/** A failure that blocked the event loop for so long, as SQLite's do, held up all requests; in milliseconds. */
-const HELD_MS = 100
-
-/** Such failures may take this share of the time at most, even if the store answers in between. */
-const HELD_SHARE = 0.05
-
-function pauseForHeld(heldMs: number): number {
-  return heldMs < HELD_MS ? 0 : Math.min(ABSENCE_MS_MAX, heldMs / HELD_SHARE)
-}
 
 /** After the second failure in a row the store is left alone for so long, and twice as long after each further one. */
 const PAUSE_MS = 250

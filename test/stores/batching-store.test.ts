@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { createFailures } from '../../src/activity/failures.ts'
 import { batchingStore } from '../../src/stores/batching-store.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
+import { createStoreGuard } from '../../src/stores/store-guard.ts'
 import type { Store, StoreEntry } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
@@ -104,4 +106,26 @@ test('a write that fails is told to all who wait for it, and the next one is ano
   isBroken = false
   await batching.put([{ key: 'a', value: '2' }])
   expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: '2' })
+})
+
+// Who waits for a batch is not held up by it, so that nobody saw what it cost: while a backup held the file, each batch
+// held all requests up for 250 ms, and reads that went well in between let it go on.
+test('a write that failed and held everything up is not tried again at once', async () => {
+  let tries = 0
+  const inner = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
+  const batching = batchingStore({
+    ...inner,
+    put: async () => {
+      tries += 1
+      // As SQLite waits: nothing else is served meanwhile.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120)
+      throw new Error('database is locked')
+    },
+  })
+  const guarded = createStoreGuard(createFailures(() => {}))
+  for (let time = 0; time < 10; time += 1) {
+    await guarded(undefined, () => putValue(batching, `key ${time}`, 'value'))
+    expect(await guarded<unknown>('instead', () => batching.getFirst(['none']))).toBeNull()
+  }
+  expect(tries).toBe(1)
 })
