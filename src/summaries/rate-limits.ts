@@ -12,29 +12,17 @@ export type RateLimits = {
 /** An upstream, and the credential that it limits. */
 type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
-export function createRateLimits({
-  nowMs,
-  heldKeyMark,
-}: {
-  readonly nowMs: () => number
-  readonly heldKeyMark: HeldKeyMark
-}): RateLimits {
-  const untilMs = new LRUCache<string, number>({ max: ENTRIES_MAX })
+export function createRateLimits(heldKeyMark: HeldKeyMark): RateLimits {
+  const limited = new LRUCache<string, true>({ max: ENTRIES_MAX })
   // Limits are a key's: another one has its own.
   const nameOf = ({ upstream, credential }: Payer): string =>
     JSON.stringify([upstream, credential, heldKeyMark(upstream)])
   return {
     note: (key, retryAfterMs) => {
-      untilMs.set(nameOf(key), nowMs() + Math.min(retryAfterMs ?? USUAL_MS, LONGEST_MS))
+      const ttl = Math.min(Math.max(1, retryAfterMs ?? USUAL_MS), LONGEST_MS)
+      limited.set(nameOf(key), true, { ttl })
     },
-    isLimited: (key) => {
-      const name = nameOf(key)
-      const until = untilMs.get(name) ?? 0
-      const untilMax = nowMs() + LONGEST_MS
-      // The clock was set back since: the limit must not last longer for that.
-      if (until > untilMax) untilMs.set(name, untilMax)
-      return until > nowMs()
-    },
+    isLimited: (key) => limited.has(nameOf(key)),
   }
 }
 

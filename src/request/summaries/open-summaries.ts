@@ -33,11 +33,11 @@ export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
 
 /** Opens what decides on summaries, and what writes them. */
 export function openSummaries(options: OpenSummariesOptions): SummaryParts {
-  const { store, guarded, failures, log, nowMs, heldKeyMark, mentioned } = options
+  const { store, guarded, failures, log, heldKeyMark, mentioned } = options
   return {
     ...options,
     ...options.knowledge,
-    rateLimits: createRateLimits({ nowMs, heldKeyMark }),
+    rateLimits: createRateLimits(heldKeyMark),
     writer: createSummaryWriter({
       store,
       guarded,
