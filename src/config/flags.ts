@@ -28,26 +28,9 @@ export const commands = {
 
 export type CommandName = keyof typeof commands
 
-export type FlagName =
-  | 'upstream'
-  | 'host'
-  | 'port'
-  | 'admin-host'
-  | 'admin-port'
-  | 'profiles'
-  | 'store'
-  | 'log-level'
-  | 'config'
-  | 'model'
-  | 'profile'
-  | 'json'
-  | 'conversation'
-  | 'version'
-  | 'help'
-
 /** A flag of the command line, with its environment variable and the setting that it overrides. */
-export type Flag = {
-  readonly name: FlagName
+export type Flag<Name extends string = FlagName> = {
+  readonly name: Name
   readonly meaning: string
   readonly short?: string
   /** The placeholder of its value in help and documents; a switch has none. */
@@ -63,8 +46,7 @@ export type Flag = {
   readonly commands?: readonly CommandName[]
 }
 
-/** All flags: the source of parsing, `--help` and docs/configuration.md. */
-export const flags: readonly Flag[] = [
+const allFlags = [
   setting('upstream', 'URL', ['upstreams', 'default', 'url'], 'Where requests go.', {
     defaultText: `\`${defaultUpstreamUrl}\``,
   }),
@@ -102,7 +84,12 @@ export const flags: readonly Flag[] = [
   },
   { name: 'version', short: 'v', meaning: 'Print the version.' },
   { name: 'help', short: 'h', meaning: 'Print the help.' },
-]
+] as const satisfies readonly Flag<string>[]
+
+export type FlagName = (typeof allFlags)[number]['name']
+
+/** All flags: the source of parsing, `--help` and docs/configuration.md. */
+export const flags: readonly Flag[] = allFlags
 
 /** The flags that were given, by name; a switch is true. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
@@ -175,13 +162,13 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
 
 // --- internal ---
 
-function setting(
-  name: FlagName,
+function setting<const Name extends string>(
+  name: Name,
   value: string,
   path: readonly string[],
   meaning: string,
-  more: Partial<Flag> = {},
-): Flag {
+  more: Partial<Flag<Name>> = {},
+): Flag<Name> {
   const environment = `FOLDGATE_${name.toUpperCase().replaceAll('-', '_')}`
   return { name, value, meaning, environment, setting: path, ...more }
 }
