@@ -6,11 +6,7 @@ import { lostThings, withoutKept } from './lost-things.ts'
 import type { SummaryOrder } from './order.ts'
 import { instructionSentences } from './prompt.ts'
 import { redacted } from './secrets.ts'
-import { failure, type Failure, type FailureReason } from './summary-record.ts'
-
-export type CompletedSummary =
-  | { readonly kind: 'complete'; readonly text: string; readonly tokens: number }
-  | Failure
+import { failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
 
 /** What a model was given beside its instructions. */
 export type Given = {
@@ -28,7 +24,7 @@ export function completeSummary(
   written: Omit<Extract<SummaryAnswer, { kind: 'text' }>, 'kind'>,
   { settings, replacedTokens, subject: { count } }: CompletionOrder,
   { previous, fenceKey }: Given,
-): CompletedSummary {
+): SummaryRecord {
   if (written.text.length > replacedTokens * TOKEN_CHARS_MAX) return failure('too-long')
   const text = redacted(harmless(unwrapped(written.text)))
   const fault = faultIn(text, instructionSentences(settings), fenceKey)
@@ -42,7 +38,7 @@ export function completeSummary(
   const keptMax = Math.floor(settings.max_tokens * KEPT_SHARE)
   const kept = lostThings(fitted.text, before, keptMax, count)
   const complete = kept === '' ? fitted.text : withKept(fitted.text, kept, settings.max_tokens, count)
-  return { kind: 'complete', text: complete, tokens: count(complete) }
+  return { kind: 'written', text: complete, tokens: count(complete) }
 }
 
 // --- internal ---

@@ -3,7 +3,7 @@ import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import { readSummaryAnswer, type SummaryAnswer } from './answer.ts'
-import type { SummaryOrder, SummaryResult } from './order.ts'
+import type { Spent, SummaryOrder } from './order.ts'
 import { TOKENS_RATIO } from './pieces.ts'
 import { REASONING_TOKENS, rejectionIn, SYSTEM_ROLE, type Rejections } from './rejections.ts'
 import type { Ask } from './summary-call.ts'
@@ -24,10 +24,8 @@ export type CallPrompt = {
 export type OrderCalls = {
   /** Sends a prompt, and again without the fields that the model rejects by name, which is remembered. */
   readonly send: (prompt: CallPrompt) => Promise<SummaryAnswer>
-  readonly spent: () => Omit<Spent, 'learntWindowTokens'>
+  readonly spent: () => Spent
 }
-
-type Spent = Omit<Extract<SummaryResult, { kind: 'failed' }>, 'kind' | 'reason'>
 
 export function createOrderCalls(
   order: SummaryOrder,
@@ -36,6 +34,7 @@ export function createOrderCalls(
   signal: AbortSignal,
 ): OrderCalls {
   const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
+  let learntWindowTokens: number | null = null
   // To give way once is usual, and a summary is not given up for it: its cost is saved on those to come.
   let hasGivenWay = false
 
@@ -72,6 +71,7 @@ export function createOrderCalls(
     spent.completionTokens +=
       usage?.completionTokens ?? (answer.kind === 'text' ? order.subject.count(answer.text) : 0)
     spent.cachedTokens += usage?.cachedTokens ?? 0
+    if (answer.kind === 'overflow') learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
     return { answer, text: called.body }
   }
 
@@ -98,7 +98,7 @@ export function createOrderCalls(
     }
   }
 
-  return { send, spent: () => ({ ...spent }) }
+  return { send, spent: () => ({ ...spent, learntWindowTokens }) }
 }
 
 /** What the window leaves for an answer, in the model's tokens; null if it is not known. */

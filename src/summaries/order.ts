@@ -2,7 +2,7 @@ import type { Subject } from '../compaction/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import type { SummarySettings } from './prompt.ts'
-import type { Failure } from './summary-record.ts'
+import type { SummaryRecord } from './summary-record.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
 /** A summary that is to be written. Token counts are ours unless said otherwise. */
@@ -41,11 +41,11 @@ export type CachedCall = {
   readonly promptTokens: number
 }
 
-/** What came of an order, and what it cost, by the provider's count where it states one. */
-export type SummaryResult = (
-  | { readonly kind: 'written'; readonly text: string; readonly tokens: number }
-  | Failure
-) & {
+/** What came of an order, and what it took. */
+export type SummaryResult = SummaryRecord & Spent
+
+/** What the calls of an order took, by the provider's count where it states one, and what they taught. */
+export type Spent = {
   readonly calls: number
   readonly promptTokens: number
   readonly completionTokens: number

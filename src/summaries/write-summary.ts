@@ -1,13 +1,13 @@
 import { drive } from '../scheduling/drive.ts'
 import type { SummaryAnswer } from './answer.ts'
-import { completeSummary, type CompletedSummary } from './complete-summary.ts'
+import { completeSummary } from './complete-summary.ts'
 import { createOrderCalls, outputRoom, type OrderCalls } from './order-calls.ts'
 import type { SummaryOrder, SummaryResult } from './order.ts'
 import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
 import { CACHED_PROMPT, type Rejections } from './rejections.ts'
 import type { Ask } from './summary-call.ts'
-import { failure, type Failure } from './summary-record.ts'
+import { failure, type Failure, type SummaryRecord } from './summary-record.ts'
 
 /**
  * Has a model write the summary of an order, in several calls if its messages exceed the model's window: each continues
@@ -20,14 +20,11 @@ export async function writeSummary(
   signal: AbortSignal,
 ): Promise<SummaryResult> {
   const calls = createOrderCalls(order, ask, rejections, signal)
-  const cached = await writeByCachedCall(order, calls, rejections)
-  const { outcome, learntWindowTokens } =
-    cached === null ? await writeByPieces(order, calls) : { outcome: cached, learntWindowTokens: null }
-  const spent = { ...calls.spent(), learntWindowTokens }
-  if (outcome.kind === 'failed') return { ...outcome, ...spent }
-  if (!savesEnough(order.replacedTokens, outcome.tokens, order.settings))
-    return { ...failure('no-savings'), ...spent }
-  return { kind: 'written', text: outcome.text, tokens: outcome.tokens, ...spent }
+  const outcome = (await writeByCachedCall(order, calls, rejections)) ?? (await writeByPieces(order, calls))
+  const spent = calls.spent()
+  const isWorthIt =
+    outcome.kind === 'failed' || savesEnough(order.replacedTokens, outcome.tokens, order.settings)
+  return { ...(isWorthIt ? outcome : failure('no-savings')), ...spent }
 }
 
 /** Whether a summary of this size is worth the break in the provider's cache, beside what it replaces; in tokens. */
@@ -55,7 +52,7 @@ async function writeByCachedCall(
   order: SummaryOrder,
   calls: OrderCalls,
   rejections: Rejections,
-): Promise<CompletedSummary | null> {
+): Promise<SummaryRecord | null> {
   const { cachedCall, settings, windowTokens, rejectionsKey } = order
   if (cachedCall === null || order.messages.length === 0) return null
   const { promptTokens } = cachedCall
@@ -83,21 +80,18 @@ async function writeByCachedCall(
   }
 }
 
-type ByPieces = { readonly outcome: CompletedSummary; readonly learntWindowTokens: number | null }
-
-async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<ByPieces> {
+async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<SummaryRecord> {
   const { settings, dialect, model } = order
   const { countSteps, digest } = order.subject
   const outputTokens = settings.max_tokens + settings.reasoning_tokens
   let capacity = startingCapacity(order.windowTokens)
-  let outcome: CompletedSummary = failure('empty')
+  let outcome: SummaryRecord = failure('empty')
   let { previous, messages: rest } = order
-  let learntWindowTokens: number | null = null
   let overflows = 0
   while (rest.length > 0) {
     const frameTokens = await tokensOf(promptOf(settings, { previous, messages: [] }, digest), order)
     const roomTokens = pieceRoom(capacity, frameTokens, outputTokens)
-    if (roomTokens === null) return { outcome: failure('overflow'), learntWindowTokens }
+    if (roomTokens === null) return failure('overflow')
     const piece = await drive(firstPiece(rest, roomTokens, countSteps))
     const prompt = promptOf(settings, { previous, messages: piece }, digest)
     const { system, user } = prompt
@@ -115,7 +109,6 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<By
     })
     if (answer.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
-      learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
       capacity = capacityAfter(capacity, { ...answer, ownPromptTokens: promptTokens, piece })
       continue
     }
@@ -127,7 +120,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<By
     previous = outcome.text
     rest = rest.slice(piece.length)
   }
-  return { outcome, learntWindowTokens }
+  return outcome
 }
 
 async function tokensOf({ system, user }: SummaryPrompt, { subject }: SummaryOrder): Promise<number> {

@@ -26,7 +26,7 @@ const completed = (text: string, asked: Asked, isUnfinished = false) =>
 
 function complete(written: string, asked: Asked = askedOf(), isUnfinished = false): string {
   const summary = completed(written, asked, isUnfinished)
-  return summary.kind === 'complete' ? summary.text : `refused: ${summary.reason}`
+  return summary.kind === 'written' ? summary.text : `refused: ${summary.reason}`
 }
 
 const plain = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -198,7 +198,7 @@ describe('what a new summary lost of the one before', () => {
       fc.property(words, words, fc.integer({ min: 20, max: 200 }), (previous, written, max_tokens) => {
         const asked = askedOf({ previous: previous.join(' ') }, { max_tokens })
         const summary = completed(written.join(' '), asked)
-        expect(summary.kind === 'complete' ? summary.tokens : 0).toBeLessThanOrEqual(max_tokens)
+        expect(summary.kind === 'written' ? summary.tokens : 0).toBeLessThanOrEqual(max_tokens)
       }),
     )
   })
