@@ -88,5 +88,5 @@ const PIECE_TOKENS_MAX = 64_000
 /** A piece with less room is not worth its instructions. */
 const PIECE_TOKENS_MIN = 256
 
-/** The blank line behind an message. */
+/** The blank line behind a message. */
 const BREAK_TOKENS = 1

@@ -1,3 +1,4 @@
+import type { StatedWindow } from '../../overflow/classification.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
 import rows from './window-families.json' with { type: 'json' }
 
@@ -35,7 +36,7 @@ export const vendorModels = familiesOf(rows.vendors)
  * fine-tunes. `name` is in small letters, with dashes for underscores, without what stands before a slash. Null where it is
  * of none.
  */
-export function familyWindow(name: string): { readonly tokens: number; readonly kind: WindowKind } | null {
+export function familyWindow(name: string): StatedWindow | null {
   const family = familyOf(name)
   const sizeTokens = sizeInName(name)
   if (family === null) {

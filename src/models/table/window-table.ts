@@ -1,17 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { dashedName, modelSpellings } from './model-spellings.ts'
-import type { WindowKind } from '../../tokens/budget.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
 import { familyWindow, sizeInName } from './window-families.ts'
 import windowFigures from './window-figures.json' with { type: 'json' }
-
-/** A window as the built-in table has it, in tokens. */
-export type TableWindow = { readonly tokens: number; readonly kind: WindowKind }
 
 /**
  * What the built-in table says of a model: the figure of this very host, else of the name wherever it is served, else of the
  * family that the name belongs to. `host` is a URL's host without its port. Null where neither host nor name is listed.
  */
-export function tableWindow(model: string, host: string | null): TableWindow | null {
+export function tableWindow(model: string, host: string | null): StatedWindow | null {
   return lookUp(model, host).window
 }
 
@@ -29,7 +26,7 @@ const nameCharactersMax = 200
 const lookedUpMax = 1_000
 
 /** What the table says of a model at a host. */
-type LookedUp = { readonly window: TableWindow | null; readonly isListedAtHost: boolean }
+type LookedUp = { readonly window: StatedWindow | null; readonly isListedAtHost: boolean }
 
 /** Spelling a name in all its ways costs more than the rest of a small request: the latest ones are remembered. */
 const lookedUp = new LRUCache<string, LookedUp>({ max: lookedUpMax })
@@ -52,7 +49,7 @@ function lookUp(model: string, host: string | null): LookedUp {
 }
 
 /** Bedrock's `claude-3-haiku-…:48k` is listed without what it states. */
-function withSizeIn(name: string, listed: TableWindow): TableWindow {
+function withSizeIn(name: string, listed: StatedWindow): StatedWindow {
   const tokens = sizeInName(name)
   return tokens !== null && tokens < listed.tokens ? { tokens, kind: 'total' } : listed
 }
@@ -75,7 +72,7 @@ const hosts: readonly {
   // A host's own name goes before a pattern.
   .toSorted((one, other) => Number(one.behind !== null) - Number(other.behind !== null))
 
-function firstOf(figures: Figures, spellings: readonly string[]): TableWindow | null {
+function firstOf(figures: Figures, spellings: readonly string[]): StatedWindow | null {
   for (const spelling of spellings) {
     const figure = Object.hasOwn(figures, spelling) ? figures[spelling] : undefined
     if (typeof figure === 'number') return { tokens: figure, kind: 'total' }
